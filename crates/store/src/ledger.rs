@@ -1,6 +1,6 @@
 //! What turns have cost: a row for each hour, stream, agent and causer.
 
-use moothall_engine::ports::{UsageBy, UsageWanted, Used};
+use moothall_engine::ports::{UsageBy, UsageWanted, UsageSum};
 use moothall_kernel::budget::{Account, Charge, DAY, Purse, Raise};
 use moothall_kernel::event::Usage;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
@@ -77,7 +77,7 @@ pub(crate) fn charged_since(conn: &Connection, hour: Timestamp) -> rusqlite::Res
 }
 
 /// The sums that are wanted.
-pub(crate) fn used(conn: &Connection, wanted: &UsageWanted) -> rusqlite::Result<Vec<Used>> {
+pub(crate) fn used(conn: &Connection, wanted: &UsageWanted) -> rusqlite::Result<Vec<UsageSum>> {
     let day = i64::try_from(DAY.0).unwrap_or(i64::MAX);
     let key = match wanted.by {
         None => "NULL",
@@ -117,14 +117,14 @@ pub(crate) fn used(conn: &Connection, wanted: &UsageWanted) -> rusqlite::Result<
     rows.collect()
 }
 
-fn sum(row: &Row<'_>, by: Option<UsageBy>) -> rusqlite::Result<Used> {
-    let mut used = Used {
+fn sum(row: &Row<'_>, by: Option<UsageBy>) -> rusqlite::Result<UsageSum> {
+    let mut used = UsageSum {
         turns: counter(row, 1)?,
         unattended: counter(row, 2)?,
         input_tokens: counter(row, 3)?,
         output_tokens: counter(row, 4)?,
         cost_micros: counter(row, 5)?,
-        ..Used::default()
+        ..UsageSum::default()
     };
     match by {
         None => {}

@@ -11,7 +11,7 @@ use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
     Acquisition, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits,
     Durability, Ledger, ListFilter, ListPage, ListedStream, LogError, CopyError, Opening, Page, ReadMarks,
-    Search, SessionBook, Snapshot, StreamBatch, Unread, Upkeep, UsageWanted, Used, Verification,
+    Search, SessionBook, Snapshot, StreamBatch, UnreadCount, Upkeep, UsageWanted, UsageSum, Verification,
     Wanted,
 };
 use moothall_engine::sessions::{Session, SessionId};
@@ -292,7 +292,7 @@ impl Ledger for SqliteLog {
         self.read_rows(move |conn| ledger::charged_since(conn, hour)).await
     }
 
-    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError> {
+    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, LogError> {
         let wanted = wanted.clone();
         self.read_rows(move |conn| ledger::used(conn, &wanted)).await
     }
@@ -353,7 +353,7 @@ impl ReadMarks for SqliteLog {
         reader: &ParticipantId,
         streams: &[StreamId],
         most: usize,
-    ) -> Result<Vec<Unread>, LogError> {
+    ) -> Result<Vec<UnreadCount>, LogError> {
         let (reader, streams) = (reader.clone(), streams.to_vec());
         self.read_rows(move |conn| marks::unread(conn, &reader, &streams, most)).await
     }

@@ -1,6 +1,6 @@
 //! How far readers have read: a row for each reader and stream.
 
-use moothall_engine::ports::Unread;
+use moothall_engine::ports::UnreadCount;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -49,14 +49,14 @@ pub(crate) fn unread(
     reader: &ParticipantId,
     streams: &[StreamId],
     most: usize,
-) -> rusqlite::Result<Vec<Unread>> {
+) -> rusqlite::Result<Vec<UnreadCount>> {
     let count = |stream: &StreamId| {
         let Some((read, _)) = place(conn, reader, stream, Seq(0))? else {
-            return Ok(Unread::default());
+            return Ok(UnreadCount::default());
         };
         let values = params![stream.as_str(), int(read.0), reader.as_str(), int(most as u64)];
         let messages = conn.prepare_cached(MESSAGES)?.query_row(values, |row| counter(row, 0))?;
-        Ok(Unread { read, messages: usize::try_from(messages).unwrap_or(most) })
+        Ok(UnreadCount { read, messages: usize::try_from(messages).unwrap_or(most) })
     };
     streams.iter().map(count).collect()
 }

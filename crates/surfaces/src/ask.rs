@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use moothall_engine::access::Unfit;
+use moothall_engine::access::SessionRequestError;
 use moothall_engine::door::{Action, Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
 use moothall_engine::hall::{HallError, Idempotency};
 use moothall_engine::sessions::{
@@ -86,7 +86,7 @@ pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResu
 impl Inbound for NewSession {
     fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         match field {
-            "args" | "args[]" => Unfit::Arguments.into(),
+            "args" | "args[]" => SessionRequestError::Arguments.into(),
             "adopt" => invalid("'adopt' takes an object with 'socket' and 'pane'."),
             other => invalid(format!("'{other}' {takes}.")),
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use moothall_engine::access::{AccessError, Denied, Unfit};
+use moothall_engine::access::{AccessError, Denied, SessionRequestError};
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -346,14 +346,14 @@ impl From<AccessError> for ApiError {
     }
 }
 
-impl From<Unfit> for ApiError {
-    fn from(unfit: Unfit) -> Self {
+impl From<SessionRequestError> for ApiError {
+    fn from(unfit: SessionRequestError) -> Self {
         let code = match unfit {
-            Unfit::OnlySessions => Code::SessionRequired,
-            Unfit::BothWays | Unfit::Arguments => Code::InvalidField,
-            Unfit::TooLong(_) | Unfit::TooLongToShow => Code::TooLarge,
-            Unfit::NoWords => Code::MissingContent,
-            Unfit::NoThread => Code::ThreadNotFound,
+            SessionRequestError::OnlySessions => Code::SessionRequired,
+            SessionRequestError::BothWays | SessionRequestError::Arguments => Code::InvalidField,
+            SessionRequestError::TooLong(_) | SessionRequestError::TooLongToShow => Code::TooLarge,
+            SessionRequestError::NoWords => Code::MissingContent,
+            SessionRequestError::NoThread => Code::ThreadNotFound,
         };
         Self::new(code, unfit.to_string())
     }

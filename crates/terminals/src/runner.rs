@@ -28,7 +28,7 @@ use crate::turn::{Around, Earlier, Input, Machine, Reply, RequestId};
 use crate::watching::{Happened, Watching, at};
 
 /// Somebody who waits for a reply of the machine. They may have gone, and that is fine.
-pub(super) enum Waiting {
+pub(super) enum Waiter {
     Hook(oneshot::Sender<Result<ReportOutcome, SessionError>>),
     Permit(oneshot::Sender<Permit>),
     Look(oneshot::Sender<()>),
@@ -51,7 +51,7 @@ pub(super) struct Runner {
     seat: Arc<SessionHandle>,
     inbox: mpsc::UnboundedReceiver<Mail>,
     machine: Machine,
-    pub(super) waiting: BTreeMap<RequestId, Waiting>,
+    pub(super) waiting: BTreeMap<RequestId, Waiter>,
     last_request: u64,
     /// Where the steady clock began.
     dawn: Instant,
@@ -157,12 +157,12 @@ impl Runner {
             Mail::Probe(key, reply) => return drop(reply.send(self.machine.probe(&key))),
             Mail::Hook(hook, reply) => return self.hear(hook, reply).await,
             Mail::Ask(hook, reply) => {
-                Input::Asked { id: self.wait_for(Waiting::Permit(reply)), hook }
+                Input::Asked { id: self.wait_for(Waiter::Permit(reply)), hook }
             }
             Mail::CaughtUp => Input::CaughtUp,
-            Mail::Look(reply) => Input::Look(self.wait_for(Waiting::Look(reply))),
+            Mail::Look(reply) => Input::Look(self.wait_for(Waiter::Look(reply))),
             Mail::Permit(permission, given) => Input::Permitted { permission, given },
-            Mail::Interrupt(reply) => Input::Interrupt(self.wait_for(Waiting::Interrupt(reply))),
+            Mail::Interrupt(reply) => Input::Interrupt(self.wait_for(Waiter::Interrupt(reply))),
             Mail::PlaceUsed(link) => return self.place_used(&link).await,
             Mail::End(why, reply) => {
                 let ended = self.end(&why).await;
@@ -176,14 +176,14 @@ impl Runner {
     async fn hear(&mut self, hook: Hook, reply: oneshot::Sender<Result<ReportOutcome, SessionError>>) {
         crash::point("hook_heard");
         let took = matches!(hook.news, HookNews::Prompt { .. });
-        let (native, id) = (hook.native.clone(), self.wait_for(Waiting::Hook(reply)));
+        let (native, id) = (hook.native.clone(), self.wait_for(Waiter::Hook(reply)));
         self.tell(Input::Hook { id, hook }).await;
         if took && native == self.session.native {
             self.remember().await;
         }
     }
 
-    fn wait_for(&mut self, waiting: Waiting) -> RequestId {
+    fn wait_for(&mut self, waiting: Waiter) -> RequestId {
         self.last_request += 1;
         let id = RequestId(self.last_request);
         self.waiting.insert(id, waiting);
@@ -230,10 +230,10 @@ impl Runner {
 
     pub(super) fn answer(&mut self, id: RequestId, reply: Reply) {
         match (self.waiting.remove(&id), reply) {
-            (Some(Waiting::Hook(to)), Reply::Heard(heard)) => drop(to.send(heard)),
-            (Some(Waiting::Permit(to)), Reply::Permit(permit)) => drop(to.send(permit)),
-            (Some(Waiting::Look(to)), Reply::Looked) => drop(to.send(())),
-            (Some(Waiting::Interrupt(to)), Reply::Interrupted(whose)) => drop(to.send(whose)),
+            (Some(Waiter::Hook(to)), Reply::Heard(heard)) => drop(to.send(heard)),
+            (Some(Waiter::Permit(to)), Reply::Permit(permit)) => drop(to.send(permit)),
+            (Some(Waiter::Look(to)), Reply::Looked) => drop(to.send(())),
+            (Some(Waiter::Interrupt(to)), Reply::Interrupted(whose)) => drop(to.send(whose)),
             (_, Reply::Heard(_) | Reply::Permit(_) | Reply::Looked | Reply::Interrupted(_)) => {}
         }
     }
@@ -378,10 +378,10 @@ impl Sessions {
 }
 
 /// Resolves when the program's hook does not wait for an answer any more; never without such a one.
-async fn given_up(waiting: &mut BTreeMap<RequestId, Waiting>) -> RequestId {
+async fn given_up(waiting: &mut BTreeMap<RequestId, Waiter>) -> RequestId {
     poll_fn(|context| {
         for (id, waiting) in waiting.iter_mut() {
-            if let Waiting::Permit(reply) = waiting
+            if let Waiter::Permit(reply) = waiting
                 && reply.poll_closed(context).is_ready()
             {
                 return Poll::Ready(*id);

@@ -35,7 +35,7 @@ pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
 pub use permit::PermittedCommand;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
 pub use revoke::Revocation;
-pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Unfit};
+pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, SessionRequestError};
 pub use warrant::{Authorized, SessionAction, Warrant};
 
 use std::collections::BTreeSet;
@@ -125,7 +125,7 @@ pub enum AccessError {
     Session(#[from] SessionError),
     /// What is asked of a session cannot be.
     #[error(transparent)]
-    Unfit(#[from] Unfit),
+    Unfit(#[from] SessionRequestError),
 }
 
 impl From<RandomnessError> for AccessError {

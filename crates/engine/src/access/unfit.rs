@@ -9,7 +9,7 @@ pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// What cannot be asked of a session, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum SessionRequestError {
     /// A link of one's own is a session's.
     #[error(
         "Only a session can talk over a link of its own: send the token of its environment, or leave 'direct' and 'close_link' out. Or link \

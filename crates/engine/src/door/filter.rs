@@ -11,12 +11,12 @@ use moothall_kernel::view::{Viewer, visible};
 #[derive(Clone)]
 pub struct EventFilter {
     viewer: Viewer,
-    wanted: Option<Wanted>,
+    wanted: Option<EventPredicate>,
     takes_turns: bool,
 }
 
 /// Whether an event is asked for.
-type Wanted = Arc<dyn Fn(&Event) -> bool + Send + Sync>;
+type EventPredicate = Arc<dyn Fn(&Event) -> bool + Send + Sync>;
 
 impl From<Viewer> for EventFilter {
     fn from(viewer: Viewer) -> Self {

@@ -12,7 +12,7 @@ use tokio::sync::broadcast;
 
 use super::{Action, ActionTarget, Door};
 use crate::access::{
-    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAction, Unfit,
+    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAction, SessionRequestError,
     Warrant,
 };
 use crate::answers::Idempotency;
@@ -244,10 +244,10 @@ impl Door {
         first: FirstWords,
     ) -> Result<ProgramStart, AccessError> {
         if first.text.as_ref().is_some_and(|text| text.len() > MESSAGE_BYTES_MAX) {
-            return Err(Unfit::TooLongToShow.into());
+            return Err(SessionRequestError::TooLongToShow.into());
         }
         if thread.as_ref().is_some_and(|thread| !self.caller.reach.includes(thread)) {
-            return Err(Unfit::NoThread.into());
+            return Err(SessionRequestError::NoThread.into());
         }
         let (room, permission) = self.terminals()?.ask_start(thread.as_ref(), new, first).await?;
         Ok(ProgramStart::Asked(room, permission))
@@ -273,10 +273,10 @@ impl Door {
         let message = self.hall.permit_message(&self.caller, message).await?;
         let Message { from, text, direct, close_link, .. } = message.wanted();
         if (*direct || *close_link) && !matches!(from, Asker::Session(_)) {
-            return Err(Unfit::OnlySessions.into());
+            return Err(SessionRequestError::OnlySessions.into());
         }
         if *direct && *close_link {
-            return Err(Unfit::BothWays.into());
+            return Err(SessionRequestError::BothWays.into());
         }
         check_words(text, *close_link)?;
         Ok(SendOutcome::Said(self.terminals()?.send_once(message, key).await?))
@@ -471,18 +471,18 @@ impl Door {
 }
 
 /// Whether a program can be given these arguments.
-pub(super) fn check_args(args: &[String]) -> Result<(), Unfit> {
+pub(super) fn check_args(args: &[String]) -> Result<(), SessionRequestError> {
     let fits = |arg: &String| arg.len() <= ARG_BYTES_MAX && !arg.contains('\0');
-    if args.len() <= ARGS_MAX && args.iter().all(fits) { Ok(()) } else { Err(Unfit::Arguments) }
+    if args.len() <= ARGS_MAX && args.iter().all(fits) { Ok(()) } else { Err(SessionRequestError::Arguments) }
 }
 
 /// Words for a session have a length, and are some unless they only close a link.
 fn check_words(text: &str, may_be_empty: bool) -> Result<(), AccessError> {
     if text.len() > MESSAGE_BYTES_MAX {
-        return Err(Unfit::TooLong(text.len()).into());
+        return Err(SessionRequestError::TooLong(text.len()).into());
     }
     if is_empty_looking(text) && !may_be_empty {
-        return Err(Unfit::NoWords.into());
+        return Err(SessionRequestError::NoWords.into());
     }
     Ok(())
 }

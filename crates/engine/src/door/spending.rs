@@ -7,14 +7,14 @@ use super::{Action, Door};
 use crate::access::AccessError;
 use crate::hall::budgets::BudgetState;
 use crate::hall::meters::EngineCounts;
-use crate::ports::{UsageWanted, Used};
+use crate::ports::{UsageWanted, UsageSum};
 
 impl Door {
     /// What turns have cost, in all that the caller reaches or in what is named of that.
     ///
     /// # Errors
     /// [`AccessError`], also where a conversation is named that does not exist for the caller.
-    pub async fn usage(&self, wanted: UsageWanted) -> Result<Vec<Used>, AccessError> {
+    pub async fn usage(&self, wanted: UsageWanted) -> Result<Vec<UsageSum>, AccessError> {
         self.may(Action::ReadUsage)?;
         let streams = match wanted.streams {
             Some(streams) => {

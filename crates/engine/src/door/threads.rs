@@ -22,7 +22,7 @@ use crate::hall::context::Context;
 use crate::hall::presence::Presence;
 use crate::hall::search::SearchError;
 use crate::hall::slash::Step;
-use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, Unread};
+use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, UnreadCount};
 use crate::sessions::SessionError;
 
 /// What a slash command comes to.
@@ -82,7 +82,7 @@ impl Door {
         &self,
         reader: &ParticipantId,
         streams: &[StreamId],
-    ) -> Result<Vec<Unread>, AccessError> {
+    ) -> Result<Vec<UnreadCount>, AccessError> {
         self.may(Action::ListThreads)?;
         for stream in streams {
             self.reaches(stream)?;
@@ -221,7 +221,7 @@ impl Door {
         stream: &StreamId,
         reader: &ParticipantId,
         seq: Seq,
-    ) -> Result<Unread, AccessError> {
+    ) -> Result<UnreadCount, AccessError> {
         self.enter(Action::MarkRead, stream)?;
         self.hall.permit_name(&self.caller, reader).await?;
         Ok(self.hall.mark_read(stream, reader, seq).await?)

@@ -20,7 +20,7 @@ use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::clock_doubt::Retention;
 use crate::hall::keyed_locks::KeyedLocks;
 use crate::hall::services::{HallParts, Services};
-use crate::hall::streams::{Sent, StreamHandle};
+use crate::hall::streams::{HandOver, StreamHandle};
 use crate::outbox::OutboxEntry;
 use crate::ports::Page;
 use crate::runtime::agent::{Report, TurnKey};
@@ -28,8 +28,8 @@ use crate::sessions::Residents;
 use crate::stream::asking::ConsentRequest;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
-use crate::stream::mail::{Notice, Receipt, Request, Streams, Submitted};
-use crate::stream::shown::Shown;
+use crate::stream::mail::{Notice, Receipt, Request, Streams, Submission};
+use crate::stream::shown::ConversationFlags;
 use crate::stream::{StartMode, OwedItems, ItemBody, shell};
 
 /// A hall: what its parts share, and the way to its streams.
@@ -122,7 +122,7 @@ impl Inner {
         }
         let (reply, answer) = oneshot::channel();
         let wanted = ItemBody::Decision(first.into());
-        let submitted = Submitted { wanted, idempotency, asked: None, owing, reply };
+        let submitted = Submission { wanted, idempotency, asked: None, owing, reply };
         self.seat(stream, Request::Submit(Box::new(submitted)), begin)?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
@@ -185,7 +185,7 @@ impl Inner {
     ) -> Result<Answer, HallError> {
         self.is_open()?;
         let (reply, answer) = oneshot::channel();
-        let submitted = Submitted { wanted, idempotency, asked, owing, reply };
+        let submitted = Submission { wanted, idempotency, asked, owing, reply };
         self.send(stream, Request::Submit(Box::new(submitted))).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
@@ -223,10 +223,10 @@ impl Inner {
     }
 
     /// What a conversation shows: without a word where it is live, and else once it is loaded.
-    pub(crate) async fn shown(self: &Arc<Self>, stream: &StreamId) -> Result<Shown, HallError> {
+    pub(crate) async fn shown(self: &Arc<Self>, stream: &StreamId) -> Result<ConversationFlags, HallError> {
         match self.directory.shown(stream) {
             Some(shown) => Ok(shown),
-            None => self.view(stream, Shown::of).await,
+            None => self.view(stream, ConversationFlags::of).await,
         }
     }
 
@@ -246,9 +246,9 @@ impl Inner {
         request: Request,
     ) -> Result<(), HallError> {
         let request = match self.directory.send(stream, request) {
-            Sent::Yes => return Ok(()),
-            Sent::Full => return Err(HallError::Overloaded),
-            Sent::Absent(request) => request,
+            HandOver::Yes => return Ok(()),
+            HandOver::Full => return Err(HallError::Overloaded),
+            HandOver::Absent(request) => request,
         };
         self.find(stream).await?;
         self.seat(stream, request, StartMode::Existing(self.opened_at))
@@ -262,8 +262,8 @@ impl Inner {
         begin: StartMode,
     ) -> Result<(), HallError> {
         match self.directory.seat(stream, request, |seat| self.start(stream, seat, begin)) {
-            Sent::Yes | Sent::Absent(_) => Ok(()),
-            Sent::Full => Err(HallError::Overloaded),
+            HandOver::Yes | HandOver::Absent(_) => Ok(()),
+            HandOver::Full => Err(HallError::Overloaded),
         }
     }
 
@@ -294,7 +294,7 @@ impl Inner {
     /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is
     /// not live.
     pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
-        let Sent::Absent(notice) = self.directory.notify(stream, notice) else { return };
+        let HandOver::Absent(notice) = self.directory.notify(stream, notice) else { return };
         if matches!(*notice, Notice::Report(_, Report::Finished { .. }, _)) {
             self.directory.seat_notice(stream, notice, |seat| {
                 self.start(stream, seat, StartMode::Existing(self.opened_at))

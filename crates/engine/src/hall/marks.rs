@@ -4,7 +4,7 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
 use crate::answers::HallError;
 use crate::hall::Hall;
-use crate::ports::{ReadMarks, Unread};
+use crate::ports::{ReadMarks, UnreadCount};
 
 /// Nobody wants to know more exactly than this how many messages there are to read.
 pub const UNREAD_MAX: usize = 100;
@@ -19,12 +19,12 @@ impl Hall {
         stream: &StreamId,
         reader: &ParticipantId,
         seq: Seq,
-    ) -> Result<Unread, HallError> {
+    ) -> Result<UnreadCount, HallError> {
         self.inner.is_open()?;
         let marks = self.marks();
         let read = marks.mark(reader, stream, seq).await?;
         let before = marks.unread(reader, std::slice::from_ref(stream), UNREAD_MAX).await?;
-        Ok(Unread { read, messages: before.first().map_or(0, |unread| unread.messages) })
+        Ok(UnreadCount { read, messages: before.first().map_or(0, |unread| unread.messages) })
     }
 
     /// What a reader has before them in each of these streams, in their order; counts up to
@@ -36,7 +36,7 @@ impl Hall {
         &self,
         reader: &ParticipantId,
         streams: &[StreamId],
-    ) -> Result<Vec<Unread>, HallError> {
+    ) -> Result<Vec<UnreadCount>, HallError> {
         Ok(self.marks().unread(reader, streams, UNREAD_MAX).await?)
     }
 

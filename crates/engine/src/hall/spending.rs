@@ -16,7 +16,7 @@ use crate::hall::Hall;
 use crate::hall::budgets::{BudgetState, BudgetsConfig};
 use crate::hall::inner::Inner;
 use crate::hall::reservations::TurnReservation;
-use crate::ports::{LogError, UsageWanted, Used};
+use crate::ports::{LogError, UsageWanted, UsageSum};
 use crate::stream::load::charges_up_to;
 
 /// Streams that are counted at once after the rows were new.
@@ -151,7 +151,7 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, HallError> {
+    pub async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, HallError> {
         Ok(self.inner.store.ledger.used(wanted).await?)
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::AbortHandle;
 
 use crate::stream::mail::{Notice, Request};
-use crate::stream::shown::{Board, Shown};
+use crate::stream::shown::{Board, ConversationFlags};
 use crate::stream::updates::Updates;
 
 /// Requests that may wait for one stream; more are refused as overload.
@@ -39,7 +39,7 @@ pub(crate) struct StreamHandle {
 }
 
 /// What came of sending.
-pub(crate) enum Sent<T> {
+pub(crate) enum HandOver<T> {
     /// The task has it.
     Yes,
     /// Its queue is full.
@@ -68,17 +68,17 @@ impl Directory {
     }
 
     /// Sends a request to a live stream.
-    pub(crate) fn send(&self, stream: &StreamId, request: Request) -> Sent<Request> {
+    pub(crate) fn send(&self, stream: &StreamId, request: Request) -> HandOver<Request> {
         self.lock().send(stream, request)
     }
 
     /// Sends news of a turn to a live stream.
-    pub(crate) fn notify(&self, stream: &StreamId, notice: Box<Notice>) -> Sent<Box<Notice>> {
+    pub(crate) fn notify(&self, stream: &StreamId, notice: Box<Notice>) -> HandOver<Box<Notice>> {
         let streams = self.lock();
-        let Some(mailbox) = streams.live.get(stream) else { return Sent::Absent(notice) };
+        let Some(mailbox) = streams.live.get(stream) else { return HandOver::Absent(notice) };
         match mailbox.lane.send(notice) {
-            Ok(()) => Sent::Yes,
-            Err(refused) => Sent::Absent(refused.0),
+            Ok(()) => HandOver::Yes,
+            Err(refused) => HandOver::Absent(refused.0),
         }
     }
 
@@ -89,10 +89,10 @@ impl Directory {
         stream: &StreamId,
         first: Request,
         start: impl FnOnce(StreamHandle) -> AbortHandle,
-    ) -> Sent<Request> {
+    ) -> HandOver<Request> {
         let mut streams = self.lock();
         match streams.send(stream, first) {
-            Sent::Absent(first) => streams.open(stream, Some(first), None, start),
+            HandOver::Absent(first) => streams.open(stream, Some(first), None, start),
             other => other,
         }
     }
@@ -140,7 +140,7 @@ impl Directory {
     }
 
     /// What a live conversation shows.
-    pub(crate) fn shown(&self, stream: &StreamId) -> Option<Shown> {
+    pub(crate) fn shown(&self, stream: &StreamId) -> Option<ConversationFlags> {
         self.lock().live.get(stream)?.board.read()
     }
 
@@ -169,13 +169,13 @@ impl Directory {
 }
 
 impl Streams {
-    fn send(&mut self, stream: &StreamId, request: Request) -> Sent<Request> {
-        let Some(mailbox) = self.live.get(stream) else { return Sent::Absent(request) };
+    fn send(&mut self, stream: &StreamId, request: Request) -> HandOver<Request> {
+        let Some(mailbox) = self.live.get(stream) else { return HandOver::Absent(request) };
         match mailbox.requests.try_send(request) {
-            Ok(()) => Sent::Yes,
-            Err(TrySendError::Full(_)) => Sent::Full,
+            Ok(()) => HandOver::Yes,
+            Err(TrySendError::Full(_)) => HandOver::Full,
             // The task died; whoever comes next makes a new one.
-            Err(TrySendError::Closed(request)) => Sent::Absent(request),
+            Err(TrySendError::Closed(request)) => HandOver::Absent(request),
         }
     }
 
@@ -185,9 +185,9 @@ impl Streams {
         request: Option<Request>,
         notice: Option<Box<Notice>>,
         start: impl FnOnce(StreamHandle) -> AbortHandle,
-    ) -> Sent<Request> {
+    ) -> HandOver<Request> {
         if self.closed {
-            return Sent::Yes;
+            return HandOver::Yes;
         }
         let (requests, requests_rx) = mpsc::channel(QUEUE_LEN);
         let (lane, lane_rx) = mpsc::unbounded_channel();
@@ -211,6 +211,6 @@ impl Streams {
             stream.clone(),
             Mailbox { requests, lane, updates, board, seat: self.seats, task },
         );
-        Sent::Yes
+        HandOver::Yes
     }
 }

@@ -10,14 +10,14 @@ use moothall_kernel::time::Timestamp;
 
 use super::MemoryLog;
 use crate::access::AuditEntry;
-use crate::ports::{Ledger, LogError, UsageBy, UsageWanted, Used};
+use crate::ports::{Ledger, LogError, UsageBy, UsageWanted, UsageSum};
 
 /// Hour, stream, agent, causer.
 type Key = (Timestamp, StreamId, String, ParticipantId);
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    rows: BTreeMap<Key, Used>,
+    rows: BTreeMap<Key, UsageSum>,
     raises: BTreeMap<Purse, Raise>,
 }
 
@@ -30,12 +30,12 @@ impl Rows {
                 charge.account.agent.clone(),
                 charge.account.by.clone(),
             );
-            self.rows.entry(key).or_default().add(&Used::of(charge));
+            self.rows.entry(key).or_default().add(&UsageSum::of(charge));
         }
     }
 }
 
-impl Used {
+impl UsageSum {
     fn of(charge: &Charge) -> Self {
         Self {
             turns: charge.turns,
@@ -47,7 +47,7 @@ impl Used {
         }
     }
 
-    fn add(&mut self, more: &Used) {
+    fn add(&mut self, more: &UsageSum) {
         self.turns += more.turns;
         self.unattended += more.unattended;
         self.input_tokens += more.input_tokens;
@@ -64,12 +64,12 @@ impl UsageWanted {
             && self.to.is_none_or(|to| *hour < to)
     }
 
-    fn empty(&self, (hour, stream, agent, _): &Key) -> Used {
+    fn empty(&self, (hour, stream, agent, _): &Key) -> UsageSum {
         match self.by {
-            None => Used::default(),
-            Some(UsageBy::Agent) => Used { agent: Some(agent.clone()), ..Used::default() },
-            Some(UsageBy::Stream) => Used { stream: Some(stream.clone()), ..Used::default() },
-            Some(UsageBy::Day) => Used { day: Some(start_of(*hour, DAY)), ..Used::default() },
+            None => UsageSum::default(),
+            Some(UsageBy::Agent) => UsageSum { agent: Some(agent.clone()), ..UsageSum::default() },
+            Some(UsageBy::Stream) => UsageSum { stream: Some(stream.clone()), ..UsageSum::default() },
+            Some(UsageBy::Day) => UsageSum { day: Some(start_of(*hour, DAY)), ..UsageSum::default() },
         }
     }
 }
@@ -93,13 +93,13 @@ impl Ledger for MemoryLog {
         Ok(charges.collect())
     }
 
-    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError> {
+    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, LogError> {
         let tables = self.tables();
-        let mut sums: Vec<Used> =
-            if wanted.by.is_none() { vec![Used::default()] } else { Vec::new() };
+        let mut sums: Vec<UsageSum> =
+            if wanted.by.is_none() { vec![UsageSum::default()] } else { Vec::new() };
         for (key, row) in tables.ledger.rows.iter().filter(|(key, _)| wanted.includes(key)) {
             let empty = wanted.empty(key);
-            let same = |sum: &&mut Used| {
+            let same = |sum: &&mut UsageSum| {
                 (&sum.agent, &sum.stream, sum.day) == (&empty.agent, &empty.stream, empty.day)
             };
             match sums.iter_mut().find(same) {

@@ -5,7 +5,7 @@ use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
 use super::{Entry, MemoryLog, Tables};
-use crate::ports::{LogError, ReadMarks, Unread};
+use crate::ports::{LogError, ReadMarks, UnreadCount};
 
 #[async_trait]
 impl ReadMarks for MemoryLog {
@@ -27,15 +27,15 @@ impl ReadMarks for MemoryLog {
         reader: &ParticipantId,
         streams: &[StreamId],
         most: usize,
-    ) -> Result<Vec<Unread>, LogError> {
+    ) -> Result<Vec<UnreadCount>, LogError> {
         let tables = self.tables();
         Ok(streams.iter().map(|stream| tables.unread(reader, stream, most)).collect())
     }
 }
 
 impl Tables {
-    fn unread(&self, reader: &ParticipantId, stream: &StreamId, most: usize) -> Unread {
-        let Some(stored) = self.streams.get(stream) else { return Unread::default() };
+    fn unread(&self, reader: &ParticipantId, stream: &StreamId, most: usize) -> UnreadCount {
+        let Some(stored) = self.streams.get(stream) else { return UnreadCount::default() };
         let read = self.marks.get(&(reader.clone(), stream.clone())).copied().unwrap_or_default();
         let counts = |entry: &&Entry| match entry {
             Entry::Known(recorded) => {
@@ -45,6 +45,6 @@ impl Tables {
             }
             Entry::Newer { .. } | Entry::Erased { .. } => false,
         };
-        Unread { read, messages: stored.entries.iter().filter(counts).take(most).count() }
+        UnreadCount { read, messages: stored.entries.iter().filter(counts).take(most).count() }
     }
 }

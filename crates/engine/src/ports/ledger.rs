@@ -15,7 +15,7 @@ pub trait Ledger: Send + Sync + 'static {
     /// What was charged from this hour on, summed over all streams.
     async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError>;
     /// Sums, those that cost or were called most first.
-    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError>;
+    async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, LogError>;
     /// Keeps what a purse may spend above its limit, in place of an earlier raise.
     async fn keep_raise(
         &self,
@@ -61,7 +61,7 @@ pub enum UsageBy {
 
 /// A sum of what turns have cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct UsageSum {
     /// The agent, of sums by agent.
     pub agent: Option<String>,
     /// The stream, of sums by stream.

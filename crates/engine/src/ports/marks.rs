@@ -7,7 +7,7 @@ use super::error::LogError;
 
 /// How much of a stream a reader has before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadCount {
     /// The newest event that the reader has read; 0 when there is no mark.
     pub read: Seq,
     /// Messages of others after it, erased ones apart.
@@ -32,5 +32,5 @@ pub trait ReadMarks: Send + Sync {
         reader: &ParticipantId,
         streams: &[StreamId],
         most: usize,
-    ) -> Result<Vec<Unread>, LogError>;
+    ) -> Result<Vec<UnreadCount>, LogError>;
 }

@@ -23,12 +23,12 @@ pub use deliveries::{
     COMMANDER, Deliveries, Delivery, DeliveryState, Durability, NewDelivery, command_claim,
 };
 pub use error::{AppendError, LogError};
-pub use ledger::{Ledger, UsageBy, UsageWanted, Used};
+pub use ledger::{Ledger, UsageBy, UsageWanted, UsageSum};
 pub use log::{
     Acquisition, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage, ListedStream,
     Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot, StreamBatch,
 };
-pub use marks::{ReadMarks, Unread};
+pub use marks::{ReadMarks, UnreadCount};
 pub use principals::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX,
     CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, RevocationScope, InsertOutcome, RandomnessError,

@@ -18,12 +18,12 @@ const BEAT_MAX: Duration = Duration::from_secs(2);
 
 /// A steady clock that stands while the process does.
 #[derive(Debug)]
-pub(crate) struct Steady {
+pub(crate) struct SteadyClock {
     looked: Instant,
     counted: Duration,
 }
 
-impl Steady {
+impl SteadyClock {
     pub(crate) fn new(now: Instant) -> Self {
         Self { looked: now, counted: Duration::ZERO }
     }
@@ -79,7 +79,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_is_looked_at_stands_while_nobody_looks() {
-        let mut steady = Steady::new(Instant::now());
+        let mut steady = SteadyClock::new(Instant::now());
         for _ in 0..3 {
             tokio::time::advance(SECOND).await;
             assert!(!steady.stood(Instant::now()));

@@ -21,7 +21,7 @@ pub(crate) type Question = Box<dyn FnOnce(Result<&Aggregate, HallError>) + Send>
 /// A request from outside: through the bounded queue.
 pub(crate) enum Request {
     /// Somebody wants something of the stream, and waits for the answer.
-    Submit(Box<Submitted>),
+    Submit(Box<Submission>),
     /// Answer this from the committed state.
     Ask(Question),
     /// Somebody wants to listen.
@@ -35,7 +35,7 @@ pub(crate) enum Request {
 }
 
 /// Something that is wanted from outside.
-pub(crate) struct Submitted {
+pub(crate) struct Submission {
     pub(crate) wanted: ItemBody,
     pub(crate) idempotency: Option<Idempotency>,
     /// Who has to agree first, if anybody.
@@ -45,7 +45,7 @@ pub(crate) struct Submitted {
 }
 
 /// Somebody who waits until a request is done. Nobody may listen any more, and that is fine.
-pub(crate) enum Waiting {
+pub(crate) enum Waiter {
     /// For the answer to a command.
     Answer(Reply),
     /// To see the committed state.
@@ -56,14 +56,14 @@ pub(crate) enum Waiting {
     Drained(oneshot::Sender<()>),
 }
 
-impl Waiting {
+impl Waiter {
     /// Answers that nothing was done.
     pub(crate) fn refuse(self, error: &HallError) {
         match self {
-            Waiting::Answer(reply) => drop(reply.send(Err(error.clone()))),
-            Waiting::Question(question) => question(Err(error.clone())),
-            Waiting::Subscriber(reply) => drop(reply.send(Err(error.clone()))),
-            Waiting::Drained(done) => drop(done.send(())),
+            Waiter::Answer(reply) => drop(reply.send(Err(error.clone()))),
+            Waiter::Question(question) => question(Err(error.clone())),
+            Waiter::Subscriber(reply) => drop(reply.send(Err(error.clone()))),
+            Waiter::Drained(done) => drop(done.send(())),
         }
     }
 }
@@ -72,11 +72,11 @@ impl Request {
     /// Answers that nothing was done.
     pub(crate) fn refuse(self, error: &HallError) {
         match self {
-            Request::Submit(submitted) => Waiting::Answer(submitted.reply).refuse(error),
-            Request::Ask(question) => Waiting::Question(question).refuse(error),
-            Request::Subscribe(reply) => Waiting::Subscriber(reply).refuse(error),
+            Request::Submit(submitted) => Waiter::Answer(submitted.reply).refuse(error),
+            Request::Ask(question) => Waiter::Question(question).refuse(error),
+            Request::Subscribe(reply) => Waiter::Subscriber(reply).refuse(error),
             Request::Wake | Request::Refresh => {}
-            Request::Drain(done) => Waiting::Drained(done).refuse(error),
+            Request::Drain(done) => Waiter::Drained(done).refuse(error),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::effects::memberships_in;
 use super::idempotency::look_up;
 use super::io::{Lookups, Input, Output, RequestId, Verdict, EndReason};
 use super::load::load;
-use super::mail::Waiting;
+use super::mail::Waiter;
 use super::reporter::{self, TurnReporter};
 use super::shell::Shell;
 use crate::answers::HallChange;
@@ -175,7 +175,7 @@ impl Shell {
         crash::point("before_ack");
         for (id, verdict) in answers {
             self.asking.forget(id);
-            if let Some(Waiting::Answer(reply)) = self.waiting.remove(&id) {
+            if let Some(Waiter::Answer(reply)) = self.waiting.remove(&id) {
                 let _ = reply.send(verdict);
             }
         }
@@ -185,10 +185,10 @@ impl Shell {
     /// Lets somebody see the committed state.
     fn show(&mut self, id: RequestId) {
         match self.waiting.remove(&id) {
-            Some(Waiting::Question(question)) => {
+            Some(Waiter::Question(question)) => {
                 question(Ok(self.host.committed()));
             }
-            Some(Waiting::Subscriber(subscriber)) => {
+            Some(Waiter::Subscriber(subscriber)) => {
                 let (head, partials) = (self.host.committed().head(), self.host.partials());
                 let _ = subscriber.send(Ok(Subscription {
                     head,
@@ -196,8 +196,8 @@ impl Shell {
                     updates: self.seat.updates.subscribe(),
                 }));
             }
-            Some(Waiting::Drained(done)) => self.leaving.push(done),
-            Some(Waiting::Answer(_)) | None => {}
+            Some(Waiter::Drained(done)) => self.leaving.push(done),
+            Some(Waiter::Answer(_)) | None => {}
         }
     }
 

@@ -16,7 +16,7 @@ use super::asking::{ConsentQuestions, ConsentResult, answer_of};
 use super::host::Host;
 use super::io::{Around, StartMode, Input, Loaded, Now, RequestId, EndReason};
 use super::load::load;
-use super::mail::{Notice, Receipt, Request, Streams, Submitted, Waiting};
+use super::mail::{Notice, Receipt, Request, Streams, Submission, Waiter};
 use super::snapshots::Snapshots;
 use crate::answers::HallError;
 use crate::crash;
@@ -24,9 +24,9 @@ use crate::hall::meters::OpenTurns;
 use crate::hall::services::Services;
 use crate::hall::streams::StreamHandle;
 use crate::runtime::agent::{Agent, Report, TurnKey};
-use crate::runtime::pauses::Steady;
+use crate::runtime::pauses::SteadyClock;
 use crate::runtime::registry::Agents;
-use crate::stream::shown::Shown;
+use crate::stream::shown::ConversationFlags;
 
 /// A stream that nothing keeps is let go after so long.
 const IDLE: Duration = Duration::from_secs(60);
@@ -43,12 +43,12 @@ pub(super) struct Shell {
     pub(super) stream: StreamId,
     pub(super) seat: StreamHandle,
     pub(super) host: Host,
-    pub(super) steady: Steady,
+    pub(super) steady: SteadyClock,
     pub(super) wake: Option<Instant>,
     alarm: Alarm,
     /// When it last had something to do.
     active: Instant,
-    pub(super) waiting: BTreeMap<RequestId, Waiting>,
+    pub(super) waiting: BTreeMap<RequestId, Waiter>,
     pub(super) asking: ConsentQuestions,
     last_request: u64,
     /// Who waits until nothing runs here that would be lost.
@@ -130,7 +130,7 @@ impl Shell {
             stream,
             seat,
             host,
-            steady: Steady::new(begun),
+            steady: SteadyClock::new(begun),
             wake: None,
             alarm: Alarm::new(begun + QUIET),
             active: begun,
@@ -274,7 +274,7 @@ impl Shell {
                     crash::point("agent_finished");
                 }
                 let receipt = receipt.map(|Receipt { idempotency, reply }| {
-                    (self.wait_for(Waiting::Answer(reply)), idempotency)
+                    (self.wait_for(Waiter::Answer(reply)), idempotency)
                 });
                 self.tell(Input::Report { key, report, receipt }).await
             }
@@ -285,7 +285,7 @@ impl Shell {
         }
     }
 
-    fn wait_for(&mut self, waiting: Waiting) -> RequestId {
+    fn wait_for(&mut self, waiting: Waiter) -> RequestId {
         self.last_request += 1;
         let id = RequestId(self.last_request);
         self.waiting.insert(id, waiting);
@@ -295,8 +295,8 @@ impl Shell {
     async fn take(&mut self, request: Request) -> Result<(), EndReason> {
         let input = match request {
             Request::Submit(submitted) => {
-                let Submitted { wanted, idempotency, asked, owing, reply } = *submitted;
-                let id = self.wait_for(Waiting::Answer(reply));
+                let Submission { wanted, idempotency, asked, owing, reply } = *submitted;
+                let id = self.wait_for(Waiter::Answer(reply));
                 Input::Request {
                     id,
                     wanted,
@@ -306,12 +306,12 @@ impl Shell {
                 }
             }
             Request::Ask(question) => {
-                Input::View { id: self.wait_for(Waiting::Question(question)) }
+                Input::View { id: self.wait_for(Waiter::Question(question)) }
             }
             Request::Subscribe(reply) => {
-                Input::View { id: self.wait_for(Waiting::Subscriber(reply)) }
+                Input::View { id: self.wait_for(Waiter::Subscriber(reply)) }
             }
-            Request::Drain(done) => Input::View { id: self.wait_for(Waiting::Drained(done)) },
+            Request::Drain(done) => Input::View { id: self.wait_for(Waiter::Drained(done)) },
             Request::Wake => return Ok(()),
             Request::Refresh => Input::Refresh,
         };
@@ -345,7 +345,7 @@ impl Shell {
     fn update_board(&mut self) {
         let Some(state) = self.host.conversation() else { return };
         self.open_turns.set(state);
-        self.seat.board.show(Shown::of(state));
+        self.seat.board.show(ConversationFlags::of(state));
     }
 
     /// Whoever waits for an alarm looks up again and again until then.

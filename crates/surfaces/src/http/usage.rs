@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::{Action, Door};
-use moothall_engine::ports::{UsageBy, UsageWanted, Used};
+use moothall_engine::ports::{UsageBy, UsageWanted, UsageSum};
 use moothall_kernel::budget::Purse;
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
@@ -92,7 +92,7 @@ fn day(params: &Params, name: &str) -> ApiResult<Option<Timestamp>> {
     read.map(Some).ok_or_else(|| invalid(&format!("'{name}' takes a day such as 2026-01-31.")))
 }
 
-async fn named(door: &Door, used: &Used) -> ApiResult<UsageRow> {
+async fn named(door: &Door, used: &UsageSum) -> ApiResult<UsageRow> {
     let mut row = UsageRow::of(used);
     if let Some(stream) = &used.stream {
         row.name = Some(door.find(Action::ReadUsage, stream).await?.catalog.title);

@@ -1,7 +1,7 @@
 //! What turns have cost, and what may still be spent.
 
 use moothall_engine::budgets::BudgetState;
-use moothall_engine::ports::Used;
+use moothall_engine::ports::UsageSum;
 use moothall_kernel::budget::Purse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -97,7 +97,7 @@ pub struct BudgetRaised {
 
 impl UsageRow {
     /// A sum as it travels; its title is looked up by whoever asks.
-    pub(crate) fn of(used: &Used) -> Self {
+    pub(crate) fn of(used: &UsageSum) -> Self {
         Self {
             agent: used.agent.clone(),
             thread: used.stream.as_ref().map(ToString::to_string),

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use moothall_engine::access::{AccessError, Denied, Mode, Scope, Unfit};
+use moothall_engine::access::{AccessError, Denied, Mode, Scope, SessionRequestError};
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::silence::Reason;
 use moothall_surfaces::actions_of_tools;
@@ -81,8 +81,8 @@ fn refusals() -> Vec<ApiError> {
         AccessError::Unknown,
         AccessError::UnknownAgent("ada".into()),
         AccessError::UnknownApp("app".into()),
-        AccessError::Unfit(Unfit::OnlySessions),
-        AccessError::Unfit(Unfit::NoThread),
+        AccessError::Unfit(SessionRequestError::OnlySessions),
+        AccessError::Unfit(SessionRequestError::NoThread),
     ];
     let all = denied.map(ApiError::from).into_iter().chain(sessions.map(ApiError::from));
     all.chain(access.map(ApiError::from)).chain([ApiError::no_thread("x")]).collect()

@@ -2,7 +2,7 @@
 
 use moothall_engine::access::{AuditAction, AuditEntry};
 use moothall_engine::ports::{
-    AppendError, EventLog, Ledger, Principals, StreamBatch, UsageBy, UsageWanted, Used,
+    AppendError, EventLog, Ledger, Principals, StreamBatch, UsageBy, UsageWanted, UsageSum,
 };
 use moothall_kernel::budget::{Account, Charge, Purse, Raise};
 use moothall_kernel::event::Usage;
@@ -68,22 +68,22 @@ pub async fn sums_are_those_that_are_wanted<S: Subject>(subject: S) {
         .await
         .unwrap();
     let sums = async |wanted: UsageWanted| log.used(&wanted).await.unwrap();
-    let gpt = Used {
+    let gpt = UsageSum {
         agent: Some("gpt".into()),
         turns: 1,
         unattended: 1,
         input_tokens: 600,
         output_tokens: 1,
         cost_micros: 300,
-        ..Used::default()
+        ..UsageSum::default()
     };
-    let demo = Used {
+    let demo = UsageSum {
         agent: Some("demo".into()),
         turns: 3,
         input_tokens: 28,
         output_tokens: 3,
         cost_micros: 14,
-        ..Used::default()
+        ..UsageSum::default()
     };
     assert_eq!(sums(wanted(Some(UsageBy::Agent))).await, [gpt.clone(), demo]);
     let by_stream = sums(wanted(Some(UsageBy::Stream))).await;

@@ -1,6 +1,6 @@
 //! Read marks: where readers are, and what they have before them.
 
-use moothall_engine::ports::{EventLog, LogError, ReadMarks, Unread};
+use moothall_engine::ports::{EventLog, LogError, ReadMarks, UnreadCount};
 use moothall_kernel::event::{Event, Posted};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
@@ -70,9 +70,9 @@ pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
     assert_eq!(
         found,
         [
-            Unread { read: Seq(0), messages: 7 },
-            Unread::default(),
-            Unread { read: Seq(1), messages: 0 }
+            UnreadCount { read: Seq(0), messages: 7 },
+            UnreadCount::default(),
+            UnreadCount { read: Seq(1), messages: 0 }
         ]
     );
 }
