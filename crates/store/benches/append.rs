@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moothall_engine::log_format::codec;
-use moothall_engine::ports::{EventLog, ListFilter, Search, StreamBatch, Upkeep, Wanted};
+use moothall_engine::ports::{EventLog, ListFilter, Search, StreamBatch, Upkeep, SearchRequest};
 use moothall_kernel::event::{Cause, Event, Outcome, Posted, TurnKind, Usage, Why};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
@@ -246,7 +246,7 @@ async fn stored_bytes(name: &str, append: impl Fn(u64) -> StreamBatch) {
 
 /// Waits until the index has caught up.
 async fn indexed(log: &SqliteLog) {
-    let wanted = Wanted { query: Query::parse("nothing").unwrap(), streams: None };
+    let wanted = SearchRequest { query: Query::parse("nothing").unwrap(), streams: None };
     while log.search(&wanted, 1, None).await.unwrap().lag > 0 {}
 }
 

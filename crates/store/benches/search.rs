@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use moothall_engine::ports::{EventLog, Search, Upkeep, Wanted};
+use moothall_engine::ports::{EventLog, Search, Upkeep, SearchRequest};
 use moothall_kernel::search::Query;
 use moothall_kernel::search::tokens::words;
 use moothall_store::SqliteLog;
@@ -202,7 +202,7 @@ fn query(kind: &str, n: u64, messages: u64) -> String {
 }
 
 async fn search(log: &SqliteLog, query: &str) -> (usize, u64) {
-    let wanted = Wanted { query: Query::parse(query).unwrap(), streams: None };
+    let wanted = SearchRequest { query: Query::parse(query).unwrap(), streams: None };
     let page = log.search(&wanted, 20, None).await.unwrap();
     (page.hits.len(), page.lag)
 }

@@ -12,7 +12,7 @@ use moothall_engine::ports::{
     Acquisition, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits,
     Durability, Ledger, ListFilter, ListPage, ListedStream, LogError, CopyError, Opening, Page, ReadMarks,
     Search, SessionBook, Snapshot, StreamBatch, UnreadCount, Upkeep, UsageWanted, UsageSum, Verification,
-    Wanted,
+    SearchRequest,
 };
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::budget::{Charge, Purse, Raise};
@@ -407,7 +407,7 @@ impl SessionBook for SqliteLog {
 impl Search for SqliteLog {
     async fn search(
         &self,
-        wanted: &Wanted,
+        wanted: &SearchRequest,
         limit: usize,
         cursor: Option<u64>,
     ) -> Result<Hits, LogError> {

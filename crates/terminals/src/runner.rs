@@ -36,7 +36,7 @@ pub(super) enum Waiter {
 }
 
 /// What woke the task.
-enum Woken {
+enum WakeReason {
     Mail(Option<Mail>),
     Terminal(Happened),
     Alarm,
@@ -94,17 +94,17 @@ impl Runner {
         while !self.over {
             self.tell_everybody();
             match self.next().await {
-                Woken::Mail(Some(mail)) => self.open(mail).await,
-                Woken::Mail(None) => return,
-                Woken::Terminal(Happened::Drawn) => self.tell(Input::Drawn).await,
-                Woken::Terminal(Happened::Died) => self.died(),
-                Woken::Terminal(Happened::Unwatched) => self.watch().await,
-                Woken::Terminal(Happened::Doubted) => self.doubted().await,
-                Woken::Alarm => {
+                WakeReason::Mail(Some(mail)) => self.open(mail).await,
+                WakeReason::Mail(None) => return,
+                WakeReason::Terminal(Happened::Drawn) => self.tell(Input::Drawn).await,
+                WakeReason::Terminal(Happened::Died) => self.died(),
+                WakeReason::Terminal(Happened::Unwatched) => self.watch().await,
+                WakeReason::Terminal(Happened::Doubted) => self.doubted().await,
+                WakeReason::Alarm => {
                     self.alarm = None;
                     self.tell(Input::Tick).await;
                 }
-                Woken::GaveUp(id) => {
+                WakeReason::GaveUp(id) => {
                     self.waiting.remove(&id);
                     self.tell(Input::GaveUp(id)).await;
                 }
@@ -127,14 +127,14 @@ impl Runner {
         self.ended("it never began: the server stopped while it started").await;
     }
 
-    async fn next(&mut self) -> Woken {
+    async fn next(&mut self) -> WakeReason {
         let Self { inbox, watching, waiting, alarm, .. } = self;
         tokio::select! {
             biased;
-            mail = inbox.recv() => Woken::Mail(mail),
-            happened = watching.next() => Woken::Terminal(happened),
-            id = given_up(waiting) => Woken::GaveUp(id),
-            () = at(*alarm) => Woken::Alarm,
+            mail = inbox.recv() => WakeReason::Mail(mail),
+            happened = watching.next() => WakeReason::Terminal(happened),
+            id = given_up(waiting) => WakeReason::GaveUp(id),
+            () = at(*alarm) => WakeReason::Alarm,
         }
     }
 

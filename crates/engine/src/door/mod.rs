@@ -31,7 +31,7 @@ pub use gatherings::{GatheringEntry, MemberSource, NewGathering, NewMember};
 pub use guards::{BudgetGuard, GuardItem, GuardPage, GuardSubject, GuardQuery};
 pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
-pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, SendOutcome, Watched};
+pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, SendOutcome, ScreenWatch};
 pub use tasks::{
     AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN, OutgoingMessage,
     TaskMessages, TaskPage,

@@ -88,14 +88,14 @@ pub enum SendOutcome {
 }
 
 /// The terminal of a session that somebody may look at.
-pub struct Watched {
+pub struct ScreenWatch {
     session: Warrant,
     /// When it draws, and that its program is gone.
     pub news: broadcast::Receiver<PaneNews>,
     door: Door,
 }
 
-impl Watched {
+impl ScreenWatch {
     /// Returns the session whose terminal it is.
     pub fn session(&self) -> &SessionId {
         self.session.session()
@@ -341,10 +341,10 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn watch(&self, word: &str) -> Result<Watched, AccessError> {
+    pub async fn watch(&self, word: &str) -> Result<ScreenWatch, AccessError> {
         let session = self.warrant(Action::ReadScreen, word).await?;
         let news = self.terminals()?.watch(&session).await?;
-        Ok(Watched { session, news, door: self.clone() })
+        Ok(ScreenWatch { session, news, door: self.clone() })
     }
 
     /// The command with which a person sits down at the terminal of a session.

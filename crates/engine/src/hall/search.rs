@@ -9,7 +9,7 @@ use moothall_kernel::view::{Viewer, visible};
 use crate::access::{Denied, Reach};
 use crate::answers::HallError;
 use crate::hall::Hall;
-use crate::ports::{Hits, ListFilter, Wanted};
+use crate::ports::{Hits, ListFilter, SearchRequest};
 
 /// Most conversations that the names of one query may mean.
 const STREAMS_MAX: usize = 100;
@@ -68,7 +68,7 @@ impl Hall {
             .inner
             .store
             .search
-            .search(&Wanted { query, streams }, limit, cursor)
+            .search(&SearchRequest { query, streams }, limit, cursor)
             .await
             .map_err(HallError::from)?;
         page.hits.retain(|hit| visible(&hit.recorded.event, viewer));

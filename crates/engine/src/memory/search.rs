@@ -9,13 +9,13 @@ use moothall_kernel::search::tokens::name_key;
 use moothall_kernel::search::{Query, renamings, searchable, snippet};
 
 use super::{Entry, MemoryLog, Stream, Tables};
-use crate::ports::{Hit, Hits, LogError, Search, Wanted};
+use crate::ports::{Hit, Hits, LogError, Search, SearchRequest};
 
 #[async_trait]
 impl Search for MemoryLog {
     async fn search(
         &self,
-        wanted: &Wanted,
+        wanted: &SearchRequest,
         limit: usize,
         cursor: Option<u64>,
     ) -> Result<Hits, LogError> {
@@ -34,7 +34,7 @@ impl Search for MemoryLog {
 }
 
 impl Tables {
-    fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Hits {
+    fn search(&self, wanted: &SearchRequest, limit: usize, cursor: Option<u64>) -> Hits {
         let mut page = Hits::default();
         let until = cursor
             .and_then(|cursor| usize::try_from(cursor).ok())
@@ -51,7 +51,7 @@ impl Tables {
         page
     }
 
-    fn hit(&self, wanted: &Wanted, place @ (stream, seq): &(StreamId, Seq)) -> Option<Hit> {
+    fn hit(&self, wanted: &SearchRequest, place @ (stream, seq): &(StreamId, Seq)) -> Option<Hit> {
         let asked_for = wanted.streams.as_ref().is_none_or(|streams| streams.contains(stream));
         if !asked_for || self.forgotten.contains(place) {
             return None;

@@ -35,7 +35,7 @@ pub use principals::{
     Principal, Principals, Registered, Registration, Scope, Scopes, Secret, Token, TokenHash,
     TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
 };
-pub use search::{Hit, Hits, Search, Wanted};
+pub use search::{Hit, Hits, Search, SearchRequest};
 pub use sessions::{LeftLink, Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};
 pub use store::{FullStore, Store};
 pub use upkeep::{CheckedTable, CopyError, Upkeep, Verification};

@@ -9,7 +9,7 @@ use super::error::LogError;
 
 /// What to search for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct SearchRequest {
     /// The query. Its `within` is settled already and not looked at.
     pub query: Query,
     /// Only in these streams; in all where unset. Those that did not begin are left out.
@@ -46,7 +46,7 @@ pub trait Search: Send + Sync {
     /// says.
     async fn search(
         &self,
-        wanted: &Wanted,
+        wanted: &SearchRequest,
         limit: usize,
         cursor: Option<u64>,
     ) -> Result<Hits, LogError>;

@@ -13,7 +13,7 @@ use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
 
 pub(crate) use super::tail::Tail;
-use super::tail::Wanted;
+use super::tail::TailBudget;
 use crate::ports::{EventLog, LogError, Page};
 use crate::runtime::agent::{Job, TurnKey};
 
@@ -342,7 +342,7 @@ struct Range {
     through: Seq,
     /// Messages are read as far back as this, if that many are wanted.
     floor: Seq,
-    wanted: Wanted,
+    wanted: TailBudget,
 }
 
 impl Range {
@@ -355,10 +355,10 @@ impl Range {
         let summed_up =
             of.state.summary_of(&of.participant.id).map_or(Seq(0), |summary| summary.through);
         let (floor, wanted) = match of.participant.facts.abilities.memory {
-            Memory::None => (Seq(0), Wanted { bytes: of.room, count: of.window }),
+            Memory::None => (Seq(0), TailBudget { bytes: of.room, count: of.window }),
             // More than there is room for, so that it can be summed up.
-            Memory::Rebuilt => (summed_up, Wanted { bytes: of.room.saturating_mul(2), count: 1 }),
-            Memory::Own => (from, Wanted { bytes: SINCE_BYTES_MAX, count: 1 }),
+            Memory::Rebuilt => (summed_up, TailBudget { bytes: of.room.saturating_mul(2), count: 1 }),
+            Memory::Own => (from, TailBudget { bytes: SINCE_BYTES_MAX, count: 1 }),
         };
         let window = through.0.saturating_sub(WINDOW_SEQS);
         let oldest = if of.participant.facts.abilities.memory == Memory::Rebuilt {

@@ -63,7 +63,7 @@ pub(super) struct Shell {
 }
 
 /// What made the task look up.
-enum Woken {
+enum WakeReason {
     Work,
     /// Nothing, but that time goes on.
     Beat,
@@ -169,18 +169,18 @@ impl Shell {
         self.tell(Input::Look).await?;
         loop {
             match self.next().await? {
-                Woken::Work => {
+                WakeReason::Work => {
                     self.tell(Input::Look).await?;
                     self.let_go();
                     self.active = Instant::now();
                 }
-                Woken::Beat => {
+                WakeReason::Beat => {
                     if self.steady.stood(Instant::now()) {
                         self.tell(Input::Look).await?;
                     }
                     self.now();
                 }
-                Woken::Quiet => {
+                WakeReason::Quiet => {
                     self.tell(Input::Quiet).await?;
                     self.snapshots.at_rest(&self.hall.store.log, self.host.committed());
                     let unused = self.active.elapsed() >= IDLE && self.host.may_leave();
@@ -188,7 +188,7 @@ impl Shell {
                         return Ok(());
                     }
                 }
-                Woken::Abandoned => return Ok(()),
+                WakeReason::Abandoned => return Ok(()),
             }
         }
     }
@@ -204,27 +204,27 @@ impl Shell {
     }
 
     /// Waits for something to do, and tells the host all that is there.
-    async fn next(&mut self) -> Result<Woken, EndReason> {
+    async fn next(&mut self) -> Result<WakeReason, EndReason> {
         let quiet = self.quiet_at();
         let (at, woken) = self.next_alarm(quiet);
         let taken = tokio::select! {
             biased;
             notice = self.seat.lane.recv() => match notice {
                 Some(notice) => { self.hear(*notice).await?; 0 }
-                None => return Ok(Woken::Abandoned),
+                None => return Ok(WakeReason::Abandoned),
             },
             request = self.seat.requests.recv() => match request {
                 Some(request) => { self.take(request).await?; 1 }
-                None => return Ok(Woken::Abandoned),
+                None => return Ok(WakeReason::Abandoned),
             },
             Some(over) = self.asking.next() => { self.tell_consent(over).await?; 0 }
             () = self.alarm.wait_until(at) => match woken {
-                Woken::Work => 0,
+                WakeReason::Work => 0,
                 woken => return Ok(woken),
             },
         };
         self.drain(taken).await?;
-        Ok(Woken::Work)
+        Ok(WakeReason::Work)
     }
 
     async fn drain(&mut self, taken: usize) -> Result<(), EndReason> {
@@ -250,11 +250,11 @@ impl Shell {
     }
 
     /// What time alone will make the task look up for, and when.
-    fn next_alarm(&self, quiet: Instant) -> (Instant, Woken) {
-        let wake = self.wake.map(|at| (at, Woken::Work));
-        let beat = self.wake.map(|_| (self.steady.beat(), Woken::Beat));
-        let due = [wake, beat, Some((quiet, Woken::Quiet))].into_iter().flatten();
-        due.min_by_key(|(at, _)| *at).unwrap_or((quiet, Woken::Quiet))
+    fn next_alarm(&self, quiet: Instant) -> (Instant, WakeReason) {
+        let wake = self.wake.map(|at| (at, WakeReason::Work));
+        let beat = self.wake.map(|_| (self.steady.beat(), WakeReason::Beat));
+        let due = [wake, beat, Some((quiet, WakeReason::Quiet))].into_iter().flatten();
+        due.min_by_key(|(at, _)| *at).unwrap_or((quiet, WakeReason::Quiet))
     }
 
     /// First the time to forget events, then, again and again, the time to leave.

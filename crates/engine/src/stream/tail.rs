@@ -21,19 +21,19 @@ pub(crate) struct Tail {
     /// The longest way back that a turn has asked for.
     reach: usize,
     /// The most that a turn wanted to have of messages.
-    wanted: Wanted,
+    wanted: TailBudget,
 }
 
 /// How much of what was said a prompt has room for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct TailBudget {
     /// Bytes. A message counts for at most a quarter of them.
     pub(super) bytes: usize,
     /// At least so many messages, however long they are.
     pub(super) count: usize,
 }
 
-impl Wanted {
+impl TailBudget {
     /// Whether these are enough.
     fn met_by<'a>(self, messages: impl Iterator<Item = &'a Recorded>) -> bool {
         let (mut bytes, mut count) = (0, 0);
@@ -98,9 +98,9 @@ impl Tail {
     }
 
     /// Notes how far back a turn looks.
-    pub(super) fn reaches(&mut self, events: usize, wanted: Wanted) {
+    pub(super) fn reaches(&mut self, events: usize, wanted: TailBudget) {
         self.reach = self.reach.max(events);
-        self.wanted = Wanted {
+        self.wanted = TailBudget {
             bytes: self.wanted.bytes.max(wanted.bytes),
             count: self.wanted.count.max(wanted.count),
         };
@@ -134,7 +134,7 @@ impl Tail {
     }
 
     /// Whether it has as much of what was said up to a position as is wanted.
-    pub(super) fn meets(&self, wanted: Wanted, through: Seq) -> bool {
+    pub(super) fn meets(&self, wanted: TailBudget, through: Seq) -> bool {
         wanted.met_by(
             self.messages.iter().chain(&self.events).filter(|recorded| recorded.seq <= through),
         )
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn messages_stay_when_the_events_around_them_go() {
-        let wanted = Wanted { bytes: 1_000, count: 3 };
+        let wanted = TailBudget { bytes: 1_000, count: 3 };
         let mut tail = Tail::default();
         tail.push(&[posted(1, "first")]);
         tail.reaches(0, wanted);
@@ -220,11 +220,11 @@ mod tests {
     fn a_long_message_does_not_stand_for_many() {
         let mut tail = Tail::default();
         tail.push(&[posted(9, &"x".repeat(100_000)), posted(10, "short")]);
-        assert!(!tail.meets(Wanted { bytes: 1_000, count: 1 }, Seq(10)));
+        assert!(!tail.meets(TailBudget { bytes: 1_000, count: 1 }, Seq(10)));
         tail.put_before(vec![posted(3, &"x".repeat(100_000)), posted(7, &"x".repeat(100_000))]);
-        assert!(!tail.meets(Wanted { bytes: 1_000, count: 1 }, Seq(10)));
+        assert!(!tail.meets(TailBudget { bytes: 1_000, count: 1 }, Seq(10)));
         tail.put_before(vec![posted(1, &"x".repeat(100_000))]);
-        assert!(tail.meets(Wanted { bytes: 1_000, count: 1 }, Seq(10)));
+        assert!(tail.meets(TailBudget { bytes: 1_000, count: 1 }, Seq(10)));
         assert_eq!(seqs(tail.range(Seq(8), Seq(10)).unwrap().0), [1, 3, 7]);
         tail.put_before(vec![]);
         assert_eq!(tail.messages_after(), Seq(0));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use moothall_kernel::ids::ParticipantId;
 use tokio::sync::{mpsc, watch};
 
-use super::notice::Told;
+use super::notice::SharedNotice;
 
 /// Notices that wait for a connection, at most.
 pub(crate) const WAITING_MAX: usize = 1024;
@@ -24,7 +24,7 @@ pub enum DisconnectReason {
 #[derive(Clone)]
 pub(super) struct Line {
     pub(super) id: u64,
-    sender: mpsc::Sender<Arc<Told>>,
+    sender: mpsc::Sender<Arc<SharedNotice>>,
     bytes: Arc<AtomicUsize>,
     cut: Arc<watch::Sender<Option<DisconnectReason>>>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Line {
 impl Line {
     /// Puts a notice into the queue. A connection that is too far behind is cut; whoever comes
     /// again reads what was said, so nothing is lost but time.
-    pub(super) fn tell(&self, told: &Arc<Told>) {
+    pub(super) fn tell(&self, told: &Arc<SharedNotice>) {
         let waiting = self.bytes.fetch_add(told.weight(), Ordering::Relaxed) + told.weight();
         if waiting > WAITING_BYTES_MAX || self.sender.try_send(told.clone()).is_err() {
             self.cut.send_replace(Some(DisconnectReason::TooSlow));
@@ -65,7 +65,7 @@ pub(super) type DisconnectHook = Box<dyn FnOnce() + Send + Sync>;
 /// While this lives, an agent is connected.
 pub struct AgentConnection {
     line: AgentLine,
-    queue: mpsc::Receiver<Arc<Told>>,
+    queue: mpsc::Receiver<Arc<SharedNotice>>,
     bytes: Arc<AtomicUsize>,
     cut: watch::Receiver<Option<DisconnectReason>>,
     leave: Option<DisconnectHook>,
@@ -97,7 +97,7 @@ impl AgentConnection {
     ///
     /// # Errors
     /// [`Cut`], when the connection has to end.
-    pub async fn next(&mut self) -> Result<Arc<Told>, DisconnectReason> {
+    pub async fn next(&mut self) -> Result<Arc<SharedNotice>, DisconnectReason> {
         tokio::select! {
             biased;
             cut = self.cut.wait_for(Option::is_some) => {
@@ -112,7 +112,7 @@ impl AgentConnection {
     }
 
     /// What waits already, without waiting.
-    pub fn waiting(&mut self) -> Option<Arc<Told>> {
+    pub fn waiting(&mut self) -> Option<Arc<SharedNotice>> {
         let told = self.queue.try_recv().ok()?;
         self.bytes.fetch_sub(told.weight(), Ordering::Relaxed);
         Some(told)

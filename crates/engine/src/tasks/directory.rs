@@ -9,7 +9,7 @@ use tokio::sync::{Notify, watch};
 
 use super::attendance::{AgentConnection, Line};
 use super::manager::App;
-use super::notice::{Notice, Told};
+use super::notice::{Notice, SharedNotice};
 use super::rates::Rates;
 use crate::hall::presences::Presences;
 use crate::ports::Clock;
@@ -178,7 +178,7 @@ impl TaskDirectory {
         if lines.is_empty() {
             return;
         }
-        let told = Told::new(notice());
+        let told = SharedNotice::new(notice());
         lines.into_iter().for_each(|line| line.tell(&told));
     }
 
@@ -273,7 +273,7 @@ impl State {
         if watchers.is_empty() {
             return;
         }
-        let told = Told::new(Notice::Presence { agent: agent.clone(), online });
+        let told = SharedNotice::new(Notice::Presence { agent: agent.clone(), online });
         let lines = self.lines.values().flatten().filter(|line| watchers.contains(&line.id));
         lines.for_each(|line| line.tell(&told));
     }

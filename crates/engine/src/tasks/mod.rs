@@ -22,6 +22,6 @@ pub use error::TaskError;
 pub use identity::wire_id;
 pub(crate) use manager::app_of;
 pub use manager::{AppManifest, Forwarding, ManagerHooks, TaskManager, TaskProposal};
-pub use notice::{Notice, TaskView, Told};
+pub use notice::{Notice, TaskView, SharedNotice};
 pub use orders::TASK_EXCHANGES_MAX;
 pub use rates::{MESSAGES_A_MINUTE, REQUESTS_A_MINUTE};

@@ -172,13 +172,13 @@ impl Notice {
 
 /// A notice, and its bytes once somebody wrote it: all who are told share them.
 #[derive(Debug)]
-pub struct Told {
+pub struct SharedNotice {
     notice: Notice,
     weight: usize,
     written: OnceLock<Arc<str>>,
 }
 
-impl Told {
+impl SharedNotice {
     pub(crate) fn new(notice: Notice) -> Arc<Self> {
         Arc::new(Self { weight: notice.weight(), notice, written: OnceLock::new() })
     }

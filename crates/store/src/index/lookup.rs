@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use moothall_engine::ports::{Hit, Hits, LogError, Wanted};
+use moothall_engine::ports::{Hit, Hits, LogError, SearchRequest};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::search::query::{Query, Term};
 use moothall_kernel::search::tokens::name_key;
@@ -51,7 +51,7 @@ struct Places {
 pub(crate) async fn search(
     index: &Arc<Readers>,
     log: &Arc<Readers>,
-    wanted: &Wanted,
+    wanted: &SearchRequest,
     limit: usize,
     cursor: Option<u64>,
 ) -> Result<Hits, LogError> {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use moothall_engine::ports::{Hits, LogError, Wanted};
+use moothall_engine::ports::{Hits, LogError, SearchRequest};
 use moothall_kernel::ids::StreamId;
 
 use crate::errors::failed;
@@ -71,7 +71,7 @@ impl Index {
     pub(crate) async fn search(
         &self,
         log: &Arc<Readers>,
-        wanted: &Wanted,
+        wanted: &SearchRequest,
         limit: usize,
         cursor: Option<u64>,
     ) -> Result<Hits, LogError> {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use moothall_engine::ports::{EventLog, Search, Upkeep, Wanted};
+use moothall_engine::ports::{EventLog, Search, Upkeep, SearchRequest};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::search::Query;
@@ -20,7 +20,7 @@ use crate::folder::{LOG_FILE, OpenError};
 const INDEX: &str = "search.db";
 
 async fn found(log: &SqliteLog, query: &str) -> Vec<u64> {
-    let wanted = Wanted { query: Query::parse(query).unwrap(), streams: None };
+    let wanted = SearchRequest { query: Query::parse(query).unwrap(), streams: None };
     page(log, &wanted, 1000, None).await.hits.iter().map(|hit| hit.recorded.seq.0).collect()
 }
 
@@ -165,7 +165,7 @@ async fn words_that_are_erased_side_by_side_are_gone_when_each_erasure_ends() {
 #[tokio::test]
 async fn the_lag_says_what_is_missing() {
     let disk = three_words().await;
-    let wanted = Wanted { query: Query::parse("word").unwrap(), streams: None };
+    let wanted = SearchRequest { query: Query::parse("word").unwrap(), streams: None };
     // Somebody keeps the index to himself, so that it cannot follow.
     let intruder = Connection::open(disk.folder.path().join(INDEX)).unwrap();
     intruder.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -173,7 +173,7 @@ async fn the_lag_says_what_is_missing() {
     disk.log.append(vec![batch("b", 0).says("word five")]).await.unwrap();
     let behind = disk.log.search(&wanted, 10, None).await.unwrap();
     assert_eq!((behind.lag, behind.hits.len()), (3, 3));
-    let of = |stream: &str| Wanted { streams: Some(vec![stream.into()]), ..wanted.clone() };
+    let of = |stream: &str| SearchRequest { streams: Some(vec![stream.into()]), ..wanted.clone() };
     assert_eq!(disk.log.search(&of("a"), 10, None).await.unwrap().lag, 2);
     assert_eq!(disk.log.search(&of("b"), 10, None).await.unwrap().lag, 1);
     intruder.execute_batch("ROLLBACK").unwrap();
@@ -187,7 +187,7 @@ async fn a_log_without_an_index_is_a_log() {
     let log = SqliteLog::open(folder.path()).unwrap();
     assert_eq!(log.append(vec![batch("a", 0).says("one")]).await.map(heads), Ok(vec![Seq(1)]));
     assert!(
-        log.search(&Wanted { query: Query::parse("one").unwrap(), streams: None }, 10, None)
+        log.search(&SearchRequest { query: Query::parse("one").unwrap(), streams: None }, 10, None)
             .await
             .is_err()
     );

@@ -28,7 +28,7 @@ impl Died {
             disk.log.append(vec![batch("a", head).says("a message of some length")]).await.unwrap();
         }
         if indexed {
-            let wanted = moothall_engine::ports::Wanted {
+            let wanted = moothall_engine::ports::SearchRequest {
                 query: moothall_kernel::search::Query::parse("length").unwrap(),
                 streams: None,
             };

@@ -12,7 +12,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use moothall_engine::access::Revocations;
 use moothall_engine::door::Door;
-use moothall_engine::tasks::{AgentConnection, Notice, Told};
+use moothall_engine::tasks::{AgentConnection, Notice, SharedNotice};
 use moothall_kernel::ids::EventId;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -128,7 +128,7 @@ struct Known {
 enum Woken {
     Came(Option<Result<Message, Error>>),
     Done(Performed),
-    Told(Arc<Told>),
+    Told(Arc<SharedNotice>),
     Asks(Asked),
     Beat,
     End(End),
@@ -145,7 +145,7 @@ struct Connection {
     /// Messages that were sent over it and of which it was not told yet: it is not to be.
     own: VecDeque<EventId>,
     /// What was told of the agent's own messages while some were being sent over it.
-    held: Vec<Arc<Told>>,
+    held: Vec<Arc<SharedNotice>>,
     /// What the server asked, by the id of the request.
     questions: HashMap<String, oneshot::Sender<Value>>,
     last_question: u64,
@@ -466,7 +466,7 @@ impl Connection {
             self.own.push_back(event);
         }
         if !self.calls.sends_to(&conversation) {
-            let of_it = |told: &mut Arc<Told>| told.notice().conversation() == Some(&conversation);
+            let of_it = |told: &mut Arc<SharedNotice>| told.notice().conversation() == Some(&conversation);
             let released: Vec<_> = self.held.extract_if(.., of_it).collect();
             released.iter().for_each(|told| self.write_told(told));
         }
@@ -474,7 +474,7 @@ impl Connection {
 
     /// Writes what is told. A message that was sent over this connection is not told over it: while
     /// some are being sent to a conversation, the ids of those are not known.
-    fn tell(&mut self, told: Arc<Told>) {
+    fn tell(&mut self, told: Arc<SharedNotice>) {
         let conversation = told.notice().conversation();
         let is_behind = self.held.iter().any(|held| held.notice().conversation() == conversation);
         let is_sending = conversation.is_some_and(|id| self.calls.sends_to(id));
@@ -488,7 +488,7 @@ impl Connection {
         }
     }
 
-    fn write_told(&mut self, told: &Told) {
+    fn write_told(&mut self, told: &SharedNotice) {
         let own = self.own_message(told.notice());
         if let Some(place) = own.and_then(|own| self.own.iter().position(|id| *id == own)) {
             self.own.remove(place);

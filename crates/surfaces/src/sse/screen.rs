@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
 use moothall_engine::access::AccessError;
-use moothall_engine::door::Watched;
+use moothall_engine::door::ScreenWatch;
 use moothall_engine::sessions::PaneNews;
 use serde_json::json;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -23,7 +23,7 @@ use crate::wire::ScreenAnswer;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What a session's terminal shows, now and whenever that changes.
-pub(crate) fn screens(app: App, watched: Watched) -> impl Stream<Item = Bytes> {
+pub(crate) fn screens(app: App, watched: ScreenWatch) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     // Boxed, because it is moved with every piece.
@@ -45,7 +45,7 @@ enum State {
 
 struct Reader {
     silence: Silence,
-    watched: Watched,
+    watched: ScreenWatch,
     shown: Option<ScreenAnswer>,
     state: State,
     _reading: Reading,

@@ -2,7 +2,7 @@
 
 use moothall_engine::ports::{
     Catalog, DELETED, Deliveries, DeliveryState, EventLog, ListFilter, LogError, ReadMarks, Search,
-    StreamBatch, Upkeep, Wanted,
+    StreamBatch, Upkeep, SearchRequest,
 };
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
@@ -104,7 +104,7 @@ pub async fn a_deleted_stream_is_whole_and_found_no_more<S: Subject>(subject: S)
     log.erase_deleted().await.unwrap();
     log.forget_stream(&"a".into()).await.unwrap();
     assert_eq!(log.verify().await.faults, vec![]);
-    let wanted = Wanted { query: Query::parse("needle").unwrap(), streams: None };
+    let wanted = SearchRequest { query: Query::parse("needle").unwrap(), streams: None };
     let hits = page(log, &wanted, 10, None)
         .await
         .hits

@@ -1,6 +1,6 @@
 //! Searching: what is found, in what order, and how honestly.
 
-use moothall_engine::ports::{EventLog, Hits, LogError, Search, StreamBatch, Wanted};
+use moothall_engine::ports::{EventLog, Hits, LogError, Search, StreamBatch, SearchRequest};
 use moothall_kernel::event::{Change, Event, Posted, SuppressedBecause};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::{AgentFacts, Kind, Profile};
@@ -13,13 +13,13 @@ use super::build::{Builder, at, batch, said};
 /// this is long.
 const LOOKS_MAX: usize = 1_000_000;
 
-fn wanted(query: &str, streams: &[&str]) -> Wanted {
+fn wanted(query: &str, streams: &[&str]) -> SearchRequest {
     let streams = (!streams.is_empty()).then(|| streams.iter().map(StreamId::new).collect());
-    Wanted { query: Query::parse(query).unwrap(), streams }
+    SearchRequest { query: Query::parse(query).unwrap(), streams }
 }
 
 /// A page of hits, once the index has caught up.
-pub async fn page(log: &impl Search, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Hits {
+pub async fn page(log: &impl Search, wanted: &SearchRequest, limit: usize, cursor: Option<u64>) -> Hits {
     for _ in 0..LOOKS_MAX {
         let page = log.search(wanted, limit, cursor).await.unwrap();
         if page.lag == 0 {
@@ -227,7 +227,7 @@ pub async fn hostile_queries_find_nothing_and_break_nothing<S: Subject>(subject:
         "🚀*",
     ];
     for query in hostile {
-        let wanted = Query::parse(query).map(|query| Wanted { query, streams: None });
+        let wanted = Query::parse(query).map(|query| SearchRequest { query, streams: None });
         let Ok(wanted) = wanted else { continue };
         let answer = log.search(&wanted, 10, None).await;
         assert!(answer.is_ok(), "{query}: {answer:?}");
