@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moothall_kernel::command::Rejection;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
-use moothall_kernel::invariants::Broken;
+use moothall_kernel::invariants::BrokenRule;
 
 use crate::hall::presence::Presence;
 use crate::ports::LogError;
@@ -78,7 +78,7 @@ pub enum HallError {
         /// The conversation in which it happened.
         stream: StreamId,
         /// What does not hold.
-        rule: Broken,
+        rule: BrokenRule,
     },
     /// What is stored is damaged.
     #[error("{0}")]

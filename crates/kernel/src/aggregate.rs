@@ -5,7 +5,7 @@ use crate::decide::Decision;
 use crate::model::command::{Command, Facts};
 use crate::model::event::Recorded;
 use crate::model::ids::{Seq, StreamId};
-use crate::model::invariants::{Broken, check_next};
+use crate::model::invariants::{BrokenRule, check_next};
 use crate::model::state::Conversation;
 use crate::model::task::Task;
 use crate::model::time::Timestamp;
@@ -128,7 +128,7 @@ impl Aggregate {
     ///
     /// # Errors
     /// The first that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Broken> {
+    pub fn check_invariants(&self) -> Result<(), BrokenRule> {
         match self {
             Aggregate::Conversation(conversation) => conversation.check_invariants(),
             Aggregate::Task(task) => task.check_invariants(),
@@ -139,7 +139,7 @@ impl Aggregate {
     ///
     /// # Errors
     /// The first that does not hold.
-    pub fn check_next(&self, events: &[Recorded]) -> Result<(), Broken> {
+    pub fn check_next(&self, events: &[Recorded]) -> Result<(), BrokenRule> {
         check_next((self.head(), self.last_ts()), events)
     }
 

@@ -362,7 +362,7 @@ impl Decider<'_> {
             );
         }
         if self.state.gathering().is_some() {
-            self.release_piece(crate::model::gathering::LetGo::Stopped, None, None);
+            self.release_piece(crate::model::gathering::HoldEnd::Stopped, None, None);
             self.emit(Event::GuardTripped { guard: Guard::Stopped });
         }
         Ok(())

@@ -10,7 +10,7 @@ use moothall_kernel::command::{
 };
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Fault, Outcome, Recorded, To, Usage};
-use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
 use moothall_kernel::pass::{PASS, is_pass, may_become_pass};
@@ -281,7 +281,7 @@ fn plan() -> GatheringPlan {
         beat_interval: Millis::from_secs(2),
         last_word: Millis::from_secs(1),
         opening_question: "?".into(),
-        hearing: Hearing::Live,
+        hearing: DeliveryMode::Live,
         pulse: Vec::new(),
         signals: Vec::new(),
     }

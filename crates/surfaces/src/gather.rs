@@ -2,7 +2,7 @@
 
 use moothall_engine::door::{Door, MemberSource, NewGathering, NewMember};
 use moothall_kernel::command::Actor;
-use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Part;
 use moothall_kernel::time::Millis;
@@ -54,8 +54,8 @@ pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult
         )?,
         opening_question: new.opening_question.unwrap_or_default(),
         hearing: match said(new.delivery).as_deref() {
-            None | Some("live") => Hearing::Live,
-            Some("on_turn") => Hearing::OnTurn,
+            None | Some("live") => DeliveryMode::Live,
+            Some("on_turn") => DeliveryMode::OnTurn,
             Some(_) => return Err(invalid("'delivery' takes \"live\" or \"on_turn\".")),
         },
         pulse: Vec::new(),

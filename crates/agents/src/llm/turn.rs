@@ -369,7 +369,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Adds what is known of an answer by now, and tells it.
-    fn tell(&mut self, told: moothall_kernel::thoughts::Heard, words: &mut Words, heard: StreamAudience) {
+    fn tell(&mut self, told: moothall_kernel::thoughts::AnswerPart, words: &mut Words, heard: StreamAudience) {
         if heard == StreamAudience::ByAll && !told.thoughts.is_empty() {
             self.think(&told.thoughts);
         }

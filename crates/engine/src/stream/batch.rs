@@ -8,7 +8,7 @@ use moothall_kernel::budget::Budgets;
 use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
 use moothall_kernel::decide::{Decision, Unkept};
 use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::invariants::Broken;
+use moothall_kernel::invariants::BrokenRule;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -359,7 +359,7 @@ impl Host {
     /// The rules led to what no rule allows. Whichever item it was is refused, also one of the
     /// engine's own, which would only lead there again; and the state is read anew, in case it was
     /// wrong before.
-    fn broken(&mut self, deciding: PendingBatch, broken: Broken) {
+    fn broken(&mut self, deciding: PendingBatch, broken: BrokenRule) {
         let items = self.forget_decided(deciding);
         self.out.push(Output::Broken(broken));
         if items.len() == 1 {

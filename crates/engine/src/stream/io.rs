@@ -8,7 +8,7 @@ use moothall_kernel::command::Command;
 use moothall_kernel::duties::Errand;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
-use moothall_kernel::invariants::Broken;
+use moothall_kernel::invariants::BrokenRule;
 use moothall_kernel::task::Task;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::voices::Voices;
@@ -79,7 +79,7 @@ pub enum ReadOnlyReason {
     Newer(Seq, String),
     /// Its events lead to a state that no rule allows. Whatever was decided on it would be wrong
     /// too.
-    Broken(Broken),
+    Broken(BrokenRule),
 }
 
 impl ReadOnlyReason {
@@ -326,7 +326,7 @@ pub enum Output {
     },
     /// What was decided led to a state that no rule allows, and is not appended. Somebody has to
     /// know of this fault.
-    Broken(Broken),
+    Broken(BrokenRule),
     /// These requests are done.
     Answer {
         /// Which, and what they get.

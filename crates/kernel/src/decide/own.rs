@@ -9,7 +9,7 @@ use crate::model::ids::ParticipantId;
 use crate::model::own::OwnWords;
 use crate::model::state::Conversation;
 use crate::model::time::{Millis, Timestamp};
-use crate::model::voices::{Counted, MINUTE, REMEMBERED};
+use crate::model::voices::{WordCounter, MINUTE, REMEMBERED};
 use crate::planted::{self, Bug};
 use crate::text::mentions::Named;
 
@@ -32,12 +32,12 @@ const _: () = assert!(OWN_A_MINUTE <= OWN_KEPT && LIFTS_MAX <= LIFTS_KEPT);
 
 impl Conversation {
     /// Returns the guard or the Stop that holds back an agent's own words, if one does.
-    pub(crate) fn holds_back(&self, agent: &ParticipantId) -> Option<HeldBack> {
+    pub(crate) fn holds_back(&self, agent: &ParticipantId) -> Option<HoldReason> {
         let stop = self.restraint.stop.as_ref().filter(|stop| !stop.excused.contains(agent));
         if let Some(stop) = stop {
-            return Some(HeldBack::Stop(stop.by.clone()));
+            return Some(HoldReason::Stop(stop.by.clone()));
         }
-        self.guards.held.map(|_| HeldBack::Guard)
+        self.guards.held.map(|_| HoldReason::Guard)
     }
 
     /// True if words of a person without proof would lift a hold now.
@@ -54,7 +54,7 @@ impl Conversation {
 
 /// A reason for which an agent's own words are held back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HeldBack {
+pub(crate) enum HoldReason {
     /// A guard holds the conversation.
     Guard,
     /// This person stopped it.
@@ -68,14 +68,14 @@ impl Decider<'_> {
             return Ok(());
         }
         match self.state.holds_back(&post.by.id) {
-            Some(HeldBack::Stop(by)) => {
+            Some(HoldReason::Stop(by)) => {
                 let by = self.state.name_of(&by);
                 let reason = format!(
                     "{by} stopped this conversation: words that answer no turn wait until a person speaks."
                 );
                 Err(self.refuse(post, SuppressedBecause::AfterStop, STOPPED, &reason))
             }
-            Some(HeldBack::Guard) => {
+            Some(HoldReason::Guard) => {
                 let reason = "A guard holds this conversation: words that answer no turn wait until a person speaks.";
                 Err(self.refuse(post, SuppressedBecause::Held, HELD, reason))
             }
@@ -93,13 +93,13 @@ impl Decider<'_> {
         let room =
             |counted, most, window| self.facts.voices.room_at(counted, (most, window), self.now);
         let both = |most, window| {
-            let of_speaker = room(Counted::Speaker(&speaker), most, window);
-            let credential = post.credential.as_deref().map(Counted::Credential);
+            let of_speaker = room(WordCounter::Speaker(&speaker), most, window);
+            let credential = post.credential.as_deref().map(WordCounter::Credential);
             of_speaker.max(credential.and_then(|counted| room(counted, most, window)))
         };
         let soon = here.filter(|at| *at > self.now).max(both(a_minute, MINUTE));
         let hour =
-            both(OWN_AN_HOUR, REMEMBERED).max(room(Counted::Hall, HALL_OWN_AN_HOUR, REMEMBERED));
+            both(OWN_AN_HOUR, REMEMBERED).max(room(WordCounter::Hall, HALL_OWN_AN_HOUR, REMEMBERED));
         match soon.max(hour) {
             Some(at) => Err(self.too_soon(post, at, hour.is_some())),
             None => Ok(()),

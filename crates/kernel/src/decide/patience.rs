@@ -6,7 +6,7 @@ use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind};
 use crate::model::ids::{ParticipantId, Seq, TurnNo};
 use crate::model::settings::Policy;
-use crate::model::state::{Conversation, Earlier, Floor, Reply, Round, Turn};
+use crate::model::state::{Conversation, ClosedRound, Floor, Reply, Round, Turn};
 use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 
@@ -76,7 +76,7 @@ impl Floor {
     /// Where a reply counts among the others: in the round of its message, or in the one that goes
     /// on.
     pub(crate) fn round_of(&mut self, message: Option<Seq>) -> Option<&mut Round> {
-        let is_earlier = |earlier: &&mut Earlier| Some(earlier.round.cause.seq) == message;
+        let is_earlier = |earlier: &&mut ClosedRound| Some(earlier.round.cause.seq) == message;
         self.earlier
             .iter_mut()
             .find(is_earlier)
@@ -87,7 +87,7 @@ impl Floor {
     /// The round is over. It is remembered while there is somebody who still works on its message.
     pub(crate) fn close_round(&mut self) {
         if let Some(round) = self.round.take() {
-            self.earlier.push(Earlier {
+            self.earlier.push(ClosedRound {
                 round: Round { current: None, ..round },
                 spent: self.spent,
                 cap: self.cap,
@@ -103,7 +103,7 @@ impl Floor {
         else {
             return;
         };
-        let Earlier { round, spent, cap } = self.earlier.remove(at);
+        let ClosedRound { round, spent, cap } = self.earlier.remove(at);
         (self.message, self.spent, self.cap) = (Some(message), spent, cap);
         self.round = Some(Round {
             forced: [].into(),

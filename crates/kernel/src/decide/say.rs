@@ -480,7 +480,7 @@ impl Decider<'_> {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         self.end(no, Outcome::Passed, None, usage);
         if turn.kind == TurnKind::Reply && self.holds_piece(&turn.participant) {
-            return self.release_piece(crate::model::gathering::LetGo::Passed, None, None);
+            return self.release_piece(crate::model::gathering::HoldEnd::Passed, None, None);
         }
         if !turn.may_pass && turn.kind == TurnKind::Reply {
             let name = self.state.name_of(&turn.participant).to_owned();

@@ -6,7 +6,7 @@ use crate::model::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Us
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Memory, Participant};
 use crate::model::permission::{
-    ChoiceFault, Chosen, Question, Settled, Settlement, Withdrawn, answered,
+    ChoiceFault, ChosenOptions, Question, Settled, Settlement, Withdrawn, answered,
 };
 use crate::model::state::Turn;
 use crate::model::time::Millis;
@@ -407,7 +407,7 @@ impl Decider<'_> {
         if let Some(turn) = asking.filter(|_| can_be_refused && !chosen.refuses) {
             self.check_money(turn)?;
         }
-        let Chosen { option, label, .. } = chosen;
+        let ChosenOptions { option, label, .. } = chosen;
         let label = Some(label).filter(|label| *label != option);
         self.emit(Event::PermissionAnswered {
             permission: permission.clone(),

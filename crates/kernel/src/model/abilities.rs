@@ -71,7 +71,7 @@ pub enum Answers {
 /// What a participant hears of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Hears {
+pub enum LinkFormat {
     /// An account of what happened, and what is asked of it.
     #[default]
     Prompt,
@@ -90,7 +90,7 @@ pub struct Abilities {
     /// How it answers.
     pub answers: Answers,
     /// What it hears of a link.
-    pub hears: Hears,
+    pub hears: LinkFormat,
     /// How long a turn may take where neither the conversation nor the agent says.
     pub limit: Millis,
     /// Whether it lives in a session: its turns are typed there, and one is started with the first
@@ -109,7 +109,7 @@ impl Abilities {
         takes_turns: true,
         memory: Memory::None,
         answers: Answers::ByReply,
-        hears: Hears::Prompt,
+        hears: LinkFormat::Prompt,
         limit: SHORTEST_LIMIT,
         lives_in_session: false,
         runs_programs: false,
@@ -126,7 +126,7 @@ impl Abilities {
     /// Of a program that lives in a terminal.
     pub const TERMINAL: Abilities = Abilities {
         memory: Memory::Own,
-        hears: Hears::Frames,
+        hears: LinkFormat::Frames,
         limit: Millis::from_secs(1800),
         lives_in_session: true,
         runs_programs: true,

@@ -14,7 +14,7 @@ use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::request::{Request, Stage};
 use crate::model::state::{
-    Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken, Tombstone, Turn, Waited,
+    Conversation, Discussion, Guards, Owner, Reply, Round, RunningTurn, Spoken, Tombstone, Turn, Waited,
 };
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
@@ -110,7 +110,7 @@ impl Conversation {
                 self.apply_started(
                     *turn,
                     *attempt,
-                    Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts },
+                    RunningTurn { from_seq: *from_seq, through_seq: *through_seq, started_at: ts },
                     *deadline,
                 );
                 self.begin_first_beat(*turn, *attempt, ts);

@@ -18,7 +18,7 @@ pub const MEMBER_KEY: &str = "gathering-of:";
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Hearing {
+pub enum DeliveryMode {
     /// At once, each contribution as a turn for listening.
     #[default]
     Live,
@@ -80,7 +80,7 @@ pub struct GatheringPlan {
     /// The question it begins with.
     pub opening_question: String,
     /// When listeners hear.
-    pub hearing: Hearing,
+    pub hearing: DeliveryMode,
     /// What goes on around it when it begins, for the seed message: one line for each thing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pulse: Vec<String>,
@@ -117,7 +117,7 @@ impl GatheringPlan {
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum LetGo {
+pub enum HoldEnd {
     /// It passed.
     Passed,
     /// It said its last word.
@@ -189,7 +189,7 @@ pub enum GatheringEvent {
         /// The participant who holds the piece.
         holder: ParticipantId,
         /// What ended the holder's time with the piece.
-        because: LetGo,
+        because: HoldEnd,
         /// Whom it named as the next, when that one can be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<ParticipantId>,
@@ -283,12 +283,12 @@ pub struct PieceTenure {
     pub note: Option<String>,
     /// The pass that takes effect with the end of a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pass: Option<PassAsked>,
+    pub pass: Option<PendingPass>,
 }
 
 /// A typed pass of a holder at work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PassAsked {
+pub struct PendingPass {
     /// The turn whose end is waited for.
     pub turn: TurnNo,
     /// The name that the holder gave; the next in order without one.
@@ -370,7 +370,7 @@ impl Gathering {
             }
             GatheringEvent::PassAsked { turn, to, .. } => {
                 if let Some(tenure) = &mut gathering.tenure {
-                    tenure.pass = Some(PassAsked { turn: *turn, to: to.clone() });
+                    tenure.pass = Some(PendingPass { turn: *turn, to: to.clone() });
                 }
             }
             GatheringEvent::PieceReleased { next, note, .. } => {

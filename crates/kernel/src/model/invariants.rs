@@ -18,20 +18,20 @@ use crate::model::time::Timestamp;
 
 /// A rule that does not hold. Whoever finds one has found a fault of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenRule {
     /// Names it, for people and for counters.
     pub rule: &'static str,
     /// What should be true.
     pub meaning: &'static str,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for BrokenRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the rule `{}` does not hold: {}", self.rule, self.meaning)
     }
 }
 
-impl std::error::Error for Broken {}
+impl std::error::Error for BrokenRule {}
 
 type Rule = (&'static str, &'static str, fn(&Conversation) -> bool);
 
@@ -74,14 +74,14 @@ impl Conversation {
     ///
     /// # Errors
     /// The first rule that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Broken> {
+    pub fn check_invariants(&self) -> Result<(), BrokenRule> {
         let broken = RULES.iter().find(|(_, _, holds)| !holds(self));
-        broken.map_or(Ok(()), |(rule, meaning, _)| Err(Broken { rule, meaning }))
+        broken.map_or(Ok(()), |(rule, meaning, _)| Err(BrokenRule { rule, meaning }))
     }
 }
 
 /// What is decided goes on where the log ends, and never back in time.
-pub const ORDER: Broken = Broken {
+pub const ORDER: BrokenRule = BrokenRule {
     rule: "order",
     meaning: "events follow each other without a gap, and never back in time",
 };
@@ -90,7 +90,7 @@ pub const ORDER: Broken = Broken {
 ///
 /// # Errors
 /// [`Broken`] when there is a gap, or time goes back.
-pub fn check_next(mut last: (Seq, Timestamp), events: &[Recorded]) -> Result<(), Broken> {
+pub fn check_next(mut last: (Seq, Timestamp), events: &[Recorded]) -> Result<(), BrokenRule> {
     let follows = |recorded: &Recorded| {
         let follows = recorded.seq == last.0.next() && recorded.ts >= last.1;
         last = (recorded.seq, recorded.ts);
@@ -128,9 +128,9 @@ impl Task {
     ///
     /// # Errors
     /// The first rule that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Broken> {
+    pub fn check_invariants(&self) -> Result<(), BrokenRule> {
         let broken = TASK_RULES.iter().find(|(_, _, holds)| !holds(self));
-        broken.map_or(Ok(()), |(rule, meaning, _)| Err(Broken { rule, meaning }))
+        broken.map_or(Ok(()), |(rule, meaning, _)| Err(BrokenRule { rule, meaning }))
     }
 }
 

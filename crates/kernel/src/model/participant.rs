@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::model::abilities::{Abilities, AgentFacts, Answers, Hears, Memory, OnLost, Runtime};
+pub use crate::model::abilities::{Abilities, AgentFacts, Answers, LinkFormat, Memory, OnLost, Runtime};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::time::Timestamp;
 

@@ -9,7 +9,7 @@ use crate::model::ids::{ParticipantId, PermissionId, Seq};
 use crate::model::time::Timestamp;
 use crate::text;
 
-pub use choice::{ChoiceFault, Chosen, answered, choose, positions};
+pub use choice::{ChoiceFault, ChosenOptions, answered, choose, positions};
 
 /// Longest description of an action that a permission shows, in bytes.
 const ACTION_BYTES_MAX: usize = 16 * 1024;

@@ -29,11 +29,11 @@ mod tombstone;
 mod turn;
 
 pub use owner::Owner;
-pub(crate) use round::Earlier;
+pub(crate) use round::ClosedRound;
 pub use round::{Reply, Round};
 pub(crate) use tombstone::Tombstone;
-pub(crate) use turn::{Asked, Ended};
-pub use turn::{Running, Turn};
+pub(crate) use turn::{TurnCause, EndedTurn};
+pub use turn::{RunningTurn, Turn};
 
 /// How far back the repeat detector looks, in contributions. (Ruling 18.)
 pub const REPEAT_WINDOW: usize = 8;
@@ -155,9 +155,9 @@ pub struct Floor {
     /// Most of them.
     pub(crate) cap: u32,
     /// Messages whose rounds are over, and that somebody still works on.
-    pub(crate) earlier: Vec<Earlier>,
+    pub(crate) earlier: Vec<ClosedRound>,
     /// Whose the latest ended turns were, so that late results find their author.
-    pub(crate) ended: VecDeque<Ended>,
+    pub(crate) ended: VecDeque<EndedTurn>,
     /// What came of the latest permissions, so that late answers hear of it.
     pub(crate) settled: VecDeque<Settled>,
     /// Requests of agents that have no outcome yet.
@@ -203,7 +203,7 @@ impl Floor {
         self.recent(no).is_some_and(|ended| ended.stopped)
     }
 
-    fn recent(&self, no: TurnNo) -> Option<&Ended> {
+    fn recent(&self, no: TurnNo) -> Option<&EndedTurn> {
         self.ended.iter().rev().find(|ended| ended.turn == no)
     }
 }

@@ -45,7 +45,7 @@ pub struct Voices {
 
 /// The own words that are counted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Counted<'a> {
+pub(crate) enum WordCounter<'a> {
     /// Those of one speaker.
     Speaker(&'a str),
     /// Those that came with one credential.
@@ -128,16 +128,16 @@ impl Voices {
     /// of a minute, words that a person's followed do not count.
     pub(crate) fn room_at(
         &self,
-        counted: Counted<'_>,
+        counted: WordCounter<'_>,
         (most, window): (usize, Millis),
         now: Timestamp,
     ) -> Option<Timestamp> {
         let is_counted = |voice: &&Arc<Voice>| {
             let answered = || self.people.get(&voice.stream).is_some_and(|at| *at > voice.at);
             let matches = match counted {
-                Counted::Speaker(speaker) => voice.speaker == speaker,
-                Counted::Credential(token) => voice.credential.as_deref() == Some(token),
-                Counted::Hall => true,
+                WordCounter::Speaker(speaker) => voice.speaker == speaker,
+                WordCounter::Credential(token) => voice.credential.as_deref() == Some(token),
+                WordCounter::Hall => true,
             };
             voice.is_own && matches && (window > MINUTE || !answered())
         };

@@ -11,7 +11,7 @@ use crate::model::budget::{Account, Measure, Purse};
 use crate::model::command::{Actor, Control, Post, Refusal, Rejection};
 use crate::model::event::{Cause, Event, Guard, Outcome, SuppressedBecause, TurnKind, Why};
 use crate::model::gathering::{
-    Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, MEMBER_KEY, Member, PassAsked, Phase,
+    Gathering, GatheringEvent, GatheringPlan, DeliveryMode, HoldEnd, MEMBER_KEY, Member, PendingPass, Phase,
     PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId};
@@ -235,7 +235,7 @@ impl Decider<'_> {
         let takes_turns = self.state.participant(speaker).is_some_and(Participant::takes_turns);
         let asked = self.tenure_of(speaker).is_some_and(|tenure| tenure.last_word);
         if asked && !takes_turns {
-            self.release_piece(LetGo::LastWord, None, None);
+            self.release_piece(HoldEnd::LastWord, None, None);
         }
     }
 
@@ -247,7 +247,7 @@ impl Decider<'_> {
     /// Everyone else in the circle hears a contribution at once, if the gathering is live.
     /// (Ruling 30.)
     fn let_others_hear(&mut self, cause: &Cause) {
-        let live = |g: &Gathering| g.plan.hearing == Hearing::Live && g.harvesting.is_none();
+        let live = |g: &Gathering| g.plan.hearing == DeliveryMode::Live && g.harvesting.is_none();
         if !self.state.gathering().is_some_and(live) {
             return;
         }
@@ -287,7 +287,7 @@ impl Decider<'_> {
     }
 
     /// Returns the typed pass that a holder at work has asked for.
-    fn pass_asked(&self, holder: &ParticipantId) -> Option<PassAsked> {
+    fn pass_asked(&self, holder: &ParticipantId) -> Option<PendingPass> {
         self.tenure_of(holder)?.pass.clone()
     }
 
@@ -323,7 +323,7 @@ impl Decider<'_> {
             None => (None, None),
             Some(name) => self.successor(holder, name),
         };
-        self.release_piece(LetGo::Passed, next, note);
+        self.release_piece(HoldEnd::Passed, next, note);
     }
 
     /// Who may follow, or why the one named cannot.
@@ -357,7 +357,7 @@ impl Decider<'_> {
 
     pub(crate) fn release_piece(
         &mut self,
-        because: LetGo,
+        because: HoldEnd,
         next: Option<ParticipantId>,
         note: Option<String>,
     ) {
@@ -390,7 +390,7 @@ impl Decider<'_> {
         let note = fault.map_or(asks.clone(), |fault| format!("{asks} {fault}"));
         self.emit(Event::Gathering(GatheringEvent::PieceReleased {
             holder: holder.clone(),
-            because: LetGo::Grace,
+            because: HoldEnd::Grace,
             next,
             note: Some(note),
         }));
@@ -415,7 +415,7 @@ impl Decider<'_> {
         }
         match &gathering.tenure {
             Some(tenure) if self.state.participant(&tenure.holder).is_none() => {
-                self.release_piece(LetGo::Gone, None, None)
+                self.release_piece(HoldEnd::Gone, None, None)
             }
             _ if self.state.speakers().count() < SPEAKERS_MIN => {
                 return self.begin_harvest("too_few");
@@ -433,7 +433,7 @@ impl Decider<'_> {
                         .participant(&tenure.holder)
                         .is_some_and(Participant::takes_turns) =>
             {
-                self.release_piece(LetGo::LastWord, None, None);
+                self.release_piece(HoldEnd::LastWord, None, None);
             }
             Some(_) => return false,
             None => return self.give_piece(&gathering),
@@ -523,7 +523,7 @@ impl Decider<'_> {
             return self.pass_over_asking(&tenure.holder);
         }
         if tenure.last_word {
-            return self.release_piece(LetGo::Grace, None, None);
+            return self.release_piece(HoldEnd::Grace, None, None);
         }
         let number = tenure.beats + 1;
         let last = number >= gathering.plan.beats_per_turn;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::event::{Event, Posted, TurnKind, Why};
 use crate::model::ids::{ParticipantId, Seq};
-use crate::model::participant::{Hears, Memory, Participant};
+use crate::model::participant::{LinkFormat, Memory, Participant};
 use crate::model::state::{Conversation, Turn};
 use crate::policy::Frames;
 use crate::read::frames::{Frame, doubt, framed};
@@ -199,7 +199,7 @@ fn remembered(teller: &Teller<'_>, participant: &ParticipantId) -> Option<Rememb
 fn framing(state: &Conversation, turn: &Turn) -> Frames {
     let hears =
         state.participant(&turn.participant).map(|participant| participant.facts.abilities.hears);
-    if hears == Some(Hears::Frames) { state.rules().frames } else { Frames::None }
+    if hears == Some(LinkFormat::Frames) { state.rules().frames } else { Frames::None }
 }
 
 /// What others said as frames, and how many messages among it did not fit.

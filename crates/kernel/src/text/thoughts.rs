@@ -49,7 +49,7 @@ const TAG_BYTES_MAX: usize = 48;
 
 /// A part of an answer, told apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct AnswerPart {
     /// The part that the model says.
     pub words: String,
     /// The part that the model thinks.
@@ -60,7 +60,7 @@ pub struct Heard {
 #[derive(Clone, Debug)]
 pub struct Splitter {
     label: Option<String>,
-    place: Place,
+    place: PiecePlace,
     /// Text of which more is needed to tell what it is, behind what was told of it.
     held: String,
     /// Bytes of it that were told.
@@ -75,7 +75,7 @@ pub struct Splitter {
 
 /// The place of the next piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PiecePlace {
     Start,
     /// Thoughts that the model's template has opened.
     Opened,
@@ -90,14 +90,14 @@ impl Splitter {
     pub fn new(name: &str, opened: bool) -> Self {
         let label =
             (!name.is_empty() && !name.eq_ignore_ascii_case("pass")).then(|| format!("[{name}]"));
-        let place = if opened { Place::Opened } else { Place::Start };
+        let place = if opened { PiecePlace::Opened } else { PiecePlace::Start };
         let held = String::new();
         Self { label, place, held, told: 0, cut: false, marked: false, searched: 0 }
     }
 
     /// Takes the next piece. Returns what can be told of it by now.
-    pub fn push(&mut self, piece: &str) -> Heard {
-        let mut heard = Heard::default();
+    pub fn push(&mut self, piece: &str) -> AnswerPart {
+        let mut heard = AnswerPart::default();
         self.held.push_str(piece);
         while self.step(&mut heard) {}
         // Once for a piece: it may hold many tags.
@@ -107,25 +107,25 @@ impl Splitter {
 
     /// Ends the answer. Thoughts that are not closed stay thoughts, unless only the template has
     /// opened them.
-    pub fn end(&mut self) -> Heard {
+    pub fn end(&mut self) -> AnswerPart {
         let held = std::mem::take(&mut self.held);
         match self.place {
-            Place::Thoughts(_) => Heard { thoughts: held, ..Heard::default() },
-            Place::Words if TAILS.contains(&held.trim()) => Heard::default(),
-            Place::Start if self.cut => {
-                Heard { words: held.trim_start().to_owned(), ..Heard::default() }
+            PiecePlace::Thoughts(_) => AnswerPart { thoughts: held, ..AnswerPart::default() },
+            PiecePlace::Words if TAILS.contains(&held.trim()) => AnswerPart::default(),
+            PiecePlace::Start if self.cut => {
+                AnswerPart { words: held.trim_start().to_owned(), ..AnswerPart::default() }
             }
-            Place::Start | Place::Opened | Place::Words => {
-                Heard { words: held, ..Heard::default() }
+            PiecePlace::Start | PiecePlace::Opened | PiecePlace::Words => {
+                AnswerPart { words: held, ..AnswerPart::default() }
             }
         }
     }
 
     /// Moves on by one tag. False if more text is needed.
-    fn step(&mut self, heard: &mut Heard) -> bool {
+    fn step(&mut self, heard: &mut AnswerPart) -> bool {
         match self.place {
-            Place::Start => self.start(),
-            Place::Opened => {
+            PiecePlace::Start => self.start(),
+            PiecePlace::Opened => {
                 let closings = TAGS.iter().flat_map(|(_, close)| *close).chain(UNOPENED);
                 let known = open_start(&self.held, self.searched);
                 self.searched = self.held.len();
@@ -136,7 +136,7 @@ impl Splitter {
                 heard.thoughts += opened.map_or(thoughts, |(open, _)| &thoughts[open.len()..]);
                 self.leave(at, tag)
             }
-            Place::Thoughts(closings) => {
+            PiecePlace::Thoughts(closings) => {
                 if let Some((at, tag)) = earliest(self.rest(), closings.iter()) {
                     heard.thoughts += &self.rest()[..at];
                     return self.leave(at, tag);
@@ -144,7 +144,7 @@ impl Splitter {
                 heard.thoughts += self.tell_but(open_end(self.rest(), closings));
                 false
             }
-            Place::Words => {
+            PiecePlace::Words => {
                 let tail = if self.marked { open_end(self.rest(), TAILS) } else { 0 };
                 heard.words += self.tell_but(tail);
                 false
@@ -169,7 +169,7 @@ impl Splitter {
         let text = self.rest().trim_start_matches(is_blank);
         let begins_at = self.held.len() - text.len();
         if let Some((open, closings)) = TAGS.iter().find(|(open, _)| begins(text, open)) {
-            self.place = Place::Thoughts(closings);
+            self.place = PiecePlace::Thoughts(closings);
             self.told = begins_at + open.len();
             self.cut = true;
             return true;
@@ -199,7 +199,7 @@ impl Splitter {
             return false;
         }
         self.told = if self.cut { begins_at } else { self.told };
-        self.place = Place::Words;
+        self.place = PiecePlace::Words;
         true
     }
 
@@ -207,18 +207,18 @@ impl Splitter {
     fn leave(&mut self, at: usize, tag: &str) -> bool {
         self.told += at + tag.len();
         self.marked |= MARKS.contains(&tag);
-        self.place = Place::Start;
+        self.place = PiecePlace::Start;
         self.cut = true;
         true
     }
 }
 
 /// Tells the thoughts in a whole answer from its words.
-pub fn split(answer: &str, name: &str) -> Heard {
+pub fn split(answer: &str, name: &str) -> AnswerPart {
     let mut splitter = Splitter::new(name, false);
     let heard = splitter.push(answer);
     let last = splitter.end();
-    Heard { words: heard.words + &last.words, thoughts: heard.thoughts + &last.thoughts }
+    AnswerPart { words: heard.words + &last.words, thoughts: heard.thoughts + &last.thoughts }
 }
 
 /// A byte order mark is not white space to Unicode, but as invisible.
@@ -265,10 +265,10 @@ mod tests {
     use super::*;
 
     fn heard(splitter: Splitter, answer: &str, piece: usize) -> (String, String) {
-        let (mut splitter, mut all) = (splitter, Heard::default());
+        let (mut splitter, mut all) = (splitter, AnswerPart::default());
         let chars: Vec<char> = answer.chars().collect();
         let pieces = chars.chunks(piece).map(|chars| chars.iter().collect::<String>());
-        let mut add = |heard: Heard| {
+        let mut add = |heard: AnswerPart| {
             all.words += &heard.words;
             all.thoughts += &heard.thoughts;
         };

@@ -3,7 +3,7 @@
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Usage};
-use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::{Part, Runtime};
 use moothall_kernel::view::Viewer;
@@ -11,7 +11,7 @@ use moothall_kernel::view::Viewer;
 use super::{Table, plan};
 
 /// A gathering of two terminals and a person, with a terminal as its harvester.
-fn circle(hearing: Hearing) -> Table {
+fn circle(hearing: DeliveryMode) -> Table {
     let mut table = Table::new();
     table.invite("ann", 1, Part::Speaker, Some(Runtime::TERMINAL));
     table.invite("bob", 2, Part::Speaker, Some(Runtime::TERMINAL));
@@ -81,7 +81,7 @@ fn each_participants_seed_includes_name_number_role_map_breath_rhythm_question_a
     let plan = GatheringPlan {
         pulse: vec!["sessions that live: 3".into()],
         signals: vec!["2026-11-20 \"Deploy\", user: it failed on friday".into()],
-        ..plan([2, 3, 2], 3, Hearing::Live)
+        ..plan([2, 3, 2], 3, DeliveryMode::Live)
     };
     table.begin(plan);
     for (id, name, number) in [("ann", "Ann", 1), ("bob", "Bob", 2), ("hal", "Hal", 3)] {
@@ -107,7 +107,7 @@ fn each_participants_seed_includes_name_number_role_map_breath_rhythm_question_a
 
 #[test]
 fn a_speaking_agents_output_is_fanned_out_to_all_others_with_attribution() {
-    let mut table = circle(Hearing::Live);
+    let mut table = circle(DeliveryMode::Live);
     for id in ["bob", "hal"] {
         prompted(&mut table, id).unwrap();
         answers(&mut table, id, "I hear");
@@ -124,7 +124,7 @@ fn a_speaking_agents_output_is_fanned_out_to_all_others_with_attribution() {
 
 #[test]
 fn the_talking_piece_enforces_turn_order_and_the_harvester_never_holds_it() {
-    let mut table = circle(Hearing::OnTurn);
+    let mut table = circle(DeliveryMode::OnTurn);
     let mut held = Vec::new();
     while let Some(holder) = table.holder() {
         for other in ["ann", "bob", "mo", "hal"].into_iter().filter(|id| *id != holder.as_str()) {
@@ -139,7 +139,7 @@ fn the_talking_piece_enforces_turn_order_and_the_harvester_never_holds_it() {
 
 #[test]
 fn heartbeat_prompts_are_injected_into_the_speaking_agents_session_at_configured_intervals() {
-    let mut table = circle(Hearing::OnTurn);
+    let mut table = circle(DeliveryMode::OnTurn);
     prompted(&mut table, "ann").unwrap();
     answers(&mut table, "ann", "a thought");
     after(&mut table, 59);
@@ -158,7 +158,7 @@ fn heartbeat_prompts_are_injected_into_the_speaking_agents_session_at_configured
 
 #[test]
 fn the_final_beat_delivers_a_graceful_close_prompt() {
-    let mut table = circle(Hearing::OnTurn);
+    let mut table = circle(DeliveryMode::OnTurn);
     answers(&mut table, "ann", "a thought");
     after(&mut table, 61);
     answers(&mut table, "ann", "more");
@@ -177,7 +177,7 @@ fn the_final_beat_delivers_a_graceful_close_prompt() {
 
 #[test]
 fn phase_transitions_are_tracked_by_round_count_and_announced_to_all_participants() {
-    let mut table = circle(Hearing::OnTurn);
+    let mut table = circle(DeliveryMode::OnTurn);
     for holder in ["ann", "bob", "mo", "ann"] {
         passes(&mut table, holder);
     }
@@ -195,7 +195,7 @@ fn phase_transitions_are_tracked_by_round_count_and_announced_to_all_participant
 
 #[test]
 fn the_harvester_receives_all_messages_never_speaks_and_is_asked_for_the_harvest_at_the_close() {
-    let mut table = circle(Hearing::OnTurn);
+    let mut table = circle(DeliveryMode::OnTurn);
     for phase in ["first", "second", "third"] {
         answers(&mut table, "ann", &format!("{phase} river\nI pass"));
         answers(&mut table, "bob", &format!("{phase} mountain\nI pass"));
@@ -215,7 +215,7 @@ fn the_harvester_receives_all_messages_never_speaks_and_is_asked_for_the_harvest
 
 #[test]
 fn a_human_participants_messages_are_fanned_out_with_the_same_attribution() {
-    let mut table = circle(Hearing::Live);
+    let mut table = circle(DeliveryMode::Live);
     for id in ["bob", "hal"] {
         prompted(&mut table, id).unwrap();
         answers(&mut table, id, "I hear");

@@ -11,7 +11,7 @@ use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite,
 };
 use moothall_kernel::event::Recorded;
-use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -82,7 +82,7 @@ impl Table {
         self.command(ClientCommand::Control { by: Actor::named("user"), controls });
     }
 
-    fn gather(&mut self, breath: [u32; 3], beats_per_turn: u32, hearing: Hearing) {
+    fn gather(&mut self, breath: [u32; 3], beats_per_turn: u32, hearing: DeliveryMode) {
         self.begin(plan(breath, beats_per_turn, hearing));
     }
 
@@ -112,7 +112,7 @@ impl Table {
 }
 
 /// A gathering of this length.
-fn plan(breath: [u32; 3], beats_per_turn: u32, hearing: Hearing) -> GatheringPlan {
+fn plan(breath: [u32; 3], beats_per_turn: u32, hearing: DeliveryMode) -> GatheringPlan {
     GatheringPlan {
         rhythm: "daily".into(),
         breath,

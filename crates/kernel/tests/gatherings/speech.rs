@@ -3,7 +3,7 @@
 
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Usage};
-use moothall_kernel::gathering::{GatheringEvent, Hearing};
+use moothall_kernel::gathering::{GatheringEvent, DeliveryMode};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::{Part, Runtime};
 
@@ -212,7 +212,7 @@ fn early_pass_is_detected_and_mentions_of_passing_are_not() {
         table.invite(id, number as u32 + 1, Part::Speaker, Some(Runtime::TERMINAL));
     }
     table.invite("hal", 4, Part::Harvester, Some(Runtime::LLM));
-    table.gather([2, 2, 2], 3, Hearing::OnTurn);
+    table.gather([2, 2, 2], 3, DeliveryMode::OnTurn);
     let ann = ParticipantId::new("ann");
     let (turn, attempt) = table.start_of(&ann).unwrap();
     let mut chance = Chance(13);
@@ -247,7 +247,7 @@ fn each_directive_form_passes_the_piece_alone_and_after_speech() {
         table.invite(id, number as u32 + 1, Part::Speaker, None);
     }
     table.invite("hal", 4, Part::Harvester, None);
-    table.gather([1, 1, 1], 3, Hearing::OnTurn);
+    table.gather([1, 1, 1], 3, DeliveryMode::OnTurn);
     for (line, does) in DIRECTIVES {
         for words in [line.to_owned(), format!("A thought.\n\n{line}\n")] {
             let mut played = table.clone();
@@ -266,7 +266,7 @@ fn a_long_last_line_costs_no_more_than_its_end() {
         table.invite(id, number as u32 + 1, Part::Speaker, None);
     }
     table.invite("hal", 3, Part::Harvester, None);
-    table.gather([1, 1, 1], 3, Hearing::OnTurn);
+    table.gather([1, 1, 1], 3, DeliveryMode::OnTurn);
     let words = format!("{}I pass.", "key: value here. ".repeat(3_500));
     table.command(ClientCommand::Post(Post::new(Actor::named("ann"), words)));
     assert_eq!(table.holder().unwrap().as_str(), "bob");
@@ -279,7 +279,7 @@ fn passes_are_read_as_models_write_them() {
         table.invite(id, number as u32 + 1, Part::Speaker, None);
     }
     table.invite("hal", 4, Part::Harvester, None);
-    table.gather([1, 1, 1], 3, Hearing::OnTurn);
+    table.gather([1, 1, 1], 3, DeliveryMode::OnTurn);
     let mut wrong = Vec::new();
     for (words, does) in FORMS {
         let mut played = table.clone();

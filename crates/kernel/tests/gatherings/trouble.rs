@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Post};
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::gathering::Hearing;
+use moothall_kernel::gathering::DeliveryMode;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{Kind, Part, Runtime};
 use moothall_kernel::permission::{PermissionOption, Question};
@@ -129,7 +129,7 @@ fn twelve_speakers_reach_the_close_whatever_they_do() {
         }
         table.invite("hal", 13, Part::Harvester, Some(Runtime::LLM).filter(|_| !chance.is(20)));
         let breath = [1, 2, 1].map(|most| chance.below(most) as u32 + 1);
-        let hearing = chance.pick(&[Hearing::Live, Hearing::OnTurn]);
+        let hearing = chance.pick(&[DeliveryMode::Live, DeliveryMode::OnTurn]);
         table.gather(breath, chance.below(3) as u32 + 1, hearing);
         let ways: Vec<Way> = (0..13).map(|_| chance.pick(&WAYS)).collect();
         let leaving = chance.pick(&[0, 1, 40]);

@@ -59,7 +59,7 @@ use moothall_kernel::command::{
 };
 use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Cause, Event, Fault, To, Usage};
-use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile, Runtime};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};

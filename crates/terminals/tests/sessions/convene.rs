@@ -2,7 +2,7 @@
 
 use moothall_engine::ports::{Claim, Deliveries, EventLog, Session};
 use moothall_kernel::command::{Control, Invite};
-use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::participant::Part;
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
@@ -194,7 +194,7 @@ async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
         beat_interval: Millis(60_000),
         last_word: Millis(20_000),
         opening_question: String::new(),
-        hearing: Hearing::OnTurn,
+        hearing: DeliveryMode::OnTurn,
         pulse: Vec::new(),
         signals: Vec::new(),
     };

@@ -3,7 +3,7 @@
 use moothall_engine::registry::Roster;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
-use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -138,7 +138,7 @@ pub(crate) fn plan(rng: &mut Rng) -> GatheringPlan {
         opening_question: "What do we see?".into(),
         pulse: Vec::new(),
         signals: Vec::new(),
-        hearing: if rng.chance(70) { Hearing::Live } else { Hearing::OnTurn },
+        hearing: if rng.chance(70) { DeliveryMode::Live } else { DeliveryMode::OnTurn },
     }
 }
 

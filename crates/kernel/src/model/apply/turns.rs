@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::event::{Cause, Event, Fault, Outcome, TurnKind, Usage};
 use crate::model::fold::{ENDED_KEPT, WOKEN_KEPT};
 use crate::model::ids::{ParticipantId, TurnNo};
-use crate::model::state::{Asked, Conversation, Ended, Running, Turn};
+use crate::model::state::{TurnCause, Conversation, EndedTurn, RunningTurn, Turn};
 use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 
@@ -31,7 +31,7 @@ impl Conversation {
                     kind: *kind,
                     may_pass: *may_pass,
                     cause: cause.clone(),
-                    causes: [Asked { cause: cause.clone(), at: self.floor.effect_of(cause) }]
+                    causes: [TurnCause { cause: cause.clone(), at: self.floor.effect_of(cause) }]
                         .into(),
                     message: self.floor.message_of(cause),
                     patience: *patience,
@@ -66,7 +66,7 @@ impl Conversation {
                 let asks_more = turn.cause.seq != cause.seq;
                 if asks_more {
                     turn.cause = cause.clone();
-                    turn.ask(Asked { cause: cause.clone(), at: cause_at });
+                    turn.ask(TurnCause { cause: cause.clone(), at: cause_at });
                 }
                 turn.message = message.or(turn.message);
                 turn.cause_at = cause_at;
@@ -138,7 +138,7 @@ impl Conversation {
         &mut self,
         no: TurnNo,
         attempt: u32,
-        running: Running,
+        running: RunningTurn,
         deadline: Timestamp,
     ) {
         let Some(turn) = self.floor.turns.get(&no) else { return };
@@ -149,7 +149,7 @@ impl Conversation {
         turn.attempt = attempt;
         turn.running = Some(running);
         let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
-        if let Some(Asked { cause, at }) = shown {
+        if let Some(TurnCause { cause, at }) = shown {
             (turn.cause, turn.cause_at, turn.message) = (cause, at, message);
         }
         turn.deadline = deadline;
@@ -170,7 +170,7 @@ impl Conversation {
     pub(super) fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
         let Some(turn) = self.floor.turns.remove(&no) else { return };
         self.floor.forget_earlier();
-        self.floor.ended.push_back(Ended {
+        self.floor.ended.push_back(EndedTurn {
             turn: no,
             participant: turn.participant.clone(),
             stopped: turn.stopped,

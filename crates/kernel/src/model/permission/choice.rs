@@ -160,7 +160,7 @@ fn listed(options: &[PermissionOption], of: impl Fn(&PermissionOption) -> bool) 
 
 /// The answer to a question: one option, or several that can be chosen together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenOptions {
     /// The ids of the options, in the order of the question, with commas between them.
     pub option: String,
     /// Their words.
@@ -169,7 +169,7 @@ pub struct Chosen {
     pub refuses: bool,
 }
 
-impl Chosen {
+impl ChosenOptions {
     fn of(options: &[&PermissionOption]) -> Self {
         let joined = |word: fn(&PermissionOption) -> &str, between: &str| {
             options.iter().map(|option| word(option)).collect::<Vec<_>>().join(between)
@@ -204,14 +204,14 @@ pub fn answered(
     options: &[PermissionOption],
     given: &str,
     text: Option<&str>,
-) -> Result<(Chosen, Option<String>), ChoiceFault> {
+) -> Result<(ChosenOptions, Option<String>), ChoiceFault> {
     if text.is_none()
         && let Some(several) = several(options, given)?
     {
-        return Ok((Chosen::of(&several), None));
+        return Ok((ChosenOptions::of(&several), None));
     }
     let (option, text) = answered_by_one(options, given, text)?;
-    Ok((Chosen::of(&[option]), text))
+    Ok((ChosenOptions::of(&[option]), text))
 }
 
 /// The options that words with commas mean, in the order of the question; nothing if they mean one.

@@ -7,7 +7,7 @@ use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
 use crate::model::contribution::{Aside, Asides, Contribution};
 use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
 use crate::model::gathering::{
-    Gathering, GatheringPlan, Hearing, Member, PassAsked, Phase, PieceTenure,
+    Gathering, GatheringPlan, DeliveryMode, Member, PendingPass, Phase, PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::own::{Restraint, SaidBy, Stop};
@@ -24,8 +24,8 @@ use crate::model::said::Said;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::StartRequest;
 use crate::model::state::{
-    Asked, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Owner, Reply, Round,
-    Running, Spending, Spoken, Tombstone, Turn, Waited,
+    TurnCause, Conversation, Discussion, ClosedRound, EndedTurn, Floor, Guards, Origin, Owner, Reply, Round,
+    RunningTurn, Spending, Spoken, Tombstone, Turn, Waited,
 };
 use crate::model::summary::{Summaries, Summary};
 use crate::model::talk::TalkRefusal;
@@ -109,11 +109,11 @@ fn floor() -> Floor {
         taken: Some((Seq(3), Seq(4))),
         waited: [Waited { said: Seq(2), left: Seq(4) }].into(),
         message: Some(Seq(3)),
-        earlier: vec![Earlier { round: round.clone(), spent: 2, cap: 4 }],
+        earlier: vec![ClosedRound { round: round.clone(), spent: 2, cap: 4 }],
         round: Some(round),
         spent: 1,
         cap: 3,
-        ended: [Ended { turn: TurnNo(2), participant: "a".into(), stopped: true }].into(),
+        ended: [EndedTurn { turn: TurnNo(2), participant: "a".into(), stopped: true }].into(),
         settled: how
             .into_iter()
             .map(|how| Settled { permission: PermissionId::new("p"), at: at(6), how })
@@ -138,7 +138,7 @@ fn turn() -> Turn {
         kind: TurnKind::Reply,
         may_pass: true,
         cause: cause(),
-        causes: [Asked { cause: cause(), at: Seq(4) }].into(),
+        causes: [TurnCause { cause: cause(), at: Seq(4) }].into(),
         message: Some(Seq(3)),
         patience: Some(at(34)),
         released: true,
@@ -148,7 +148,7 @@ fn turn() -> Turn {
         attempt: 2,
         granted_at: at(4),
         deadline: at(99),
-        running: Some(Running { from_seq: Seq(1), through_seq: Seq(3), started_at: at(5) }),
+        running: Some(RunningTurn { from_seq: Seq(1), through_seq: Seq(3), started_at: at(5) }),
         frozen_since: Some(at(6)),
         permissions: BTreeMap::from([(PermissionId::new("p"), waiting())]),
         account: Account { agent: "claude".into(), by: "user".into(), attended: true },
@@ -211,7 +211,7 @@ fn gathering() -> Gathering {
             beat_interval: Millis(3),
             last_word: Millis(4),
             opening_question: "q".into(),
-            hearing: Hearing::default(),
+            hearing: DeliveryMode::default(),
             pulse: vec!["p".into()],
             signals: vec!["s".into()],
         },
@@ -235,7 +235,7 @@ fn gathering() -> Gathering {
             next_at: at(8),
             last_word: true,
             note: Some("n".into()),
-            pass: Some(PassAsked { turn: TurnNo(1), to: Some("b".into()) }),
+            pass: Some(PendingPass { turn: TurnNo(1), to: Some("b".into()) }),
         }),
         note: Some("n".into()),
         harvesting: Some("done".into()),

@@ -94,7 +94,7 @@ impl Round {
 /// A message whose round is over, and that somebody still works on, or whose late answer waits for
 /// its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Earlier {
+pub(crate) struct ClosedRound {
     pub(crate) round: Round,
     /// Visible replies to it.
     pub(crate) spent: u32,

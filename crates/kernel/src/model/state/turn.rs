@@ -27,7 +27,7 @@ pub struct Turn {
     /// The newest event that the turn is about.
     pub cause: Cause,
     /// All that it was granted and widened for; of very much, the first and the newest.
-    pub(crate) causes: VecDeque<Asked>,
+    pub(crate) causes: VecDeque<TurnCause>,
     /// The human message that its newest cause is, or answers.
     pub(crate) message: Option<Seq>,
     /// Until when its round waits for it.
@@ -47,7 +47,7 @@ pub struct Turn {
     /// When it ends by itself.
     pub deadline: Timestamp,
     /// Its range and start, once it runs.
-    pub running: Option<Running>,
+    pub running: Option<RunningTurn>,
     /// Since when a permission keeps its clock still.
     pub frozen_since: Option<Timestamp>,
     pub(crate) permissions: BTreeMap<PermissionId, Waiting>,
@@ -76,7 +76,7 @@ impl Turn {
     }
 
     /// Something more that it is asked about.
-    pub(crate) fn ask(&mut self, asked: Asked) {
+    pub(crate) fn ask(&mut self, asked: TurnCause) {
         self.causes.push_back(asked);
         if self.causes.len() > CAUSES_KEPT {
             self.causes.remove(1);
@@ -87,26 +87,26 @@ impl Turn {
     /// shows.
     pub(crate) fn answers(&self) -> impl Iterator<Item = &Cause> {
         let through = self.running.map(|running| running.through_seq);
-        let shown = move |asked: &&Asked| through.is_none_or(|through| asked.at <= through);
+        let shown = move |asked: &&TurnCause| through.is_none_or(|through| asked.at <= through);
         self.causes.iter().filter(shown).map(|asked| &asked.cause)
     }
 
     /// The newest of its causes that a prompt which covers so much shows.
-    pub(crate) fn shown_by(&self, through: Seq) -> Option<&Asked> {
+    pub(crate) fn shown_by(&self, through: Seq) -> Option<&TurnCause> {
         let shown = self.causes.iter().rev().find(|asked| asked.at <= through);
         shown.or(self.causes.front())
     }
 
     /// Whether it got a cause that a prompt which covers so much does not show.
     pub fn is_widened_after(&self, through: Seq) -> bool {
-        let other = |asked: &Asked| asked.cause.seq != self.cause.seq;
+        let other = |asked: &TurnCause| asked.cause.seq != self.cause.seq;
         self.cause_at > through && self.shown_by(through).is_some_and(other)
     }
 }
 
 /// Something that a turn is asked about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct TurnCause {
     pub(crate) cause: Cause,
     /// Where it took effect.
     pub(crate) at: Seq,
@@ -114,7 +114,7 @@ pub(crate) struct Asked {
 
 /// A turn that ended lately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ended {
+pub(crate) struct EndedTurn {
     pub(crate) turn: TurnNo,
     pub(crate) participant: ParticipantId,
     /// A person stopped it, and what was shown of its answer stays.
@@ -123,7 +123,7 @@ pub(crate) struct Ended {
 
 /// A turn that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
+pub struct RunningTurn {
     /// It covers what comes after this.
     pub from_seq: Seq,
     /// Up to and with this.

@@ -4,7 +4,7 @@
 use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::{Change, Event, Guard, TurnKind, Why};
-use crate::model::gathering::{GatheringEvent, LetGo, MEMBER_KEY};
+use crate::model::gathering::{GatheringEvent, HoldEnd, MEMBER_KEY};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Part;
 use crate::model::settings::Policy;
@@ -126,7 +126,7 @@ impl Decider<'_> {
     }
 
     fn begin_harvest_before(&mut self, because: &str, after: Option<Policy>) -> bool {
-        self.release_piece(LetGo::Stopped, None, None);
+        self.release_piece(HoldEnd::Stopped, None, None);
         let Some((harvester, agent)) =
             self.state.harvester().map(|p| (p.id.clone(), p.takes_turns()))
         else {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use strum::VariantArray;
 
 use crate::model::event::Why;
-use crate::model::gathering::{Gathering, GatheringEvent, Hearing, Member, Phase};
+use crate::model::gathering::{Gathering, GatheringEvent, DeliveryMode, Member, Phase};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Part};
 use crate::model::state::{Conversation, Turn};
@@ -95,11 +95,11 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
         (Some(Part::Harvester), _) => {
             "You are the harvester: you never hold the piece. Listen in silence; when the gathering closes you are asked for its harvest.\n"
         }
-        (_, Hearing::Live) => {
+        (_, DeliveryMode::Live) => {
             "To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\". You hear what the others say at once: take it \
              in, and keep silent until the piece is with you.\n"
         }
-        (_, Hearing::OnTurn) => {
+        (_, DeliveryMode::OnTurn) => {
             "To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\". What the others said is told to you together \
              with the piece.\n"
         }

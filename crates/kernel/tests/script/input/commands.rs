@@ -283,6 +283,6 @@ fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {
         opening_question: "What now?".into(),
         pulse: Vec::new(),
         signals: Vec::new(),
-        hearing: if given.get("hearing").is_some() { Hearing::OnTurn } else { Hearing::Live },
+        hearing: if given.get("hearing").is_some() { DeliveryMode::OnTurn } else { DeliveryMode::Live },
     })
 }
