@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::mentions::{self, Bearer, Unclear};
+use moothall_kernel::mentions::{self, Bearer, NameError};
 use moothall_kernel::names::{self, NameFault};
 use moothall_kernel::participant::Profile;
 use moothall_surfaces::wire::{SessionEntry, ThreadEntry, ThreadList, ThreadStateAnswer};
@@ -167,12 +167,12 @@ pub async fn participant(client: &Client, thread: &str, word: &str) -> Result<St
     match faces.addressed(word) {
         Ok((id, "")) => Ok(id),
         // An id that is not invited may be the person's, and the server says more of it than this.
-        Err(Unclear::Nobody(_))
+        Err(NameError::Nobody(_))
             if !matches!(names::check_id(word), Err(NameFault::Character(_))) =>
         {
             Ok(word.to_owned())
         }
-        Ok(_) => Err(Fault::new(Exit::Failure, faces.explain(&Unclear::Nobody(word.to_owned())))),
+        Ok(_) => Err(Fault::new(Exit::Failure, faces.explain(&NameError::Nobody(word.to_owned())))),
         Err(unclear) => Err(Fault::new(Exit::Failure, faces.explain(&unclear))),
     }
 }
@@ -217,22 +217,22 @@ impl Faces {
     ///
     /// # Errors
     /// [`Unclear`] if no participant bears the name, or several.
-    pub fn addressed<'w>(&self, words: &'w str) -> Result<(String, &'w str), Unclear> {
+    pub fn addressed<'w>(&self, words: &'w str) -> Result<(String, &'w str), NameError> {
         let among = self.profiles.iter().map(|(id, profile)| Bearer { id, profile });
         mentions::addressed(words, among).map(|(id, rest)| (id.to_string(), rest))
     }
 
     /// Says why a name means no participant, and which names there are.
-    pub fn explain(&self, unclear: &Unclear) -> String {
+    pub fn explain(&self, unclear: &NameError) -> String {
         let listed = |ids: &mut dyn Iterator<Item = &ParticipantId>| {
             ids.map(ParticipantId::as_str).collect::<Vec<_>>().join(", ")
         };
         match unclear {
-            Unclear::Nobody(name) => {
+            NameError::Nobody(name) => {
                 let here = listed(&mut self.profiles.iter().map(|(id, _)| id));
                 format!("no participant here is called {name}; here are: {here}")
             }
-            Unclear::Several(name, ids) => {
+            NameError::Several(name, ids) => {
                 let ids = listed(&mut ids.iter());
                 format!("several answer to {name}; name one by its id: {ids}")
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use moothall_engine::sessions::{SessionError, SessionId};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::names::{self, Look};
+use moothall_kernel::names::{self, NameLook};
 
 use crate::directory::Sessions;
 use crate::faults::log_error;
@@ -47,10 +47,10 @@ impl Sessions {
 
     /// The names of everybody who has, or had, a credential. The program of a session is its name
     /// in every conversation, so with one of these it would be somebody else.
-    async fn principals(&self) -> Result<Vec<Look>, SessionError> {
+    async fn principals(&self) -> Result<Vec<NameLook>, SessionError> {
         let hall = self.hall()?;
         let names = hall.store().principals.names().await.map_err(log_error)?;
-        Ok(names.into_iter().map(|(name, _)| Look::of(&name)).collect())
+        Ok(names.into_iter().map(|(name, _)| NameLook::of(&name)).collect())
     }
 
     /// The given name, or the client's with the first number that is free.
@@ -62,7 +62,7 @@ impl Sessions {
         let principals = self.principals().await?;
         let lives = |name: &str| self.is_in_use(name);
         let is_principal = |name: &str| {
-            let look = Look::of(name);
+            let look = NameLook::of(name);
             principals.iter().any(|principal| principal.is_like(&look))
         };
         let taken = |name: &str| lives(name) || is_principal(name);

@@ -3,7 +3,7 @@
 
 use moothall_kernel::command::{Invite, Resembled};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::names::Look;
+use moothall_kernel::names::NameLook;
 use uuid::Uuid;
 
 use crate::answers::HallError;
@@ -19,7 +19,7 @@ impl Hall {
         own: &ParticipantId,
         client: Option<&str>,
     ) -> Result<Option<String>, HallError> {
-        let look = Look::of(name);
+        let look = NameLook::of(name);
         let others = self.inner.store.principals.names().await?;
         // Each agent that registered is a principal under its UUID, which looks like no name.
         let is_id = Uuid::try_parse(name).is_ok();
@@ -27,13 +27,13 @@ impl Hall {
             .into_iter()
             .filter(|(taken, of)| of != own && (is_id || Uuid::try_parse(taken).is_err()));
         let mut others = others.map(|(taken, _)| taken);
-        if let Some(taken) = others.find(|taken| look.is_like(&Look::of(taken))) {
+        if let Some(taken) = others.find(|taken| look.is_like(&NameLook::of(taken))) {
             return Ok(Some(taken));
         }
         let registry = self.registry();
         let clients = registry.iter().map(|spec| spec.client.as_str());
         let mut clients = clients.filter(|known| Some(*known) != client);
-        Ok(clients.find(|known| look.is_like(&Look::of(known))).map(str::to_owned))
+        Ok(clients.find(|known| look.is_like(&NameLook::of(known))).map(str::to_owned))
     }
 
     /// The participant of a conversation whom a reader would take a name for, unless it is the
@@ -43,11 +43,11 @@ impl Hall {
         stream: &StreamId,
         name: &ParticipantId,
     ) -> Result<Option<String>, HallError> {
-        let (look, own) = (Look::of(name.as_str()), name.clone());
+        let (look, own) = (NameLook::of(name.as_str()), name.clone());
         self.view(stream, move |state| {
             let others = state.participants().iter().filter(|one| one.id != own);
             let mut names = others.flat_map(|one| [one.id.as_str(), one.name()]);
-            names.find(|taken| look.is_like(&Look::of(taken))).map(str::to_owned)
+            names.find(|taken| look.is_like(&NameLook::of(taken))).map(str::to_owned)
         })
         .await
     }

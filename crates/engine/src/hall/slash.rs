@@ -4,7 +4,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::mentions::{self, Meant, Unclear};
+use moothall_kernel::mentions::{self, CommandNames, NameError};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::slash::{self, Slash};
@@ -111,7 +111,7 @@ impl Hall {
         names: String,
         text: Option<String>,
     ) -> Result<Step, HallError> {
-        let Meant { participants: asks, rest } = self.names_in(stream, &names).await?;
+        let CommandNames { participants: asks, rest } = self.names_in(stream, &names).await?;
         if !rest.is_empty() && text.is_some() {
             return Err(nobody(&rest, None));
         }
@@ -123,12 +123,12 @@ impl Hall {
     }
 
     /// Whom the names at the beginning mean, and what follows them.
-    async fn names_in(&self, stream: &StreamId, names: &str) -> Result<Meant, HallError> {
+    async fn names_in(&self, stream: &StreamId, names: &str) -> Result<CommandNames, HallError> {
         let names = names.to_owned();
         let meant = move |state: &Conversation| {
             let invited = state.participants();
             mentions::meant(&names, invited).map_err(|fault| match fault {
-                Unclear::Nobody(name) => {
+                NameError::Nobody(name) => {
                     let nearest = mentions::nearest(&name, invited, &ParticipantId::moothall());
                     nobody(&name, nearest.as_ref())
                 }
@@ -140,7 +140,7 @@ impl Hall {
 
     /// The same where nothing but names may stand.
     async fn names_all(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
-        let Meant { participants, rest } = self.names_in(stream, names).await?;
+        let CommandNames { participants, rest } = self.names_in(stream, names).await?;
         if rest.is_empty() {
             Ok(participants.iter().map(ToString::to_string).collect())
         } else {
@@ -162,11 +162,11 @@ impl Hall {
     }
 
     async fn meant_one(&self, stream: &StreamId, name: &str) -> Result<ParticipantId, HallError> {
-        let Meant { participants, rest } = self.names_in(stream, name).await?;
+        let CommandNames { participants, rest } = self.names_in(stream, name).await?;
         match participants.as_slice() {
             [one] if rest.is_empty() => Ok(one.clone()),
             [_] => Err(nobody(&rest, None)),
-            several => Err(unclear(Unclear::Several(name.to_owned(), several.to_vec()))),
+            several => Err(unclear(NameError::Several(name.to_owned(), several.to_vec()))),
         }
     }
 
@@ -305,10 +305,10 @@ fn policy_named(name: &str) -> Result<PolicyName, HallError> {
 }
 
 /// Asks back, or says that there is nobody of this name.
-fn unclear(unclear: Unclear) -> HallError {
+fn unclear(unclear: NameError) -> HallError {
     match unclear {
-        Unclear::Nobody(name) => nobody(&name, None),
-        Unclear::Several(name, ids) => {
+        NameError::Nobody(name) => nobody(&name, None),
+        NameError::Several(name, ids) => {
             let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
             let message = format!(
                 "More than one participant answers to {name}. Whom do you mean: {}?",

@@ -11,7 +11,7 @@ use crate::model::state::Conversation;
 use crate::model::time::{Millis, Timestamp};
 use crate::model::voices::{WordCounter, MINUTE, REMEMBERED};
 use crate::planted::{self, Bug};
-use crate::text::mentions::Named;
+use crate::text::mentions::Mentions;
 
 /// Words of another agent are answered by those that come within this time.
 const NEAR: Millis = Millis::from_secs(10);
@@ -120,7 +120,7 @@ impl Decider<'_> {
     }
 
     /// Judges an agent's own words: they are an exchange if they have to do with another agent.
-    pub(super) fn own_words(&self, post: &Post, named: &Named) -> OwnWords {
+    pub(super) fn own_words(&self, post: &Post, named: &Mentions) -> OwnWords {
         let by = &post.by.id;
         let near =
             self.state.restraint.newest_not_by(by).filter(|other| self.now.since(other.at) <= NEAR);

@@ -13,7 +13,7 @@ use crate::model::participant::{Kind, Participant};
 use crate::model::state::{Conversation, Round, Spoken, Turn};
 use crate::policy::{EmptyReply, Unsolicited};
 use crate::text;
-use crate::text::mentions::{self, Named};
+use crate::text::mentions::{self, Mentions};
 use crate::text::pass::is_pass;
 
 mod kept;
@@ -130,7 +130,7 @@ impl Decider<'_> {
 
     /// Keeps with words why they ask no agent, and a name that reaches no participant: names are
     /// resolved now, not by a later roster. (Ruling 19.)
-    pub(crate) fn with_silence(&self, posted: Posted, named: &Named) -> Posted {
+    pub(crate) fn with_silence(&self, posted: Posted, named: &Mentions) -> Posted {
         let (seq, unproven) = (self.state.head.next(), posted.lacks_person());
         let id = EventId::of(&self.state.stream, seq, self.now);
         let cause = Cause { seq, id, from: posted.from.clone(), depth: posted.depth, unproven };
@@ -145,7 +145,7 @@ impl Decider<'_> {
         Posted { unknown: stray.map(Box::new), ..posted }
     }
 
-    pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Named) -> Posted {
+    pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Mentions) -> Posted {
         let may_see =
             |id: &ParticipantId| post.only_for.as_ref().is_none_or(|others| others.contains(id));
         let resets = kind == Kind::Human && self.resets_guards(&post);
@@ -186,7 +186,7 @@ impl Decider<'_> {
     }
 
     /// Answers shared names with a hint. (Ruling 15.)
-    fn hint(&mut self, named: &Named, cause: &Cause) {
+    fn hint(&mut self, named: &Mentions, cause: &Cause) {
         for (word, ids) in &named.ambiguous {
             let lines: Vec<_> =
                 ids.iter().map(|id| format!("@{id} ({})", self.state.name_of(id))).collect();
@@ -520,8 +520,8 @@ impl Decider<'_> {
 }
 
 /// Returns the places of names, of those participants alone that may see the words.
-fn places_of(named: &Named, may_see: impl Fn(&ParticipantId) -> bool) -> Box<[MentionPlace]> {
-    let place = |place: &mentions::Place| {
+fn places_of(named: &Mentions, may_see: impl Fn(&ParticipantId) -> bool) -> Box<[MentionPlace]> {
+    let place = |place: &mentions::NamePlace| {
         let seeing = place.participants.iter().filter(|id| may_see(id));
         let participants: Vec<_> = seeing.cloned().collect();
         let span = Span::of(place.range.clone());

@@ -14,13 +14,13 @@ const CHARS_MAX: usize = 256;
 ///
 /// It has two looks, as a name has: a capital `I` looks like a small `l`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Folded {
+pub(crate) struct FoldedLine {
     looks: [String; 2],
     /// The line goes on behind what was read of it.
     is_cut: bool,
 }
 
-impl Folded {
+impl FoldedLine {
     pub(crate) fn of(line: &str) -> Self {
         let mut chars = line.chars();
         let seen: String = chars.by_ref().take(CHARS_MAX).nfkc().filter(|c| is_seen(*c)).collect();
@@ -40,16 +40,16 @@ impl Folded {
     }
 
     /// Returns what follows a beginning, in each look of the line that begins so.
-    pub(crate) fn after(&self, start: &Folded) -> impl Iterator<Item = &str> {
+    pub(crate) fn after(&self, start: &FoldedLine) -> impl Iterator<Item = &str> {
         let pairs = self.looks.iter().flat_map(|line| start.looks.iter().map(move |s| (line, s)));
         pairs.filter_map(|(line, start)| line.strip_prefix(start.as_str()))
     }
 
     /// True if the line begins with these words and has the others behind them in this order, the
     /// last at its end. Without others the line is these words alone.
-    pub(crate) fn has_in_order(&self, opens: &Folded, others: &[Folded]) -> bool {
+    pub(crate) fn has_in_order(&self, opens: &FoldedLine, others: &[FoldedLine]) -> bool {
         (0..self.looks.len()).any(|look| {
-            let of = |words: &Folded| words.looks[look].clone();
+            let of = |words: &FoldedLine| words.looks[look].clone();
             let rest = self.looks[look].strip_prefix(&of(opens));
             rest.is_some_and(|rest| self.goes_on(rest, &others.iter().map(of).collect::<Vec<_>>()))
         })
@@ -86,7 +86,7 @@ mod tests {
     fn ascii_is_folded_as_everything_is() {
         for text in ["Alice (1):", "AIice", "m0othall|1", "[Beat 1/3] \"x\"", "#@!~`%^&*"] {
             let seen: String = text.chars().filter(|c| is_seen(*c)).collect();
-            assert_eq!(Folded::of(text).looks, looks(&seen), "{text}");
+            assert_eq!(FoldedLine::of(text).looks, looks(&seen), "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::model::event::Posted;
 use crate::model::ids::ParticipantId;
 use crate::model::state::Conversation;
-use crate::read::folded::Folded;
+use crate::read::folded::FoldedLine;
 use crate::read::templates::{IN_REPLY_LINE, is_own_line};
 use crate::text::for_program;
 use crate::text::names::reserved;
@@ -71,12 +71,12 @@ pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
 fn as_data(state: &Conversation, words: &str) -> String {
     let words = for_program(words);
     let lines: Vec<&str> = words.split_inclusive(SEPARATORS).collect();
-    let folded: Vec<Folded> = lines.iter().map(|line| Folded::of(line)).collect();
+    let folded: Vec<FoldedLine> = lines.iter().map(|line| FoldedLine::of(line)).collect();
     let names = Names { state, folded: OnceCell::new() };
     let told = |at: usize| -> Cow<'_, str> {
-        let ends = folded.get(at + 1).is_none_or(Folded::is_blank);
+        let ends = folded.get(at + 1).is_none_or(FoldedLine::is_blank);
         // A label may stand in brackets, or be set off.
-        let label = || Folded::of(lines[at].trim_start_matches(OPENING));
+        let label = || FoldedLine::of(lines[at].trim_start_matches(OPENING));
         let heads = || names.are_heading(&folded[at]) || names.are_heading(&label());
         if is_own_line(&folded[at]) || (ends && heads()) {
             Cow::Owned(format!("{QUOTE}{}", lines[at]))
@@ -90,27 +90,27 @@ fn as_data(state: &Conversation, words: &str) -> String {
 /// The names that a line could claim to speak for.
 struct Names<'a> {
     state: &'a Conversation,
-    folded: OnceCell<Vec<Folded>>,
+    folded: OnceCell<Vec<FoldedLine>>,
 }
 
 impl Names<'_> {
     /// True if a line is a name, with any signs or numbers behind it, and a colon.
-    fn are_heading(&self, line: &Folded) -> bool {
+    fn are_heading(&self, line: &FoldedLine) -> bool {
         let heads =
             |rest: &str| rest.ends_with(':') && rest.starts_with(|c: char| !c.is_alphabetic());
         line.ends_with_colon()
             && self.all().iter().any(|name| !name.is_blank() && line.after(name).any(heads))
     }
 
-    fn all(&self) -> &[Folded] {
+    fn all(&self) -> &[FoldedLine] {
         self.folded.get_or_init(|| {
             let state = self.state;
             let known =
-                state.known().flat_map(|(id, name)| [Folded::of(id.as_str()), Folded::of(name)]);
+                state.known().flat_map(|(id, name)| [FoldedLine::of(id.as_str()), FoldedLine::of(name)]);
             let seats = state.newest_gathering().map_or(&[][..], |gathering| &gathering.members);
             known
-                .chain(seats.iter().map(|seat| Folded::of(&seat.name)))
-                .chain(reserved().map(Folded::of))
+                .chain(seats.iter().map(|seat| FoldedLine::of(&seat.name)))
+                .chain(reserved().map(FoldedLine::of))
                 .collect()
         })
     }
@@ -176,7 +176,7 @@ mod tests {
     proptest! {
         #[test]
         fn words_without_such_lines_are_the_same_bytes(words in "([ \\t#@\\[-]{0,3}[a-z(]{0,9}[:\\])]?\\r?\\n){0,9}") {
-            let lines: Vec<Folded> = words.split_inclusive('\n').map(Folded::of).collect();
+            let lines: Vec<FoldedLine> = words.split_inclusive('\n').map(FoldedLine::of).collect();
             let names = Conversation::new("s".into());
             let names = Names { state: &names, folded: OnceCell::new() };
             prop_assume!(!lines.iter().any(|line| names.are_heading(line)));

@@ -9,7 +9,7 @@ use crate::model::participant::Participant;
 use crate::model::silence::{Reason, Silence};
 use crate::model::state::{Conversation, Spoken, Turn};
 use crate::read::view::{Viewer, visible};
-use crate::text::mentions::{self, Named};
+use crate::text::mentions::{self, Mentions};
 
 impl From<WhyNot> for Reason {
     fn from(why_not: WhyNot) -> Self {
@@ -68,7 +68,7 @@ impl Fault {
 impl Conversation {
     /// Returns the reason for which some words ask no agent; nothing if they ask one, or are an
     /// agent's and name none. The decision and the preview share it.
-    pub(crate) fn silence_of(&self, spoken: &Spoken, body: &str, named: &Named) -> Option<Silence> {
+    pub(crate) fn silence_of(&self, spoken: &Spoken, body: &str, named: &Mentions) -> Option<Silence> {
         let names_any = || !spoken.mentions.is_empty() || spoken.to != To::All;
         if !spoken.asks.is_empty() || (!spoken.human && !names_any()) {
             return None;
@@ -90,7 +90,7 @@ impl Conversation {
         other.map(|id| Silence::of(Reason::NoDiscussion).about(Some(id.clone())))
     }
 
-    fn silence_of_person(&self, spoken: &Spoken, body: &str, named: &Named) -> Silence {
+    fn silence_of_person(&self, spoken: &Spoken, body: &str, named: &Mentions) -> Silence {
         let speaker = &spoken.cause.from;
         if !self.agents().any(|agent| agent.id != *speaker) {
             return Silence::of(Reason::NoAgents);
@@ -117,7 +117,7 @@ impl Conversation {
     pub(crate) fn stray_name(
         &self,
         body: &str,
-        named: &Named,
+        named: &Mentions,
         speaker: &ParticipantId,
     ) -> Option<Silence> {
         let shared = named.ambiguous.first();
@@ -128,13 +128,13 @@ impl Conversation {
     }
 
     /// Returns the first name for all in some words.
-    pub(crate) fn broadcast_of(body: &str, named: &Named) -> Option<Silence> {
+    pub(crate) fn broadcast_of(body: &str, named: &Mentions) -> Option<Silence> {
         let name = named.broadcast.first()?;
         Some(Silence::of(Reason::Broadcast).naming(body, name))
     }
 
     /// Returns the first name of some words that no participant bears, with the nearest one.
-    pub(crate) fn unknown_name(&self, named: &Named, speaker: &ParticipantId) -> Option<Silence> {
+    pub(crate) fn unknown_name(&self, named: &Mentions, speaker: &ParticipantId) -> Option<Silence> {
         let unknown = named.unknown.as_ref()?;
         let near = mentions::nearest_in(&unknown.name, &self.participants, speaker);
         let (nearest, length) = near.unzip();

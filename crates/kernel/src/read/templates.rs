@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use strum::VariantArray;
 
 use crate::model::gathering::Phase;
-use crate::read::folded::Folded;
+use crate::read::folded::FoldedLine;
 
 const HOLE: &str = "{}";
 
@@ -127,23 +127,23 @@ impl Template {
 
 /// The words of a template around its holes, folded.
 struct Literals {
-    opens: Folded,
-    others: Vec<Folded>,
+    opens: FoldedLine,
+    others: Vec<FoldedLine>,
 }
 
 impl Literals {
     fn of(line: &str) -> Self {
-        let mut literals = line.split(HOLE).map(Folded::of);
+        let mut literals = line.split(HOLE).map(FoldedLine::of);
         Self { opens: literals.next().unwrap_or_default(), others: literals.collect() }
     }
 
-    fn are_in(&self, line: &Folded) -> bool {
+    fn are_in(&self, line: &FoldedLine) -> bool {
         line.has_in_order(&self.opens, &self.others)
     }
 }
 
 /// True if a line reads as one of the server's own.
-pub(crate) fn is_own_line(line: &Folded) -> bool {
+pub(crate) fn is_own_line(line: &FoldedLine) -> bool {
     static LITERALS: LazyLock<Vec<Literals>> = LazyLock::new(|| {
         let phases = Phase::VARIANTS
             .iter()

@@ -14,27 +14,27 @@ mod signs;
 mod tests;
 
 pub use bearers::Bearer;
-use bearers::{Bearers, Rank, Unspaced};
+use bearers::{Bearers, Rank, UnspacedScript};
 use signs::Sign;
 
 /// What the words of a message name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct Mentions {
     /// Invited participants, in the order in which they are named, once each, without the speaker.
     pub participants: Vec<ParticipantId>,
     /// The first places at which these are named, in order, at most [`PLACES_MAX`].
-    pub places: Vec<Place>,
+    pub places: Vec<NamePlace>,
     /// `@all` and its like, each as it is written first.
     pub broadcast: Vec<String>,
     /// Names that several answer to, with their ids.
     pub ambiguous: Vec<(String, Vec<ParticipantId>)>,
     /// The first name that no participant bears.
-    pub unknown: Option<Unknown>,
+    pub unknown: Option<UnknownName>,
 }
 
 /// A name in a message that means participants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct NamePlace {
     /// Its bytes, the sign included.
     pub range: Range<usize>,
     /// Those that it means, without the speaker.
@@ -43,7 +43,7 @@ pub struct Place {
 
 /// A name that no participant bears.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownName {
     /// Its place in the message with its sign, in bytes.
     pub place: Range<usize>,
     /// Its letters.
@@ -52,15 +52,15 @@ pub struct Unknown {
 
 /// Resolves the mentions of a message against the invited. Presence never names anyone.
 /// (Ruling 15.)
-pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Named {
+pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Mentions {
     if !signs::are_in(body) {
-        return Named::default();
+        return Mentions::default();
     }
     named_in(body, &code::prose(body), invited, speaker)
 }
 
-fn named_in(body: &str, runs: &[Run], invited: &[Participant], speaker: &ParticipantId) -> Named {
-    let (mut found, bearers) = (Named::default(), Bearers::of(invited));
+fn named_in(body: &str, runs: &[Run], invited: &[Participant], speaker: &ParticipantId) -> Mentions {
+    let (mut found, bearers) = (Mentions::default(), Bearers::of(invited));
     let mut ended = None;
     for sign in runs.iter().flat_map(|run| signs::signs(body, run)) {
         // A sign inside a name that was read is a part of it.
@@ -77,7 +77,7 @@ fn named_in(body: &str, runs: &[Run], invited: &[Participant], speaker: &Partici
 
 /// Whom a command means, and the words that follow the names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meant {
+pub struct CommandNames {
     /// In the order in which they are named, once each.
     pub participants: Vec<ParticipantId>,
     /// The words behind the names.
@@ -86,7 +86,7 @@ pub struct Meant {
 
 /// Why a command's names say nobody.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unclear {
+pub enum NameError {
     /// Nobody here answers to this.
     Nobody(String),
     /// Several answer to this; their ids.
@@ -99,7 +99,7 @@ pub enum Unclear {
 /// # Errors
 /// [`Unclear`] if the words begin without a name, if several bear a name, or if no participant
 /// bears what follows an `@`.
-pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
+pub fn meant(words: &str, invited: &[Participant]) -> Result<CommandNames, NameError> {
     let mut participants: Vec<ParticipantId> = Vec::new();
     let (mut rest, bearers) = (words.trim(), Bearers::of(invited));
     while !rest.is_empty() {
@@ -107,7 +107,7 @@ pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
         let (ids, length) = match named_at(tail, &bearers) {
             Some(found) => found?,
             None if participants.is_empty() || tail.len() < rest.len() => {
-                return Err(Unclear::Nobody(
+                return Err(NameError::Nobody(
                     tail.split_whitespace().next().unwrap_or_default().to_owned(),
                 ));
             }
@@ -117,7 +117,7 @@ pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
             .extend(ids.into_iter().filter(|id| !participants.contains(id)).collect::<Vec<_>>());
         rest = behind(&tail[length..]);
     }
-    Ok(Meant { participants, rest: rest.to_owned() })
+    Ok(CommandNames { participants, rest: rest.to_owned() })
 }
 
 /// Reads one name at the beginning of some words, with or without `@`. Returns its only bearer
@@ -128,14 +128,14 @@ pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
 pub fn addressed<'a, 'w>(
     words: &'w str,
     among: impl IntoIterator<Item = Bearer<'a>>,
-) -> Result<(ParticipantId, &'w str), Unclear> {
+) -> Result<(ParticipantId, &'w str), NameError> {
     let words = words.trim();
     let tail = words.strip_prefix(signs::SIGNS).unwrap_or(words);
-    let nobody = || Unclear::Nobody(tail.split_whitespace().next().unwrap_or_default().to_owned());
+    let nobody = || NameError::Nobody(tail.split_whitespace().next().unwrap_or_default().to_owned());
     let (ids, length) = named_at(tail, &Bearers::of(among)).ok_or_else(nobody)??;
     match ids.as_slice() {
         [id] => Ok((id.clone(), behind(&tail[length..]))),
-        _ => Err(Unclear::Several(tail[..length].to_owned(), ids)),
+        _ => Err(NameError::Several(tail[..length].to_owned(), ids)),
     }
 }
 
@@ -179,13 +179,13 @@ fn behind(rest: &str) -> &str {
 fn named_at(
     words: &str,
     bearers: &Bearers<'_>,
-) -> Option<Result<(Vec<ParticipantId>, usize), Unclear>> {
+) -> Option<Result<(Vec<ParticipantId>, usize), NameError>> {
     let ends = |_: char, rest: &str| {
         rest.chars().next().is_none_or(|c| c.is_whitespace() || ",:，：、".contains(c))
     };
     let borne = bearers.longest(words, ends).filter(|borne| borne.rank != Rank::Broadcast)?;
     if borne.is_shared() {
-        return Some(Err(Unclear::Several(words[..borne.length].to_owned(), borne.ids())));
+        return Some(Err(NameError::Several(words[..borne.length].to_owned(), borne.ids())));
     }
     Some(Ok((borne.ids(), borne.length)))
 }
@@ -195,7 +195,7 @@ fn resolve(
     sign: &Sign<'_>,
     bearers: &Bearers<'_>,
     speaker: &ParticipantId,
-    found: &mut Named,
+    found: &mut Mentions,
 ) -> Option<usize> {
     let borne = bearers.longest(sign.words, |last, rest| sign.is_over(last, rest));
     let spelled = borne.as_ref().is_some_and(|borne| sign.words[..borne.length].contains('/'));
@@ -205,13 +205,13 @@ fn resolve(
     let Some(borne) = borne else {
         let word = signs::word_of(sign);
         // Words without spaces behind a name make it no longer than a name can be.
-        let is_run = word.chars().next().is_some_and(|first| Unspaced::of(first).is_some());
+        let is_run = word.chars().next().is_some_and(|first| UnspacedScript::of(first).is_some());
         let word = if is_run { cut(word, NAME_BYTES_MAX) } else { word };
         let is_name = (1..=NAME_BYTES_MAX).contains(&word.len());
         // The person at this computer is in every conversation.
         if found.unknown.is_none() && is_name && !are_same(word, ParticipantId::USER) {
             let place = sign.at..sign.from + word.len();
-            found.unknown = Some(Unknown { place, name: word.to_owned() });
+            found.unknown = Some(UnknownName { place, name: word.to_owned() });
         }
         return None;
     };
@@ -230,7 +230,7 @@ fn resolve(
         participants.iter().for_each(|id| push(id, found));
         if !participants.is_empty() && found.places.len() < PLACES_MAX {
             let length = signs::shown(word).len();
-            found.places.push(Place { range: sign.at..sign.from + length, participants });
+            found.places.push(NamePlace { range: sign.at..sign.from + length, participants });
         }
     }
     Some(borne.length)
@@ -274,7 +274,7 @@ pub(crate) fn nearest_in(
 fn near(word: &str, name: &str) -> Option<(usize, usize)> {
     let whole = changed(word, name).map(|changes| (changes, word.len()));
     let letters = name.chars().count();
-    let runs_on = word.chars().take(letters + 1).all(|c| Unspaced::of(c).is_some());
+    let runs_on = word.chars().take(letters + 1).all(|c| UnspacedScript::of(c).is_some());
     let end = word.char_indices().nth(letters).map(|(end, _)| end).filter(|_| runs_on);
     let begun = end.and_then(|end| Some((changed(&word[..end], name)?, end)));
     whole.into_iter().chain(begun.filter(|(changes, _)| *changes < letters)).min()
@@ -334,7 +334,7 @@ pub fn named_in_code(
     found.participants.into_iter().find(is_agent)
 }
 
-fn push(id: &ParticipantId, found: &mut Named) {
+fn push(id: &ParticipantId, found: &mut Mentions) {
     if !found.participants.contains(id) {
         found.participants.push(id.clone());
     }

@@ -169,14 +169,14 @@ fn check_against(
 
 /// Whether a reader may take one name for the other, without regard to case.
 pub fn are_alike(one: &str, other: &str) -> bool {
-    Look::of(one).is_like(&Look::of(other))
+    NameLook::of(one).is_like(&NameLook::of(other))
 }
 
 /// The look of a name, to compare it with many.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look([String; 2]);
+pub struct NameLook([String; 2]);
 
-impl Look {
+impl NameLook {
     /// Computes the look of a name.
     pub fn of(name: &str) -> Self {
         Self(looks(name))

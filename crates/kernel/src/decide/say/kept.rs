@@ -8,7 +8,7 @@ use crate::model::event::{Event, Posted, Recorded, SuppressedBecause, TurnKind, 
 use crate::model::ids::{ParticipantId, Seq, TurnNo};
 use crate::model::participant::Kind;
 use crate::text;
-use crate::text::mentions::Named;
+use crate::text::mentions::Mentions;
 use crate::text::pass::is_pass;
 
 impl Decider<'_> {
@@ -153,7 +153,7 @@ impl Decider<'_> {
             tags: vec!["published".into()],
             ..Post::new(Actor::named(participant.clone()), body.clone())
         };
-        let mut posted = self.words(post, Kind::Agent, 1, &Named::default());
+        let mut posted = self.words(post, Kind::Agent, 1, &Mentions::default());
         posted.turn = *turn;
         posted.published = Some(seq);
         posted.unasked = !by.proven;

@@ -47,7 +47,7 @@ pub(super) struct Bearers<'a>(Vec<Name<'a>>);
 
 /// The bearers of a name that stands in words.
 #[derive(Debug)]
-pub(super) struct Borne<'a> {
+pub(super) struct NameMatch<'a> {
     /// Bytes of the words.
     pub(super) length: usize,
     pub(super) rank: Rank,
@@ -75,7 +75,7 @@ impl<'a> Bearers<'a> {
         &self,
         words: &str,
         is_over: impl Fn(char, &str) -> bool,
-    ) -> Option<Borne<'a>> {
+    ) -> Option<NameMatch<'a>> {
         let (mut folded, mut at, mut last) = (String::new(), 0, ' ');
         let mut best = None;
         while let Some(cluster) = cluster_of(&words[at..]) {
@@ -94,7 +94,7 @@ impl<'a> Bearers<'a> {
         best.map(|(length, from)| self.borne(length, from))
     }
 
-    fn borne(&self, length: usize, from: usize) -> Borne<'a> {
+    fn borne(&self, length: usize, from: usize) -> NameMatch<'a> {
         let Name { folded, rank, .. } = &self.0[from];
         let alike = self.0[from..].iter();
         let alike = alike.take_while(|name| name.folded == *folded && name.rank == *rank);
@@ -104,11 +104,11 @@ impl<'a> Bearers<'a> {
                 bearers.push(bearer);
             }
         }
-        Borne { length, rank: *rank, bearers }
+        NameMatch { length, rank: *rank, bearers }
     }
 }
 
-impl Borne<'_> {
+impl NameMatch<'_> {
     pub(super) fn ids(&self) -> Vec<ParticipantId> {
         self.bearers.iter().map(|bearer| bearer.id.clone()).collect()
     }
@@ -264,12 +264,12 @@ pub(super) fn is_plain(c: char) -> bool {
 pub(super) fn runs_on(last: char, next: char, letters: usize) -> bool {
     let is_korean = is_hangul(last) && is_hangul(next);
     (is_korean && letters < KOREAN_NAME_MIN)
-        || Unspaced::of(last).is_some_and(|script| Unspaced::of(next) == Some(script))
+        || UnspacedScript::of(last).is_some_and(|script| UnspacedScript::of(next) == Some(script))
 }
 
 /// The scripts that put no spaces between words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unspaced {
+pub(super) enum UnspacedScript {
     Han,
     Hiragana,
     Thai,
@@ -278,7 +278,7 @@ pub(super) enum Unspaced {
     Khmer,
 }
 
-impl Unspaced {
+impl UnspacedScript {
     pub(super) fn of(c: char) -> Option<Self> {
         Some(match c {
             // The punctuation of a script is not a part of its words.

@@ -251,12 +251,12 @@ fn a_command_means_whom_a_mention_would() {
     );
     assert_eq!(read("bob: go on"), found(&["b-2"], "go on"));
     assert_eq!(read("qa b-2"), found(&["b-2", "bob-3"], ""));
-    assert_eq!(read("bob's idea"), Err(Unclear::Nobody("bob's".into())));
-    assert_eq!(read("nosuch bob"), Err(Unclear::Nobody("nosuch".into())));
-    assert_eq!(read("bob @nosuch hi"), Err(Unclear::Nobody("nosuch".into())));
+    assert_eq!(read("bob's idea"), Err(NameError::Nobody("bob's".into())));
+    assert_eq!(read("nosuch bob"), Err(NameError::Nobody("nosuch".into())));
+    assert_eq!(read("bob @nosuch hi"), Err(NameError::Nobody("nosuch".into())));
     assert_eq!(
         read("Ann hi"),
-        Err(Unclear::Several("Ann".into(), vec!["a1".into(), "bob-3".into()]))
+        Err(NameError::Several("Ann".into(), vec!["a1".into(), "bob-3".into()]))
     );
 }
 
@@ -302,7 +302,7 @@ fn fuzzed_words_name_only_the_invited_once_each() {
         let quoted: String = body.split(['\n', '\r']).map(|line| format!("> {line}\n")).collect();
         assert_eq!(
             named(&quoted, &invited, &speaker),
-            Named::default(),
+            Mentions::default(),
             "what is quoted names nobody"
         );
     });
