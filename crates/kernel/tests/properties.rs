@@ -9,7 +9,7 @@ use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
 };
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
-use moothall_kernel::event::{Event, Fault, Outcome, Recorded, To, Usage};
+use moothall_kernel::event::{Event, Fault, Outcome, Recorded, Recipient, Usage};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
@@ -185,7 +185,7 @@ impl Table {
         match step {
             Move::Say { human, who, to, body } => {
                 let by = if human { user } else { agent(who) };
-                let to = to.map_or(To::All, |to| To::One(AGENTS[to].into()));
+                let to = to.map_or(Recipient::All, |to| Recipient::One(AGENTS[to].into()));
                 self.command(ClientCommand::Post(Post { to, ..Post::new(by, body) }));
             }
             Move::Control(who, control) => {

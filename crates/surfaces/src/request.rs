@@ -13,7 +13,7 @@ use moothall_engine::door::{Action, Door, Entrance};
 use moothall_engine::hall::Idempotency;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::Actor;
-use moothall_kernel::event::To;
+use moothall_kernel::event::Recipient;
 use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
@@ -297,8 +297,8 @@ pub async fn addressee(
     action: Action,
     stream: &StreamId,
     to: Option<&str>,
-) -> ApiResult<To> {
-    let Some(word) = to.filter(|to| !matches!(*to, "" | "all")) else { return Ok(To::All) };
+) -> ApiResult<Recipient> {
+    let Some(word) = to.filter(|to| !matches!(*to, "" | "all")) else { return Ok(Recipient::All) };
     let name = word.to_owned();
     // The id of a member that left is not the nickname of another.
     let called = move |state: &Conversation| {
@@ -307,8 +307,8 @@ pub async fn addressee(
     };
     let found = door.view(action, stream, called).await;
     match found.map_err(|error| ApiError::at_door(error, stream))? {
-        Some(id) => Ok(To::One(id)),
-        None => participant(word, "to").map(To::One),
+        Some(id) => Ok(Recipient::One(id)),
+        None => participant(word, "to").map(Recipient::One),
     }
 }
 

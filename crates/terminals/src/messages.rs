@@ -11,7 +11,7 @@ use moothall_engine::sessions::{
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, Recorded, To};
+use moothall_kernel::event::{Event, Recorded, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::text::is_empty_looking;
 use moothall_kernel::time::Timestamp;
@@ -203,7 +203,7 @@ impl Sessions {
             }
             self.hall()?.store().sessions.listen(&to.id, caller).await.map_err(log_error)?;
         }
-        let post = Post { to: To::One(to.name.clone()), ..Post::new(by, message.text) };
+        let post = Post { to: Recipient::One(to.name.clone()), ..Post::new(by, message.text) };
         let said = self.post(&to.id, post, key).await?;
         let told = if said.held.is_none() { vec![to.id.clone()] } else { Vec::new() };
         Ok(SendResult {

@@ -3,7 +3,7 @@
 
 use moothall_engine::agent::Job;
 use moothall_engine::content::together;
-use moothall_kernel::event::{Change, Event, Posted, Recorded, To};
+use moothall_kernel::event::{Change, Event, Posted, Recorded, Recipient};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value, json};
 
@@ -67,10 +67,10 @@ fn said(event: &Event) -> (&str, &str, Value) {
     }
 }
 
-fn addressee(to: &To) -> &str {
+fn addressee(to: &Recipient) -> &str {
     match to {
-        To::All => "all",
-        To::One(id) => id.as_str(),
+        Recipient::All => "all",
+        Recipient::One(id) => id.as_str(),
     }
 }
 

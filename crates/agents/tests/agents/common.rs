@@ -6,7 +6,7 @@ use std::time::Duration;
 use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::ending::Ending;
-use moothall_kernel::event::{Cause, Event, Fault, Posted, Recorded, To, TurnKind, Usage, Why};
+use moothall_kernel::event::{Cause, Event, Fault, Posted, Recorded, Recipient, TurnKind, Usage, Why};
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::{Kind, Profile};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -98,7 +98,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
     let posted = Posted {
         from: from.into(),
         kind,
-        to: To::All,
+        to: Recipient::All,
         body: body.into(),
         mentions: Vec::new(),
         places: Box::default(),

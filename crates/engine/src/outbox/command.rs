@@ -2,7 +2,7 @@
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Post};
-use moothall_kernel::event::To;
+use moothall_kernel::event::Recipient;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Address;
 use moothall_kernel::task_command::{TaskCommand, TaskOrder};
@@ -175,7 +175,7 @@ impl ConversationAction {
                 ClientCommand::Post(Post { typed_at, elsewhere, ..Post::new(by, text) })
             }
             ConversationAction::Tell { from, to, text } => {
-                ClientCommand::Post(Post { to: To::One(to), ..Post::new(Actor::named(from), text) })
+                ClientCommand::Post(Post { to: Recipient::One(to), ..Post::new(Actor::named(from), text) })
             }
             ConversationAction::Leave { at } => {
                 let own = id_at(&at)?;

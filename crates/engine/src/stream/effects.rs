@@ -266,7 +266,7 @@ fn release(target: &str) -> ClaimChange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use moothall_kernel::event::To;
+    use moothall_kernel::event::Recipient;
     use moothall_kernel::participant::Kind;
     use moothall_kernel::time::Timestamp;
 
@@ -287,7 +287,7 @@ mod tests {
         let posted = Posted {
             from: ParticipantId::user(),
             kind: Kind::Human,
-            to: To::All,
+            to: Recipient::All,
             body: "hello".into(),
             mentions: Vec::new(),
             places: Box::default(),

@@ -230,7 +230,7 @@ async fn an_agent_that_opens_conversations_stops_at_its_budget_and_at_that_of_th
     let all_at_once = async |rooms: &[StreamId], by: &'static str| {
         let post = |room: StreamId| {
             let ClientCommand::Post(post) = post_by(by, "what do you say?") else { unreachable!() };
-            let to = moothall_kernel::event::To::One("p0".into());
+            let to = moothall_kernel::event::Recipient::One("p0".into());
             let hall = house.hall.clone();
             tokio::spawn(async move {
                 hall.submit(

@@ -3,7 +3,7 @@
 
 use crate::decide::Decider;
 use crate::model::command::{HELD, Post, Refusal, Rejection, STOPPED};
-use crate::model::event::{SuppressedBecause, To};
+use crate::model::event::{SuppressedBecause, Recipient};
 use crate::model::fold::{LIFTS_KEPT, OWN_KEPT};
 use crate::model::ids::ParticipantId;
 use crate::model::own::OwnWords;
@@ -124,7 +124,7 @@ impl Decider<'_> {
         let by = &post.by.id;
         let near =
             self.state.restraint.newest_not_by(by).filter(|other| self.now.since(other.at) <= NEAR);
-        let to = if let To::One(id) = &post.to { Some(id) } else { None };
+        let to = if let Recipient::One(id) = &post.to { Some(id) } else { None };
         // Words that one participant alone may see are to it.
         let readers: Vec<_> = post.only_for.iter().flatten().filter(|id| *id != by).collect();
         let to = to.or(if let [only] = readers[..] { Some(only) } else { None });

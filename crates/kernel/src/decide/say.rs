@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::decide::Decider;
 use crate::model::command::{Actor, Post, Refusal, Rejection};
 use crate::model::event::{
-    Cause, Event, Fault, MentionPlace, Outcome, Posted, SuppressedBecause, To, TurnKind, Usage,
+    Cause, Event, Fault, MentionPlace, Outcome, Posted, SuppressedBecause, Recipient, TurnKind, Usage,
 };
 use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::message_part::Span;
@@ -92,8 +92,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    fn check_to(&self, to: &To) -> Result<(), Rejection> {
-        let To::One(id) = to else { return Ok(()) };
+    fn check_to(&self, to: &Recipient) -> Result<(), Rejection> {
+        let Recipient::One(id) = to else { return Ok(()) };
         if id.as_str() == ParticipantId::USER || self.state.participant(id).is_some() {
             return Ok(());
         }
@@ -204,7 +204,7 @@ impl Decider<'_> {
     fn tell(&mut self, text: &str, cause: &Cause) {
         let posted = self.server_words(
             text.to_owned(),
-            To::One(cause.from.clone()),
+            Recipient::One(cause.from.clone()),
             cause,
             vec!["coordinator".into()],
         );
@@ -214,7 +214,7 @@ impl Decider<'_> {
     pub(crate) fn server_words(
         &self,
         body: String,
-        to: To,
+        to: Recipient,
         cause: &Cause,
         tags: Vec<String>,
     ) -> Posted {

@@ -2,7 +2,7 @@
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
-use crate::model::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
+use crate::model::event::{Cause, Event, Fault, Outcome, Posted, Recipient, TurnKind, Usage, Why, WhyNot};
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Memory, Participant};
 use crate::model::permission::{
@@ -244,7 +244,7 @@ impl Decider<'_> {
         let body = format!("[{} {}]", self.state.name_of(&turn.participant), fault.outcome());
         let words = self.server_words(
             body,
-            To::All,
+            Recipient::All,
             &turn.cause,
             vec!["coordinator".into(), "error".into()],
         );

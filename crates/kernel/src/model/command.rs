@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub use crate::model::actor::Actor;
 use crate::model::budget::Budgets;
 use crate::model::ending::Ending;
-use crate::model::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
+use crate::model::event::{Cause, Fault, Recorded, Recipient, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
@@ -409,7 +409,7 @@ pub struct PostCustom {
     /// Whose it is.
     pub by: Actor,
     /// Whom it addresses.
-    pub to: To,
+    pub to: Recipient,
     /// Its type.
     pub kind: OwnKind,
     /// Its content.

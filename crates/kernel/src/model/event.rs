@@ -59,7 +59,7 @@ pub struct Cause {
 /// Whom a message addresses. It targets; it never hides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum To {
+pub enum Recipient {
     /// The whole conversation.
     #[default]
     All,
@@ -87,7 +87,7 @@ pub struct Posted {
     /// Person or agent, at that time.
     pub kind: Kind,
     /// Whom it addresses.
-    pub to: To,
+    pub to: Recipient,
     /// The words. Kept beside the envelope in the store, so that they can be erased.
     #[serde(default, skip_serializing)]
     pub body: String,
@@ -541,7 +541,7 @@ pub enum Event {
         /// The participant who sent it.
         from: ParticipantId,
         /// Whom it addresses.
-        to: To,
+        to: Recipient,
         /// Its type, as the client calls it.
         kind: String,
         /// Its content, as given.
@@ -974,7 +974,7 @@ impl Posted {
         Self {
             from: ParticipantId::moothall(),
             kind: Kind::Agent,
-            to: To::All,
+            to: Recipient::All,
             body,
             mentions: Vec::new(),
             places: Box::default(),
@@ -1027,7 +1027,7 @@ impl Posted {
     /// Whom they address and name, in order, once each, without the speaker.
     pub(crate) fn addressees(&self) -> Vec<ParticipantId> {
         let to =
-            if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
+            if let Recipient::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
         let named = self.mentions.iter().filter(|id| Some(*id) != to);
         to.into_iter().chain(named).cloned().collect()
     }

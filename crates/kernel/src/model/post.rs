@@ -1,7 +1,7 @@
 //! Words on their way into a conversation: who says them, to whom, and what they answer.
 
 use crate::model::actor::Actor;
-use crate::model::event::{Cause, To};
+use crate::model::event::{Cause, Recipient};
 use crate::model::ids::ParticipantId;
 use crate::model::message_part::{MessagePart, PartPlace, compose};
 
@@ -11,7 +11,7 @@ pub struct Post {
     /// Who says it.
     pub by: Actor,
     /// Whom it addresses.
-    pub to: To,
+    pub to: Recipient,
     /// The text as it was given, in UTF-8.
     pub body: String,
     /// What it replies to, looked up by the host.
@@ -43,7 +43,7 @@ impl Post {
     pub fn new(by: Actor, body: impl Into<String>) -> Self {
         Self {
             by,
-            to: To::All,
+            to: Recipient::All,
             body: body.into(),
             reply_to: None,
             tags: Vec::new(),

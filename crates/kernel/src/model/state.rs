@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{Spent, Standing};
 use crate::model::contribution::{Asides, Contribution};
-use crate::model::event::{Cause, Guard, Posted, Recorded, To};
+use crate::model::event::{Cause, Guard, Posted, Recorded, Recipient};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -214,7 +214,7 @@ pub struct Spoken {
     pub(crate) cause: Cause,
     /// Who need not be told of it.
     pub(crate) author: ParticipantId,
-    pub(crate) to: To,
+    pub(crate) to: Recipient,
     pub(crate) mentions: Vec<ParticipantId>,
     /// The members that are told of it in another conversation.
     pub(crate) elsewhere: Vec<ParticipantId>,

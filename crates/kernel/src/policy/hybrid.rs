@@ -1,7 +1,7 @@
 //! `hybrid`: those addressed must answer, then the others may, then each may react once.
 //! (Rulings 8 to 10.)
 
-use crate::model::event::{To, Why, WhyNot};
+use crate::model::event::{Recipient, Why, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::rounds::{is_news, may_be_asked, must_wait};
@@ -37,7 +37,7 @@ pub(crate) static RULES: Rules = Rules {
 
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     let forced = addressed(state, spoken);
-    let targeted = matches!(spoken.to, To::One(_));
+    let targeted = matches!(spoken.to, Recipient::One(_));
     let mut rest = others(state, &spoken.cause.from);
     rest.retain(|id| !forced.contains(id));
     let named = u32::try_from(forced.len()).unwrap_or(u32::MAX);

@@ -1,6 +1,6 @@
 //! `mention_only`: only those addressed answer. (Ruling 16.)
 
-use crate::model::event::{To, Why};
+use crate::model::event::{Recipient, Why};
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::{
     AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Rules, Unsolicited, addressed, others,
@@ -34,11 +34,11 @@ pub(crate) static RULES: Rules = Rules {
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     let mut forced = addressed(state, spoken);
     if !spoken.human {
-        let direct = matches!(spoken.to, To::One(_));
+        let direct = matches!(spoken.to, Recipient::One(_));
         let heard = state.discussion.on && state.discussion.allow_agent_mentions;
         forced.truncate(if heard { AGENT_MENTIONS_MAX } else { usize::from(direct) });
     }
-    let auto = spoken.human && state.invited_auto && forced.is_empty() && spoken.to == To::All;
+    let auto = spoken.human && state.invited_auto && forced.is_empty() && spoken.to == Recipient::All;
     let polled = if auto { others(state, &spoken.cause.from) } else { Vec::new() };
     Nomination { forced, polled, cap: u32::MAX, ..Nomination::default() }
 }

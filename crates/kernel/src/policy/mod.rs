@@ -15,7 +15,7 @@ mod talking_piece;
 pub use crate::model::settings::{KEYS, Policy, PolicyFault, PolicyName};
 
 use crate::decide::Decider;
-use crate::model::event::{To, Why, WhyNot};
+use crate::model::event::{Recipient, Why, WhyNot};
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken, Turn};
@@ -174,8 +174,8 @@ fn others(state: &Conversation, speaker: &ParticipantId) -> Vec<ParticipantId> {
 /// message a person replies to. (Ruling 15.)
 fn addressed(state: &Conversation, spoken: &Spoken) -> Vec<ParticipantId> {
     let to = match &spoken.to {
-        To::All => None,
-        To::One(id) => Some(id),
+        Recipient::All => None,
+        Recipient::One(id) => Some(id),
     };
     let mut found: Vec<ParticipantId> = Vec::new();
     for id in to.into_iter().chain(&spoken.mentions).chain(&spoken.replies_to) {

@@ -4,7 +4,7 @@ use strum::VariantArray;
 
 use crate::model::budget::Measure;
 use crate::model::command::Facts;
-use crate::model::event::{Cause, To, Why, WhyNot};
+use crate::model::event::{Cause, Recipient, Why, WhyNot};
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::silence::Silence;
 use crate::model::state::{Conversation, Spoken};
@@ -24,7 +24,7 @@ pub struct Forecast {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
     /// Whom they address.
-    pub to: To,
+    pub to: Recipient,
     /// The text as it was given, in UTF-8.
     pub body: String,
     /// What they reply to.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::event::{Cause, Event, Fault, Guard, Posted, Recorded, To, WhyNot};
+use crate::model::event::{Cause, Event, Fault, Guard, Posted, Recorded, Recipient, WhyNot};
 use crate::model::ids::{EventId, ParticipantId, Seq, StreamId};
 use crate::model::participant::Participant;
 use crate::model::silence::{Reason, Silence};
@@ -69,7 +69,7 @@ impl Conversation {
     /// Returns the reason for which some words ask no agent; nothing if they ask one, or are an
     /// agent's and name none. The decision and the preview share it.
     pub(crate) fn silence_of(&self, spoken: &Spoken, body: &str, named: &Mentions) -> Option<Silence> {
-        let names_any = || !spoken.mentions.is_empty() || spoken.to != To::All;
+        let names_any = || !spoken.mentions.is_empty() || spoken.to != Recipient::All;
         if !spoken.asks.is_empty() || (!spoken.human && !names_any()) {
             return None;
         }
@@ -98,7 +98,7 @@ impl Conversation {
         if !spoken.elsewhere.is_empty() {
             return Silence::of(Reason::HeardElsewhere);
         }
-        if let To::One(person) = &spoken.to {
+        if let Recipient::One(person) = &spoken.to {
             return Silence::of(Reason::ToPerson).about(Some(person.clone()));
         }
         if let Some(stray) = self.stray_name(body, named, speaker) {

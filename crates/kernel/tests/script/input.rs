@@ -58,7 +58,7 @@ use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post, Shown,
 };
 use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, compose};
-use moothall_kernel::event::{Cause, Event, Fault, To, Usage};
+use moothall_kernel::event::{Cause, Event, Fault, Recipient, Usage};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile, Runtime};
@@ -197,10 +197,10 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         _ => (None, parts),
     };
     let (speaker, to, asked) = match parts.as_slice() {
-        [speaker] => (*speaker, To::All, true),
-        [speaker, "->", to] => (*speaker, To::One(ParticipantId::new(to)), true),
-        ["post", speaker] => (*speaker, To::All, false),
-        ["post", speaker, "->", to] => (*speaker, To::One(ParticipantId::new(to)), false),
+        [speaker] => (*speaker, Recipient::All, true),
+        [speaker, "->", to] => (*speaker, Recipient::One(ParticipantId::new(to)), true),
+        ["post", speaker] => (*speaker, Recipient::All, false),
+        ["post", speaker, "->", to] => (*speaker, Recipient::One(ParticipantId::new(to)), false),
         ["post", speaker, "for", readers] => {
             let only_for = Some(readers.split(',').map(ParticipantId::new).collect());
             let post = Post { only_for, ..Post::new(speaking(speaker), body) };
@@ -222,7 +222,7 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         .state
         .open_turns()
         .find(|turn| turn.participant.as_str() == speaker && turn.running.is_some());
-    let command: Command = match running.filter(|_| asked && to == To::All && reply_to.is_none()) {
+    let command: Command = match running.filter(|_| asked && to == Recipient::All && reply_to.is_none()) {
         Some(turn) => EngineCommand::Finished {
             turn: turn.no,
             attempt: turn.attempt,

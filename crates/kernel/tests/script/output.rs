@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Change, Event, Fault, Outcome, Posted, To, TurnKind};
+use moothall_kernel::event::{Change, Event, Fault, Outcome, Posted, Recipient, TurnKind};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::TalkOutcome;
@@ -148,8 +148,8 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
 
 fn said(posted: &Posted) -> String {
     let to = match &posted.to {
-        To::All => String::new(),
-        To::One(id) => format!(" -> {id}"),
+        Recipient::All => String::new(),
+        Recipient::One(id) => format!(" -> {id}"),
     };
     let queued = match (posted.queued, posted.queue_full) {
         (true, _) => " (queued)",

@@ -1,7 +1,7 @@
 //! The envelope in which every event travels.
 
 use moothall_kernel::budget::{Measure, Spent};
-use moothall_kernel::event::{self, Cause, Event, Guard, Posted, Recorded, To};
+use moothall_kernel::event::{self, Cause, Event, Guard, Posted, Recorded, Recipient};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::permission::Withdrawn;
 use moothall_kernel::start::StartOutcome;
@@ -183,7 +183,7 @@ impl Face {
         Self { to: "all".into(), content, meta: Meta::default() }
     }
 
-    fn to(mut self, to: &To) -> Self {
+    fn to(mut self, to: &Recipient) -> Self {
         self.to = to_word(to);
         self
     }
@@ -199,10 +199,10 @@ impl Face {
     }
 }
 
-fn to_word(to: &To) -> String {
+fn to_word(to: &Recipient) -> String {
     match to {
-        To::All => "all".into(),
-        To::One(id) => id.to_string(),
+        Recipient::All => "all".into(),
+        Recipient::One(id) => id.to_string(),
     }
 }
 

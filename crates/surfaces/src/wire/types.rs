@@ -74,7 +74,7 @@ mod tests {
 
     fn own(kind: &str) -> Event {
         let Actor { id: from, .. } = Actor::human("user");
-        let to = moothall_kernel::event::To::All;
+        let to = moothall_kernel::event::Recipient::All;
         Event::Custom {
             from,
             to,

@@ -4,7 +4,7 @@ use moothall_engine::ports::{
     Appended, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch,
 };
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Posted, Recorded, To};
+use moothall_kernel::event::{Event, Posted, Recorded, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -20,7 +20,7 @@ pub fn said(body: &str) -> Event {
     Event::Posted(Posted {
         from: ParticipantId::user(),
         kind: Kind::Human,
-        to: To::All,
+        to: Recipient::All,
         body: body.to_owned(),
         mentions: Vec::new(),
         places: Box::default(),

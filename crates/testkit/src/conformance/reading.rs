@@ -2,7 +2,7 @@
 
 use moothall_engine::log_format::codec;
 use moothall_engine::ports::{EventLog, LogError, PAGE_BYTES_MAX, Page};
-use moothall_kernel::event::{Change, Event, Outcome, SuppressedBecause, To, Usage};
+use moothall_kernel::event::{Change, Event, Outcome, SuppressedBecause, Recipient, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Millis;
@@ -22,7 +22,7 @@ pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
         body: "too late".into(),
     };
     let content = serde_json::json!({"deep": [1, {"q": "\"\u{0}\u{1f600}"}], "big": 9_007_199_254_740_993_i64});
-    let (to, kind, tags) = (To::All, "x".to_owned(), vec!["t".to_owned()]);
+    let (to, kind, tags) = (Recipient::All, "x".to_owned(), vec!["t".to_owned()]);
     let foreign = Event::Custom {
         from: user.clone(),
         to,
@@ -96,7 +96,7 @@ pub async fn a_page_is_bounded_in_bytes<S: Subject>(subject: S) {
     let content = serde_json::json!({ "own": "x".repeat(PAGE_BYTES_MAX / 2) });
     let foreign = Event::Custom {
         from: ParticipantId::user(),
-        to: To::All,
+        to: Recipient::All,
         kind: "x".into(),
         content,
         tags: Vec::new(),

@@ -1,7 +1,7 @@
 //! What people, clients and the world do to the conversations.
 
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, OwnKind, Post, PostCustom};
-use moothall_kernel::event::{Cause, Event, To};
+use moothall_kernel::event::{Cause, Event, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::PolicyName;
 use serde_json::{Value, json};
@@ -121,9 +121,9 @@ impl World {
             None => people::words(&mut self.rng, self.servers[room].room(), &mark),
         };
         let to = match self.rng.below(10) {
-            0 | 1 => To::One(self.somebody(room)),
-            2 => To::One(ParticipantId::user()),
-            _ => To::All,
+            0 | 1 => Recipient::One(self.somebody(room)),
+            2 => Recipient::One(ParticipantId::user()),
+            _ => Recipient::All,
         };
         let reply_to = if self.rng.chance(10) { self.earlier(room) } else { None };
         let asks = if self.rng.chance(6) {
@@ -275,7 +275,7 @@ impl World {
                 let Ok(kind) = OwnKind::parse("x.note") else { return };
                 ClientCommand::PostCustom(PostCustom {
                     by,
-                    to: To::All,
+                    to: Recipient::All,
                     kind,
                     content,
                     tags: Vec::new(),

@@ -8,7 +8,7 @@ use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{COMMANDER, DeliveryState, NewDelivery};
 use moothall_engine::stream::{OwedItems, Verdict};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, Recorded, To};
+use moothall_kernel::event::{Event, Recorded, Recipient};
 use moothall_kernel::ids::ParticipantId;
 
 use super::check::{Objection, Verdict as Checked};
@@ -144,7 +144,7 @@ impl World {
                 None => {
                     let words = format!("{} word from there", marks::write(mark));
                     let post = Post {
-                        to: To::One(ParticipantId::user()),
+                        to: Recipient::One(ParticipantId::user()),
                         ..Post::new(Actor::named(ParticipantId::user()), words)
                     };
                     let request = Request {

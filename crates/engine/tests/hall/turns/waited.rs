@@ -2,7 +2,7 @@
 
 use moothall_engine::agent::Job;
 use moothall_kernel::command::{Control, Post};
-use moothall_kernel::event::To;
+use moothall_kernel::event::Recipient;
 
 use super::*;
 
@@ -15,7 +15,7 @@ async fn an_agent_is_told_what_waited_however_long_ago_its_time_came() {
         world.invite(&stream, id, client).await;
     }
     let to_other = async |body: &str| {
-        let post = Post { to: To::One("b".into()), ..Post::new(Actor::human("user"), body) };
+        let post = Post { to: Recipient::One("b".into()), ..Post::new(Actor::human("user"), body) };
         world.hall.submit(&stream, ClientCommand::Post(post), None).await.unwrap();
     };
     world.post(&stream, "@b and @a, begin").await.unwrap();

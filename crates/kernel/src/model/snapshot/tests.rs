@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::STATE_VERSION;
 use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
 use crate::model::contribution::{Aside, Asides, Contribution};
-use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
+use crate::model::event::{Cause, Guard, Recipient, TurnKind, Usage, Why};
 use crate::model::gathering::{
     Gathering, GatheringPlan, DeliveryMode, Member, PendingPass, Phase, PieceTenure,
 };
@@ -97,7 +97,7 @@ fn floor() -> Floor {
         queue: [Spoken {
             cause: cause(),
             author: "user".into(),
-            to: To::One("a".into()),
+            to: Recipient::One("a".into()),
             mentions: vec!["a".into()],
             elsewhere: vec!["c".into()],
             replies_to: Some("b".into()),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_kernel::event::{Cause, Change, Event, Posted, Recorded, To, WhyNot};
+use moothall_kernel::event::{Cause, Change, Event, Posted, Recorded, Recipient, WhyNot};
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::participant::Kind;
 
@@ -136,7 +136,7 @@ fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
 /// The agents that some words name: by `to`, by their names, and a person's also by replying to
 /// them.
 pub(super) fn named(room: &Room, posted: &Posted) -> Vec<ParticipantId> {
-    let to = if let To::One(id) = &posted.to { Some(id) } else { None };
+    let to = if let Recipient::One(id) = &posted.to { Some(id) } else { None };
     let replied =
         posted.reply_to.as_ref().filter(|_| posted.kind == Kind::Human).map(|cause| &cause.from);
     let mut named: Vec<ParticipantId> = Vec::new();

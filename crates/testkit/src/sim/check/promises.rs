@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Posted, To};
+use moothall_kernel::event::{Posted, Recipient};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::policy::PolicyName;
@@ -81,11 +81,11 @@ fn everyone(room: &Room, posted: &Posted, _: Vec<ParticipantId>) -> BTreeSet<Par
 /// Words ask those whom they name, an agent's only as far as the switches say.
 fn named(room: &Room, posted: &Posted, mut named: Vec<ParticipantId>) -> BTreeSet<ParticipantId> {
     let human = posted.kind == Kind::Human;
-    if human && named.is_empty() && room.invited_auto && posted.to == To::All && !posted.queued {
+    if human && named.is_empty() && room.invited_auto && posted.to == Recipient::All && !posted.queued {
         return everyone(room, posted, named);
     }
     if !human {
-        let direct = matches!(posted.to, To::One(_));
+        let direct = matches!(posted.to, Recipient::One(_));
         named.truncate(if room.discussion { AGENT_MENTIONS } else { usize::from(direct) });
     }
     named.into_iter().collect()

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::event::{
-    Cause, Change, Event, Guard, Outcome, Posted, Recorded, To, TurnKind, Why,
+    Cause, Change, Event, Guard, Outcome, Posted, Recorded, Recipient, TurnKind, Why,
 };
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -389,7 +389,7 @@ impl Room {
 
     /// True if these words name, address or answer another agent, by what is known here.
     fn is_with_agent(&self, posted: &Posted) -> bool {
-        let to = if let To::One(id) = &posted.to { Some(id) } else { None };
+        let to = if let Recipient::One(id) = &posted.to { Some(id) } else { None };
         let answered = posted.reply_to.as_ref().map(|cause| &cause.from);
         let is_agent = |id: &ParticipantId| {
             *id != posted.from
