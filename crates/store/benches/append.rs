@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use moothall_engine::log_format::codec;
 use moothall_engine::ports::{EventLog, ListFilter, Search, StreamBatch, Upkeep, SearchRequest};
-use moothall_kernel::event::{Cause, Event, Outcome, Posted, TurnKind, Usage, Why};
+use moothall_kernel::event::{Cause, Event, Outcome, Posted, TurnKind, Usage, TurnReason};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::search::Query;
@@ -191,7 +191,7 @@ fn reply(head: u64) -> StreamBatch {
         ended: None,
     };
     let expires = at(1_763_693_999_042);
-    let (why, kind) = (Why::Forced, TurnKind::Reply);
+    let (why, kind) = (TurnReason::Forced, TurnKind::Reply);
     let granted = Event::TurnGranted {
         turn,
         participant: analyst,

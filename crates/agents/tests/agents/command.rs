@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use moothall_agents::command::{CommandSpec, Stdin};
 use moothall_engine::agent::{Agent, Job, Probe, Report, Reporter};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_kernel::event::{Change, Event, Fault, Recorded, Why};
+use moothall_kernel::event::{Change, Event, Fault, Recorded, TurnReason};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ impl Shell {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("note");
         let spec = CommandSpec::new(["/bin/sh", "-c", script, "sh", note.to_str().unwrap()]);
-        let mut job = job("codex", Why::Forced, &[post(1, "user", "Hello")]);
+        let mut job = job("codex", TurnReason::Forced, &[post(1, "user", "Hello")]);
         // Marks are by conversation: tests that run side by side must not end each other's
         // programs.
         job.key.stream = folder.path().to_str().unwrap().into();

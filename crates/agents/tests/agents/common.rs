@@ -6,7 +6,7 @@ use std::time::Duration;
 use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::ending::Ending;
-use moothall_kernel::event::{Cause, Event, Fault, Posted, Recorded, Recipient, TurnKind, Usage, Why};
+use moothall_kernel::event::{Cause, Event, Fault, Posted, Recorded, Recipient, TurnKind, Usage, TurnReason};
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::{Kind, Profile};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -155,7 +155,7 @@ pub fn reply(seq: u64, from: &str, body: &str, to: &Recorded) -> Recorded {
 }
 
 /// A turn of `agent` about the last of these messages.
-pub fn job(agent: &str, why: Why, window: &[Recorded]) -> Job {
+pub fn job(agent: &str, why: TurnReason, window: &[Recorded]) -> Job {
     Job {
         key: TurnKey { stream: "t".into(), turn: TurnNo(1), attempt: 1 },
         participant: agent.into(),
@@ -168,7 +168,7 @@ pub fn job(agent: &str, why: Why, window: &[Recorded]) -> Job {
         },
         why,
         kind: TurnKind::Reply,
-        may_pass: matches!(why, Why::Polled | Why::Reaction),
+        may_pass: matches!(why, TurnReason::Polled | TurnReason::Reaction),
         prompt: Prompt {
             system: "You are here.".into(),
             text: "text".into(),

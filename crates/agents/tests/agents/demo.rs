@@ -1,23 +1,23 @@
 //! What a first-time user sees: the built-in agents answer without any configuration.
 
 use moothall_agents::script::Demo;
-use moothall_kernel::event::{Recorded, Why};
+use moothall_kernel::event::{Recorded, TurnReason};
 use moothall_kernel::pass::{PASS, is_pass};
 use strum::VariantArray;
 
 use crate::common::{job, post, reply};
 
 fn forced(demo: Demo, window: &[Recorded]) -> String {
-    demo.answer(&job(demo.into(), Why::Forced, window))
+    demo.answer(&job(demo.into(), TurnReason::Forced, window))
 }
 
 fn polled(demo: Demo, window: &[Recorded]) -> String {
-    demo.answer(&job(demo.into(), Why::Polled, window))
+    demo.answer(&job(demo.into(), TurnReason::Polled, window))
 }
 
 /// A polled turn about the first message, while later ones are visible already.
 fn polled_about_first(demo: Demo, window: &[Recorded]) -> String {
-    let mut job = job(demo.into(), Why::Polled, window);
+    let mut job = job(demo.into(), TurnReason::Polled, window);
     job.trigger = window[0].clone();
     demo.answer(&job)
 }
@@ -111,7 +111,7 @@ fn the_analyst_answers_a_question_of_another_agent_once() {
     let own = reply(2, "analyst", "12 it is.", &asked);
     let objection = reply(3, "critic", "Where does 12 come from?", &asked);
     let window = [asked.clone(), own.clone(), objection.clone()];
-    let answer = Demo::Analyst.answer(&job("analyst", Why::Reaction, &window));
+    let answer = Demo::Analyst.answer(&job("analyst", TurnReason::Reaction, &window));
     assert!(answer.starts_with("Fair point, critic. “Where does 12 come from?”"), "{answer}");
     assert_eq!(
         answer,
@@ -120,7 +120,7 @@ fn the_analyst_answers_a_question_of_another_agent_once() {
     );
     let statement = reply(3, "critic", "I doubt that.", &asked);
     assert_eq!(
-        Demo::Analyst.answer(&job("analyst", Why::Reaction, &[asked, own, statement])),
+        Demo::Analyst.answer(&job("analyst", TurnReason::Reaction, &[asked, own, statement])),
         PASS
     );
 }
@@ -141,5 +141,5 @@ fn a_message_that_waits_for_its_time_is_not_answered_early() {
     let asked = post(1, "user", "Is 12 good?");
     let later = post(2, "user", "Please draft something.");
     let claim = reply(3, "analyst", "Yes.", &asked);
-    assert_eq!(Demo::Writer.answer(&job("writer", Why::Reaction, &[asked, later, claim])), PASS);
+    assert_eq!(Demo::Writer.answer(&job("writer", TurnReason::Reaction, &[asked, later, claim])), PASS);
 }

@@ -6,7 +6,7 @@ use moothall_agents::AgentConfig;
 use moothall_engine::agent::{Probe, Report};
 use moothall_engine::registry::AgentSpec;
 use moothall_kernel::compose::TranscriptLine;
-use moothall_kernel::event::{Usage, Why};
+use moothall_kernel::event::{Usage, TurnReason};
 use moothall_testkit::model_server::{Gate, ModelServer, Reply};
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub fn model_called(server: &ModelServer, provider: &str, name: &str, more: &str
 /// Gives it a turn and waits until that is over.
 pub async fn answer(spec: &AgentSpec) -> Arc<Notes> {
     let notes = Arc::new(Notes::default());
-    spec.agent.ensure(job("ada", Why::Forced, &[post(1, "user", "hello")]), notes.clone());
+    spec.agent.ensure(job("ada", TurnReason::Forced, &[post(1, "user", "hello")]), notes.clone());
     until("the turn is over", || notes.finished().is_some()).await;
     notes
 }
@@ -65,7 +65,7 @@ async fn a_piece_is_told_as_soon_as_it_comes() {
         let gate = Gate::default();
         server.script("m", [Reply::pieces(["one ", "two ", "three"]).gated(&gate)]);
         let (spec, notes) = (model(&server, provider, ""), Arc::new(Notes::default()));
-        spec.agent.ensure(job("ada", Why::Forced, &[post(1, "user", "hello")]), notes.clone());
+        spec.agent.ensure(job("ada", TurnReason::Forced, &[post(1, "user", "hello")]), notes.clone());
         for said in 1..=3 {
             gate.open(1);
             until("the piece is there", || notes.deltas().len() == said).await;
@@ -100,7 +100,7 @@ async fn every_provider_gets_the_history_in_roles() {
             provider,
             "system = \"Answer in French.\"\nmax_tokens = 77\ntemperature = 0.5",
         );
-        let mut job = job("ada", Why::Forced, &[post(3, "user", "and now?")]);
+        let mut job = job("ada", TurnReason::Forced, &[post(3, "user", "and now?")]);
         job.prompt.history = vec![
             TranscriptLine::new("User", "hello", false),
             TranscriptLine::new("ada", "bonjour", true),
@@ -143,7 +143,7 @@ async fn a_cancelled_turn_closes_its_connection() {
     let server = ModelServer::start().await.unwrap();
     server.script("m", [Reply::stall(["one "])]);
     let (spec, notes) = (model(&server, "anthropic", ""), Arc::new(Notes::default()));
-    let job = job("ada", Why::Forced, &[post(1, "user", "hello")]);
+    let job = job("ada", TurnReason::Forced, &[post(1, "user", "hello")]);
     spec.agent.ensure(job.clone(), notes.clone());
     until("it speaks", || !notes.deltas().is_empty()).await;
     spec.agent.cancel(&job.key);
@@ -241,7 +241,7 @@ async fn nothing_is_asked_before_a_turn() {
     let server = ModelServer::start().await.unwrap();
     let spec = model(&server, "openai", "");
     assert_eq!(
-        spec.agent.probe(&job("ada", Why::Forced, &[post(1, "user", "hello")]).key).await,
+        spec.agent.probe(&job("ada", TurnReason::Forced, &[post(1, "user", "hello")]).key).await,
         Probe::Unknown
     );
     assert_eq!(server.requests(), []);

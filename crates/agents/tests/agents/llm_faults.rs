@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use moothall_engine::agent::Job;
 use moothall_engine::registry::AgentSpec;
-use moothall_kernel::event::{Fault, Why};
+use moothall_kernel::event::{Fault, TurnReason};
 use moothall_kernel::time::Millis;
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::json;
@@ -31,7 +31,7 @@ async fn fault(provider: &str, reply: Reply) -> (Fault, Vec<String>, usize) {
 /// The same with a turn that may take this long.
 async fn within(spec: &AgentSpec, limit: Millis) -> Arc<Notes> {
     let notes = Arc::new(Notes::default());
-    let job = Job { limit, ..job("ada", Why::Forced, &[post(1, "user", "hello")]) };
+    let job = Job { limit, ..job("ada", TurnReason::Forced, &[post(1, "user", "hello")]) };
     spec.agent.ensure(job, notes.clone());
     until("the turn is over", || notes.finished().is_some()).await;
     notes

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use moothall_engine::agent::{Job, Report};
 use moothall_engine::registry::AgentSpec;
 use moothall_kernel::compose::{Remembered, TranscriptLine};
-use moothall_kernel::event::{Usage, Why};
+use moothall_kernel::event::{Usage, TurnReason};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::model_server::{ModelServer, Reply};
 
@@ -17,7 +17,7 @@ const SETTINGS: &str = "context_tokens = 1100\nprice_input = 1\nprice_output = 1
 
 /// A turn after so many messages of about a hundred bytes.
 fn long_job(messages: u64) -> Job {
-    let mut job = job("ada", Why::Forced, &[post(messages * 4, "user", "and now?")]);
+    let mut job = job("ada", TurnReason::Forced, &[post(messages * 4, "user", "and now?")]);
     let told = |n: u64| {
         let mut told =
             TranscriptLine::new("User", &format!("message {n} {}", "x".repeat(80)), false);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use moothall_kernel::ending::Ending;
-use moothall_kernel::event::Why;
+use moothall_kernel::event::TurnReason;
 use moothall_testkit::model_server::{ModelServer, Reply};
 
 use crate::common::{Notes, job, post, until};
@@ -267,7 +267,7 @@ async fn a_model_that_thinks_and_says_nothing_is_told_of_unless_it_may_pass() {
     let fault = answer(&spec).await.finished().unwrap().0.unwrap_err();
     assert_eq!(fault.code, "only_thoughts");
     let notes = Arc::new(Notes::default());
-    spec.agent.ensure(job("ada", Why::Polled, &[post(1, "user", "hello")]), notes.clone());
+    spec.agent.ensure(job("ada", TurnReason::Polled, &[post(1, "user", "hello")]), notes.clone());
     until("the turn is over", || notes.finished().is_some()).await;
     assert_eq!(notes.finished().unwrap().0.as_deref(), Ok(""));
 }
@@ -315,7 +315,7 @@ async fn thoughts_alone_are_a_pass_of_a_model_that_may_pass() {
         let server = ModelServer::start().await.unwrap();
         server.always("m", Reply::pieces([thought]));
         let notes = Arc::new(Notes::default());
-        let polled = job("ada", Why::Polled, &[post(1, "user", "hello")]);
+        let polled = job("ada", TurnReason::Polled, &[post(1, "user", "hello")]);
         let spec = model(&server, "openai", "");
         spec.agent.ensure(polled, notes.clone());
         until("the turn is over", || notes.finished().is_some()).await;

@@ -3,7 +3,7 @@
 use moothall_agents::script::{Line, ScriptSpec};
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::run_once::Work;
-use moothall_kernel::event::Why;
+use moothall_kernel::event::TurnReason;
 use moothall_kernel::ids::TurnNo;
 
 use crate::common::{Silent, job, post};
@@ -19,7 +19,7 @@ fn spec(lines: &[&str]) -> ScriptSpec {
 }
 
 fn turn(no: u64, message: &str) -> Job {
-    let mut job = job("bob", Why::Forced, &[post(1, "user", message)]);
+    let mut job = job("bob", TurnReason::Forced, &[post(1, "user", message)]);
     job.key.turn = TurnNo(no);
     job.name = "Bob".into();
     job

@@ -3,7 +3,7 @@
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
-use moothall_kernel::event::{Cause, TurnKind, Why};
+use moothall_kernel::event::{Cause, TurnKind, TurnReason};
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
 use moothall_kernel::participant::Participant;
 use moothall_kernel::state::Turn;
@@ -22,7 +22,7 @@ pub struct Context {
     /// The participant whose turn it is.
     pub participant: ParticipantId,
     /// Why it was granted.
-    pub why: Why,
+    pub why: TurnReason,
     /// Whether it is to say something or only to hear something.
     pub kind: TurnKind,
     /// Whether having nothing to say is offered.

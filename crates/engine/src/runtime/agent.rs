@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use moothall_kernel::compose::{Prompt, TRANSCRIPT_BYTES};
 use moothall_kernel::ending::Ending;
-use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, Why};
+use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, TurnReason};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
 use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
 use moothall_kernel::permission::{Question, Withdrawn};
@@ -26,7 +26,7 @@ pub struct Job {
     /// Where it can be reached, when it is not a client of the registry.
     pub address: Option<Address>,
     /// Why it was granted.
-    pub why: Why,
+    pub why: TurnReason,
     /// Whether it is to say something or only to listen.
     pub kind: TurnKind,
     /// Whether `[PASS]` is offered.

@@ -324,7 +324,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use moothall_kernel::compose::Prompt;
-    use moothall_kernel::event::{Event, Recorded, TurnKind, Why};
+    use moothall_kernel::event::{Event, Recorded, TurnKind, TurnReason};
     use moothall_kernel::ids::{Seq, TurnNo};
     use moothall_kernel::participant::Profile;
     use moothall_kernel::time::Timestamp;
@@ -387,7 +387,7 @@ mod tests {
             name: "a".into(),
             address: None,
             profile: Profile::default(),
-            why: Why::Forced,
+            why: TurnReason::Forced,
             kind: TurnKind::Reply,
             may_pass: false,
             prompt: Prompt::default(),

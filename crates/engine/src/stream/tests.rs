@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Invite, Post};
-use moothall_kernel::event::{Cause, Event, Recorded, TurnKind, Usage, Why as Reason};
+use moothall_kernel::event::{Cause, Event, Recorded, TurnKind, Usage, TurnReason as Reason};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};

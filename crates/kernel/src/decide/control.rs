@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Control, Invite, Refusal, Rejection, Resembled};
-use crate::model::event::{Change, Event, TurnKind, Why, WhyNot};
+use crate::model::event::{Change, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Profile};
 use crate::planted::{self, Bypass};
@@ -466,7 +466,7 @@ impl Decider<'_> {
                             Some("somebody else holds the talking piece"),
                         );
                     } else if self.can_take_turns(target, cause) {
-                        self.grant(target, Why::Prod, TurnKind::Reply, false, cause);
+                        self.grant(target, TurnReason::Prod, TurnKind::Reply, false, cause);
                     }
                 }
             }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use crate::decide::Decider;
-use crate::model::event::{Cause, Event, Guard, TurnKind, Why, WhyNot};
+use crate::model::event::{Cause, Event, Guard, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, PAIR_MAX, PAIR_WINDOW, Spoken};
 use crate::model::time::Timestamp;
@@ -71,7 +71,7 @@ impl Decider<'_> {
         let nomination = (rules.nominate)(self.state, spoken);
         for id in nomination.forced {
             if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
-                self.grant(&id, Why::Forced, TurnKind::Reply, false, &spoken.cause);
+                self.grant(&id, TurnReason::Forced, TurnKind::Reply, false, &spoken.cause);
             }
         }
         for id in nomination.polled {

@@ -3,7 +3,7 @@
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
-use crate::model::event::{Cause, Event, TurnKind, Why, WhyNot};
+use crate::model::event::{Cause, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::{ParticipantId, PermissionId, Seq};
 use crate::model::permission::{CARDS_MAX, OptionKind, Question, Waiting};
 use crate::model::request::{OpenRequest, Request, Stage};
@@ -322,7 +322,7 @@ impl Decider<'_> {
             return self.skip(asker, WhyNot::Held, cause, None);
         }
         if self.can_take_turns(asker, cause) {
-            self.grant(asker, Why::Outcome, TurnKind::Reply, true, cause);
+            self.grant(asker, TurnReason::Outcome, TurnKind::Reply, true, cause);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
-use crate::model::event::{Cause, Event, Fault, Outcome, Posted, Recipient, TurnKind, Usage, Why, WhyNot};
+use crate::model::event::{Cause, Event, Fault, Outcome, Posted, Recipient, TurnKind, Usage, TurnReason, WhyNot};
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Memory, Participant};
 use crate::model::permission::{
@@ -23,7 +23,7 @@ impl Decider<'_> {
     pub(crate) fn grant(
         &mut self,
         participant: &ParticipantId,
-        why: Why,
+        why: TurnReason,
         kind: TurnKind,
         may_pass: bool,
         cause: &Cause,
@@ -52,7 +52,7 @@ impl Decider<'_> {
                 patience: self.state.patience_for(participant, cause, self.now),
             },
             // A prod has no words: whoever waits to answer some goes on to answer those.
-            Some(waiting) if why == Why::Prod && waiting.kind == TurnKind::Reply => {
+            Some(waiting) if why == TurnReason::Prod && waiting.kind == TurnKind::Reply => {
                 if !waiting.may_pass {
                     return;
                 }

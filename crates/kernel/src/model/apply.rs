@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::model::contribution::{Aside, Contribution};
 use crate::model::event::{
-    Cause, Change, Event, Fault, Posted, Recorded, TaskOrigin, TurnKind, Why, WhyNot,
+    Cause, Change, Event, Fault, Posted, Recorded, TaskOrigin, TurnKind, TurnReason, WhyNot,
 };
 use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WAITED_KEPT};
 use crate::model::gathering::Gathering;
@@ -558,7 +558,7 @@ impl Conversation {
         let (Some(turn), Some(gathering)) = (self.floor.turns.get(&no), &mut self.gathering) else {
             return;
         };
-        let first = attempt == 1 && turn.why == Why::Piece && turn.kind == TurnKind::Reply;
+        let first = attempt == 1 && turn.why == TurnReason::Piece && turn.kind == TurnKind::Reply;
         let tenure = gathering.tenure.as_mut();
         if let Some(tenure) =
             tenure.filter(|tenure| first && tenure.holder == turn.participant && tenure.beats == 0)

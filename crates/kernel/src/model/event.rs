@@ -319,7 +319,7 @@ pub enum Change {
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Why {
+pub enum TurnReason {
     /// Somebody named it.
     Forced,
     /// It was asked whether it has something to say.
@@ -627,7 +627,7 @@ pub enum Event {
         /// The participant that it is about.
         participant: ParticipantId,
         /// The reason for which the turn is given.
-        why: Why,
+        why: TurnReason,
         /// Whether it is to say something or only to listen.
         #[serde(default)]
         kind: TurnKind,
@@ -651,7 +651,7 @@ pub enum Event {
         /// The number of the turn in its conversation.
         turn: TurnNo,
         /// The reason for which the turn is given, after this.
-        why: Why,
+        why: TurnReason,
         /// Whether it is to say something or only to listen, after this.
         #[serde(default)]
         kind: TurnKind,

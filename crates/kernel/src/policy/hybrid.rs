@@ -1,7 +1,7 @@
 //! `hybrid`: those addressed must answer, then the others may, then each may react once.
 //! (Rulings 8 to 10.)
 
-use crate::model::event::{Recipient, Why, WhyNot};
+use crate::model::event::{Recipient, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::rounds::{is_news, may_be_asked, must_wait};
@@ -18,7 +18,7 @@ pub(crate) static RULES: Rules = Rules {
     on_taken: |decider, spoken| decider.open_round(spoken),
     on_reply: |_, _| {},
     step: |decider| decider.step_round(),
-    asks_as: Why::Polled,
+    asks_as: TurnReason::Polled,
     counts_depth: true,
     heeds_names: true,
     unsolicited: Unsolicited::Charged,

@@ -1,6 +1,6 @@
 //! `mention_only`: only those addressed answer. (Ruling 16.)
 
-use crate::model::event::{Recipient, Why};
+use crate::model::event::{Recipient, TurnReason};
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::{
     AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Rules, Unsolicited, addressed, others,
@@ -14,7 +14,7 @@ pub(crate) static RULES: Rules = Rules {
     on_taken: |decider, spoken| decider.grant_all(spoken),
     on_reply: |decider, spoken| decider.grant_all(spoken),
     step: |decider| decider.take_queued(),
-    asks_as: Why::Polled,
+    asks_as: TurnReason::Polled,
     counts_depth: true,
     heeds_names: false,
     unsolicited: Unsolicited::Free,

@@ -15,7 +15,7 @@ mod talking_piece;
 pub use crate::model::settings::{KEYS, Policy, PolicyFault, PolicyName};
 
 use crate::decide::Decider;
-use crate::model::event::{Recipient, Why, WhyNot};
+use crate::model::event::{Recipient, TurnReason, WhyNot};
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken, Turn};
@@ -41,7 +41,7 @@ pub(crate) struct Rules {
     /// Moves the floor; false when it has to wait for somebody.
     pub(crate) step: fn(&mut Decider<'_>) -> bool,
     /// Why those are asked who may answer and need not.
-    pub(crate) asks_as: Why,
+    pub(crate) asks_as: TurnReason,
     /// Whether nobody is asked about words that are `max_depth` away from a person's. (Ruling 10.)
     pub(crate) counts_depth: bool,
     /// Whether an agent that a reply names comes before those who may speak, and must. (Ruling 8.)

@@ -1,7 +1,7 @@
 //! `open`: whatever a member says goes to all the others, and each may answer. (Ruling 18.)
 
 use crate::decide::Decider;
-use crate::model::event::{TurnKind, Why};
+use crate::model::event::{TurnKind, TurnReason};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
@@ -18,7 +18,7 @@ pub(crate) static RULES: Rules = Rules {
     on_taken: |decider, spoken| decider.link_all(spoken),
     on_reply: |decider, _| decider.guard_exchanges(),
     step: |decider| decider.take_queued() || decider.step_open(),
-    asks_as: Why::Link,
+    asks_as: TurnReason::Link,
     counts_depth: false,
     heeds_names: false,
     unsolicited: Unsolicited::Free,
@@ -31,7 +31,7 @@ pub(crate) static RULES: Rules = Rules {
     passes_on: true,
     gathers: false,
     introduction,
-    request: |_, turn| (turn.why == Why::Link).then(|| LINKED.fill(&[]) + "\n"),
+    request: |_, turn| (turn.why == TurnReason::Link).then(|| LINKED.fill(&[]) + "\n"),
     announcement: |_, _| None,
 };
 
@@ -60,7 +60,7 @@ impl Decider<'_> {
                 continue;
             }
             if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
-                self.grant(&id, Why::Link, TurnKind::Reply, true, &spoken.cause);
+                self.grant(&id, TurnReason::Link, TurnKind::Reply, true, &spoken.cause);
             }
         }
     }
@@ -99,7 +99,7 @@ impl Decider<'_> {
                 return true;
             }
         }
-        self.grant(&id, Why::Link, TurnKind::Reply, true, &cause);
+        self.grant(&id, TurnReason::Link, TurnKind::Reply, true, &cause);
         true
     }
 }

@@ -1,7 +1,7 @@
 //! `round_robin`: each is asked once, starting after the last speaker; mentions do not change the
 //! order. (Ruling 17.)
 
-use crate::model::event::Why;
+use crate::model::event::TurnReason;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::rounds::must_wait;
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
@@ -14,7 +14,7 @@ pub(crate) static RULES: Rules = Rules {
     on_taken: |decider, spoken| decider.open_round(spoken),
     on_reply: |_, _| {},
     step: |decider| decider.step_round(),
-    asks_as: Why::Round,
+    asks_as: TurnReason::Round,
     counts_depth: true,
     heeds_names: false,
     unsolicited: Unsolicited::Charged,

@@ -2,7 +2,7 @@
 //! until all were asked. `hybrid` and `round_robin` go by them, and differ in whom they ask.
 
 use crate::decide::Decider;
-use crate::model::event::{Cause, Event, TurnKind, Why, WhyNot};
+use crate::model::event::{Cause, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
 use crate::model::settings::COOLDOWN_MAX;
@@ -231,7 +231,7 @@ impl Decider<'_> {
         if self.is_cooling(id) || is_crowded {
             return false;
         }
-        let (why, cause) = self.step_cause(id, cause, Why::Forced);
+        let (why, cause) = self.step_cause(id, cause, TurnReason::Forced);
         self.ask(id, why, false, &cause);
         true
     }
@@ -258,7 +258,7 @@ impl Decider<'_> {
     /// It is asked, and the round waits for it, unless it is still busy with something else, its
     /// program waits for a person, or another message has waited for the round as long as it may.
     /// (Ruling 12.)
-    fn ask(&mut self, id: &ParticipantId, why: Why, may_pass: bool, cause: &Cause) {
+    fn ask(&mut self, id: &ParticipantId, why: TurnReason, may_pass: bool, cause: &Cause) {
         let is_busy = self.state.front_turn(id).is_some() || self.state.is_asking(id);
         let goes_on = is_busy || self.is_round_over();
         self.grant(id, why, TurnKind::Reply, may_pass, cause);
@@ -301,12 +301,12 @@ impl Decider<'_> {
 
     /// In the reactive round the cause is the newest reply of another, the one that names the
     /// participant first.
-    fn step_cause(&self, id: &ParticipantId, cause: &Cause, why: Why) -> (Why, Cause) {
+    fn step_cause(&self, id: &ParticipantId, cause: &Cause, why: TurnReason) -> (TurnReason, Cause) {
         let Some(round) = self.state.floor.round.as_ref().filter(|round| round.reacting) else {
             return (why, cause.clone());
         };
         let others = || round.replies.iter().rev().filter(|reply| is_news(self.state, reply, id));
         let naming = others().find(|reply| reply.mentions.contains(id)).or_else(|| others().next());
-        (Why::Reaction, naming.map_or_else(|| cause.clone(), |reply| reply.cause.clone()))
+        (TurnReason::Reaction, naming.map_or_else(|| cause.clone(), |reply| reply.cause.clone()))
     }
 }

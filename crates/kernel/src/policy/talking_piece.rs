@@ -9,7 +9,7 @@ use crate::decide::Decider;
 use crate::decide::gatherings::{SPEAKERS_MIN, check_circle, check_plan};
 use crate::model::budget::{Account, Measure, Purse};
 use crate::model::command::{Actor, Control, Post, Refusal, Rejection};
-use crate::model::event::{Cause, Event, Guard, Outcome, SuppressedBecause, TurnKind, Why};
+use crate::model::event::{Cause, Event, Guard, Outcome, SuppressedBecause, TurnKind, TurnReason};
 use crate::model::gathering::{
     Gathering, GatheringEvent, GatheringPlan, DeliveryMode, HoldEnd, MEMBER_KEY, Member, PendingPass, Phase,
     PieceTenure,
@@ -36,7 +36,7 @@ pub(crate) static RULES: Rules = Rules {
     on_taken: |_, _| {},
     on_reply: |decider, spoken| decider.let_others_hear(&spoken.cause),
     step: |decider| decider.take_queued() || decider.step_piece(),
-    asks_as: Why::Polled,
+    asks_as: TurnReason::Polled,
     counts_depth: false,
     heeds_names: false,
     unsolicited: Unsolicited::Free,
@@ -88,7 +88,7 @@ impl Conversation {
         let stands = |turn: &Turn| {
             let speaks = turn.kind == TurnKind::Reply && turn.running.is_some();
             let waits =
-                turn.kind == TurnKind::Reply && turn.why == Why::Piece && turn.running.is_none();
+                turn.kind == TurnKind::Reply && turn.why == TurnReason::Piece && turn.running.is_none();
             turn.participant == tenure.holder && (waits || (tenure.last_word && speaks))
         };
         (!self.open_turns().any(stands)).then_some(tenure.next_at)
@@ -262,7 +262,7 @@ impl Decider<'_> {
                 continue;
             }
             if self.can_take_turns(&id, cause) {
-                self.grant(&id, Why::Piece, TurnKind::Listen, true, cause);
+                self.grant(&id, TurnReason::Piece, TurnKind::Listen, true, cause);
             }
         }
     }
@@ -400,7 +400,7 @@ impl Decider<'_> {
 
     /// True if a turn was for a hold that is over.
     pub(crate) fn is_of_an_earlier_hold(&self, turn: &Turn) -> bool {
-        let of_a_hold = turn.kind == TurnKind::Reply && matches!(turn.why, Why::Piece | Why::Beat);
+        let of_a_hold = turn.kind == TurnKind::Reply && matches!(turn.why, TurnReason::Piece | TurnReason::Beat);
         of_a_hold && self.has_no_piece(&turn.participant)
     }
 
@@ -455,7 +455,7 @@ impl Decider<'_> {
             note: gathering.note.clone(),
         }));
         if self.state.participant(&holder).is_some_and(Participant::takes_turns) {
-            self.grant(&holder, Why::Piece, TurnKind::Reply, true, &given);
+            self.grant(&holder, TurnReason::Piece, TurnKind::Reply, true, &given);
         }
         let nobody_held = self.state.nobody_held(gathering);
         if gathering.phase == Phase::Inhale && gathering.round == 1 && nobody_held {
@@ -535,7 +535,7 @@ impl Decider<'_> {
         let idle = !self.has_open_reply(&tenure.holder);
         let agent = self.state.participant(&tenure.holder).is_some_and(Participant::takes_turns);
         if idle && agent && self.can_take_turns(&tenure.holder, &cause) {
-            self.grant(&tenure.holder, Why::Beat, TurnKind::Reply, true, &cause);
+            self.grant(&tenure.holder, TurnReason::Beat, TurnKind::Reply, true, &cause);
         }
     }
 

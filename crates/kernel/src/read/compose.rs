@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::event::{Event, Posted, TurnKind, Why};
+use crate::model::event::{Event, Posted, TurnKind, TurnReason};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::participant::{LinkFormat, Memory, Participant};
 use crate::model::state::{Conversation, Turn};
@@ -323,14 +323,14 @@ fn asked(state: &Conversation, turn: &Turn) -> String {
         return own;
     }
     match turn.why {
-        Why::Forced | Why::Prod => ADDRESSED.fill(&[]) + "\n",
-        Why::Outcome => OUTCOME.fill(&[PASS]) + "\n",
-        Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat
+        TurnReason::Forced | TurnReason::Prod => ADDRESSED.fill(&[]) + "\n",
+        TurnReason::Outcome => OUTCOME.fill(&[PASS]) + "\n",
+        TurnReason::Polled | TurnReason::Reaction | TurnReason::Round | TurnReason::Link | TurnReason::Piece | TurnReason::Beat
             if turn.may_pass =>
         {
             INVITED_TO_SPEAK.fill(&[PASS]) + "\n"
         }
-        Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat => {
+        TurnReason::Polled | TurnReason::Reaction | TurnReason::Round | TurnReason::Link | TurnReason::Piece | TurnReason::Beat => {
             ADDRESSED_BY_ANOTHER.fill(&[]) + "\n"
         }
     }

@@ -4,7 +4,7 @@ use strum::VariantArray;
 
 use crate::model::budget::Measure;
 use crate::model::command::Facts;
-use crate::model::event::{Cause, Recipient, Why, WhyNot};
+use crate::model::event::{Cause, Recipient, TurnReason, WhyNot};
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::silence::Silence;
 use crate::model::state::{Conversation, Spoken};
@@ -17,7 +17,7 @@ pub struct Forecast {
     /// The participant that it is about.
     pub participant: ParticipantId,
     /// Why it would be asked, or why not.
-    pub verdict: Result<Why, WhyNot>,
+    pub verdict: Result<TurnReason, WhyNot>,
 }
 
 /// Words that somebody thinks of saying.
@@ -78,7 +78,7 @@ impl Conversation {
         let asked = nomination
             .forced
             .into_iter()
-            .map(|id| (id, Why::Forced))
+            .map(|id| (id, TurnReason::Forced))
             .chain(nomination.polled.into_iter().map(|id| (id, voluntary)));
         let queue_full = human && self.queues(&spoken.asks) && self.is_queue_full(speaker);
         let mut forecast: Vec<_> = asked
@@ -119,11 +119,11 @@ impl Conversation {
     fn forecast(
         &self,
         id: &ParticipantId,
-        why: Why,
+        why: TurnReason,
         cause: &Cause,
         now: Timestamp,
         facts: &Facts,
-    ) -> Result<Why, WhyNot> {
+    ) -> Result<TurnReason, WhyNot> {
         if self.muted.contains(id) {
             return Err(WhyNot::Muted);
         }

@@ -9,7 +9,7 @@ use moothall_engine::sessions::{
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::compose::Prompt;
-use moothall_kernel::event::{Event, Recorded, TurnKind, Why};
+use moothall_kernel::event::{Event, Recorded, TurnKind, TurnReason};
 use moothall_kernel::ids::{PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::permission::{OptionKind, PermissionOption};
@@ -46,7 +46,7 @@ fn job(turn: u64) -> Box<Job> {
         name: "ada".into(),
         address: None,
         profile: Profile::default(),
-        why: Why::Forced,
+        why: TurnReason::Forced,
         kind: TurnKind::Reply,
         may_pass: false,
         prompt: Prompt { text: format!("job {turn}"), ..Prompt::default() },

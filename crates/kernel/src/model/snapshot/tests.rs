@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::STATE_VERSION;
 use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
 use crate::model::contribution::{Aside, Asides, Contribution};
-use crate::model::event::{Cause, Guard, Recipient, TurnKind, Usage, Why};
+use crate::model::event::{Cause, Guard, Recipient, TurnKind, Usage, TurnReason};
 use crate::model::gathering::{
     Gathering, GatheringPlan, DeliveryMode, Member, PendingPass, Phase, PieceTenure,
 };
@@ -134,7 +134,7 @@ fn turn() -> Turn {
     Turn {
         no: TurnNo(4),
         participant: "a".into(),
-        why: Why::Prod,
+        why: TurnReason::Prod,
         kind: TurnKind::Reply,
         may_pass: true,
         cause: cause(),

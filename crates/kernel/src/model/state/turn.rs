@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::model::budget::Account;
-use crate::model::event::{Cause, TurnKind, Usage, Why};
+use crate::model::event::{Cause, TurnKind, Usage, TurnReason};
 use crate::model::fold::CAUSES_KEPT;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::permission::Waiting;
@@ -19,7 +19,7 @@ pub struct Turn {
     /// The participant whose turn it is.
     pub participant: ParticipantId,
     /// Why it was granted.
-    pub why: Why,
+    pub why: TurnReason,
     /// Whether it is to say something or only to listen.
     pub kind: TurnKind,
     /// Whether `[PASS]` is offered.

@@ -3,7 +3,7 @@
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
-use crate::model::event::{Change, Event, Guard, TurnKind, Why};
+use crate::model::event::{Change, Event, Guard, TurnKind, TurnReason};
 use crate::model::gathering::{GatheringEvent, HoldEnd, MEMBER_KEY};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Part;
@@ -141,7 +141,7 @@ impl Decider<'_> {
             after: after.map(Box::new),
         }));
         if agent && self.can_take_turns(&harvester, &asked) {
-            self.grant(&harvester, Why::Piece, TurnKind::Reply, false, &asked);
+            self.grant(&harvester, TurnReason::Piece, TurnKind::Reply, false, &asked);
         }
         true
     }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use strum::VariantArray;
 
-use crate::model::event::Why;
+use crate::model::event::TurnReason;
 use crate::model::gathering::{Gathering, GatheringEvent, DeliveryMode, Member, Phase};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Part};
@@ -140,7 +140,7 @@ fn listed(out: &mut String, title: &str, lines: &[String]) {
 
 /// What the holder of the piece is asked, and the harvester.
 pub(super) fn request(state: &Conversation, turn: &Turn) -> Option<String> {
-    matches!(turn.why, Why::Piece | Why::Beat)
+    matches!(turn.why, TurnReason::Piece | TurnReason::Beat)
         .then(|| state.gathering().map_or(String::new(), |gathering| asked(gathering, turn)))
 }
 
@@ -149,7 +149,7 @@ fn asked(gathering: &Gathering, turn: &Turn) -> String {
         return format!("{}\n{HARVEST_FORM}", HARVEST.fill(&[]));
     }
     let Some(tenure) = &gathering.tenure else { return String::new() };
-    if turn.why == Why::Piece {
+    if turn.why == TurnReason::Piece {
         let note = tenure.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
         return PIECE_WITH_YOU.fill(&[&note, gathering.phase.rule()]) + "\n";
     }

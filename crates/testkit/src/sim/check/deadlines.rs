@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Change, Event, Outcome, Recorded, TurnKind, Why};
+use moothall_kernel::event::{Change, Event, Outcome, Recorded, TurnKind, TurnReason};
 use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
 use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -240,7 +240,7 @@ impl Deadlines {
     /// The first beat is counted from the moment at which the holder begins its turn.
     fn begins(&mut self, room: &Room, turn: TurnNo, attempt: u32, ts: Timestamp) {
         let piece = room.turns.get(&turn).is_some_and(|open| {
-            open.why == Why::Piece
+            open.why == TurnReason::Piece
                 && open.kind == TurnKind::Reply
                 && room.holder.as_ref() == Some(&open.participant)
         });

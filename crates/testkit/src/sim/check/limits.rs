@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded, Why};
+use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded, TurnReason};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
@@ -118,8 +118,8 @@ impl Limits {
 
     /// Whoever is asked may answer, even if everybody does whom the floor does not wait for and who
     /// may answer the same message.
-    fn has_room(&self, room: &Room, turn: TurnNo, why: Why, cause: &Cause) -> Verdict {
-        let counts = why != Why::Prod && room.counts_replies() && room.is_of_round(cause);
+    fn has_room(&self, room: &Room, turn: TurnNo, why: TurnReason, cause: &Cause) -> Verdict {
+        let counts = why != TurnReason::Prod && room.counts_replies() && room.is_of_round(cause);
         let Some(round) = self.rounds.get(room.round as usize).filter(|_| counts) else {
             return Ok(());
         };
@@ -142,10 +142,10 @@ impl Limits {
         &mut self,
         room: &Room,
         participant: &ParticipantId,
-        why: Why,
+        why: TurnReason,
         cause: &Cause,
     ) -> Verdict {
-        let counts = why != Why::Prod && room.counts_replies() && room.is_of_round(cause);
+        let counts = why != TurnReason::Prod && room.counts_replies() && room.is_of_round(cause);
         let Some(round) = self.rounds.get_mut(room.round as usize).filter(|_| counts) else {
             return Ok(());
         };
@@ -154,7 +154,7 @@ impl Limits {
                 "{participant} is asked again, although its turn for the message broke off"
             ));
         }
-        if why == Why::Reaction && !round.reacted.insert(participant.clone()) {
+        if why == TurnReason::Reaction && !round.reacted.insert(participant.clone()) {
             return Err(format!("{participant} is asked twice to react to one message"));
         }
         Ok(())

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::event::{
-    Cause, Change, Event, Guard, Outcome, Posted, Recorded, Recipient, TurnKind, Why,
+    Cause, Change, Event, Guard, Outcome, Posted, Recorded, Recipient, TurnKind, TurnReason,
 };
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -38,7 +38,7 @@ const CAUSES: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Open {
     pub(crate) participant: ParticipantId,
-    pub(crate) why: Why,
+    pub(crate) why: TurnReason,
     pub(crate) kind: TurnKind,
     pub(crate) may_pass: bool,
     pub(crate) cause: Cause,

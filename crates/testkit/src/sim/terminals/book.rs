@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use moothall_engine::agent::{Job, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_kernel::compose::Prompt;
-use moothall_kernel::event::{Event, Recorded, TurnKind, Why};
+use moothall_kernel::event::{Event, Recorded, TurnKind, TurnReason};
 use moothall_kernel::ids::{PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::permission::Question;
@@ -58,7 +58,7 @@ impl Book {
             name: "ada".into(),
             address: None,
             profile: Profile::default(),
-            why: Why::Forced,
+            why: TurnReason::Forced,
             kind: TurnKind::Reply,
             may_pass: false,
             prompt: Prompt { text: Self::words(turn), ..Prompt::default() },
