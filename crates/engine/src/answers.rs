@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use moothall_kernel::command::Rejection;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::invariants::BrokenRule;
 
@@ -30,7 +30,7 @@ pub struct Answer {
     pub stream: StreamId,
     /// The event that answers the command, committed and synced. Nothing when the command changed
     /// nothing.
-    pub event: Option<Recorded>,
+    pub event: Option<RecordedEvent>,
     /// The stream's head after it.
     pub head: Seq,
     /// This is the stored answer to an earlier request with the same key.
@@ -98,7 +98,7 @@ pub enum HallError {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Update {
     /// Committed events, in order, without a gap.
-    Events(Arc<Vec<Recorded>>),
+    Events(Arc<Vec<RecordedEvent>>),
     /// News of the moment: never logged, and a listener may miss it.
     Signal(Arc<Signal>),
 }

@@ -3,7 +3,7 @@
 //! Only with the cargo feature `crash-points`; otherwise all of this is nothing. Crates above the
 //! engine have points here too.
 
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 
 /// Every point, in the order in which a conversation comes past them. A test dies at each.
 pub const POINTS: &[&str] = &[
@@ -115,7 +115,7 @@ pub fn point(_name: &str) {}
 
 /// The points of a batch that is about to be appended, by what it holds.
 #[cfg(feature = "crash-points")]
-pub fn before_append(events: &[Recorded]) {
+pub fn before_append(events: &[RecordedEvent]) {
     events
         .iter()
         .filter_map(|recorded| around(&recorded.event))
@@ -124,7 +124,7 @@ pub fn before_append(events: &[Recorded]) {
 
 /// The points of a batch that was appended and of which nobody knows yet.
 #[cfg(feature = "crash-points")]
-pub fn after_append(events: &[Recorded]) {
+pub fn after_append(events: &[RecordedEvent]) {
     events
         .iter()
         .filter_map(|recorded| around(&recorded.event))
@@ -134,12 +134,12 @@ pub fn after_append(events: &[Recorded]) {
 /// Nothing: the cargo feature `crash-points` is off.
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
-pub fn before_append(_events: &[Recorded]) {}
+pub fn before_append(_events: &[RecordedEvent]) {}
 
 /// Nothing: the cargo feature `crash-points` is off.
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
-pub fn after_append(_events: &[Recorded]) {}
+pub fn after_append(_events: &[RecordedEvent]) {}
 
 /// The points before and after the append of an event.
 #[cfg(feature = "crash-points")]

@@ -33,7 +33,7 @@ use futures_util::future::join_all;
 use moothall_kernel::Conversation;
 use moothall_kernel::aggregate::TASK;
 use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Refusal, Rejection};
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::{Draft, Preview};
@@ -362,7 +362,7 @@ impl Hall {
         stream: &StreamId,
         before: Seq,
         limit: usize,
-    ) -> Result<Vec<Recorded>, HallError> {
+    ) -> Result<Vec<RecordedEvent>, HallError> {
         Ok(self.inner.store.log.messages_before(stream, before, limit).await?)
     }
 

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Timestamp;
@@ -110,7 +110,7 @@ struct Stream {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly every entry is of the larger kind")]
 enum Entry {
-    Known(Recorded),
+    Known(RecordedEvent),
     Newer {
         ts: Timestamp,
         kind: String,
@@ -180,14 +180,14 @@ impl Stream {
             .for_each(|entry| *entry = Entry::Erased { ts: entry.ts() });
     }
 
-    fn messages_before(&self, before: Seq, limit: usize) -> Vec<Recorded> {
+    fn messages_before(&self, before: Seq, limit: usize) -> Vec<RecordedEvent> {
         let earlier = &self.entries[..self
             .entries
             .len()
             .min(usize::try_from(before.0.saturating_sub(1)).unwrap_or(usize::MAX))];
         let (mut messages, mut bytes) = (Vec::new(), 0);
         for entry in earlier.iter().rev() {
-            let Entry::Known(recorded @ Recorded { event: Event::Posted(_), .. }) = entry else {
+            let Entry::Known(recorded @ RecordedEvent { event: Event::Posted(_), .. }) = entry else {
                 continue;
             };
             bytes += entry.weight();
@@ -469,7 +469,7 @@ impl EventLog for MemoryLog {
         stream: &StreamId,
         before: Seq,
         limit: usize,
-    ) -> Result<Vec<Recorded>, LogError> {
+    ) -> Result<Vec<RecordedEvent>, LogError> {
         let tables = self.tables();
         Ok(tables.readable(stream)?.messages_before(before, limit))
     }

@@ -12,7 +12,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
 };
-use moothall_kernel::event::{Recorded, Usage};
+use moothall_kernel::event::{RecordedEvent, Usage};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -55,14 +55,14 @@ impl Room {
         room
     }
 
-    fn submit(&mut self, command: impl Into<Command>) -> Vec<Recorded> {
+    fn submit(&mut self, command: impl Into<Command>) -> Vec<RecordedEvent> {
         self.now = self.now + Millis(1);
         let events = self.state.decide(self.now, command, &self.facts).events;
         self.events += events.len();
         events
     }
 
-    fn post(&mut self, body: &str) -> Vec<Recorded> {
+    fn post(&mut self, body: &str) -> Vec<RecordedEvent> {
         self.submit(ClientCommand::Post(Post::new(Actor::named("user"), body)))
     }
 

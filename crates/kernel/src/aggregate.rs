@@ -3,7 +3,7 @@
 
 use crate::decide::Decision;
 use crate::model::command::{Command, Facts};
-use crate::model::event::Recorded;
+use crate::model::event::RecordedEvent;
 use crate::model::ids::{Seq, StreamId};
 use crate::model::invariants::{BrokenRule, check_next};
 use crate::model::state::Conversation;
@@ -101,7 +101,7 @@ impl Aggregate {
     }
 
     /// Takes an event in. This cannot fail and decides nothing.
-    pub fn apply(&mut self, recorded: &Recorded) {
+    pub fn apply(&mut self, recorded: &RecordedEvent) {
         match self {
             Aggregate::Conversation(conversation) => conversation.apply(recorded),
             Aggregate::Task(task) => task.apply(recorded),
@@ -139,7 +139,7 @@ impl Aggregate {
     ///
     /// # Errors
     /// The first that does not hold.
-    pub fn check_next(&self, events: &[Recorded]) -> Result<(), BrokenRule> {
+    pub fn check_next(&self, events: &[RecordedEvent]) -> Result<(), BrokenRule> {
         check_next((self.head(), self.last_ts()), events)
     }
 

@@ -23,7 +23,7 @@ use crate::model::budget::Charge;
 use crate::model::command::{
     Actor, ClientCommand, Command, EngineCommand, Facts, PostCustom, Refusal, Rejection,
 };
-use crate::model::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
+use crate::model::event::{Cause, Event, Guard, Outcome, RecordedEvent, TurnKind};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::participant::AgentFacts;
 use crate::model::state::{Conversation, Turn};
@@ -40,7 +40,7 @@ pub(crate) struct Decider<'a> {
     pub(crate) state: &'a mut Conversation,
     pub(crate) now: Timestamp,
     pub(crate) facts: &'a Facts,
-    pub(crate) out: Vec<Recorded>,
+    pub(crate) out: Vec<RecordedEvent>,
     /// What was decided costs this.
     pub(crate) charges: Vec<Charge>,
     /// Words that were neither taken nor kept.
@@ -53,7 +53,7 @@ pub struct Decision {
     /// What happens, to be appended whatever the outcome is: words that are refused are kept, for
     /// instance. Of a command that is taken, the first event is the one that answers it; none means
     /// that nothing had to change.
-    pub events: Vec<Recorded>,
+    pub events: Vec<RecordedEvent>,
     /// Whether the command is taken, or why not.
     pub outcome: Result<(), Rejection>,
     /// What the events cost, in their order.
@@ -251,7 +251,7 @@ impl Decider<'_> {
     pub(crate) fn emit(&mut self, event: Event) -> Cause {
         let first = self.state.head == Seq(0) || planted::has(Bug::TimeGoesBackwards);
         let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
-        let recorded = Recorded { seq: self.state.head.next(), ts, event };
+        let recorded = RecordedEvent { seq: self.state.head.next(), ts, event };
         self.charges.extend(self.state.charge_of(ts, &recorded.event));
         self.state.apply(&recorded);
         let from = recorded.event.from().cloned().unwrap_or_else(ParticipantId::moothall);
@@ -559,7 +559,7 @@ mod tests {
         let controlled =
             Event::Controlled { by: "user".into(), changes: vec![invited], unproven: false };
         for (seq, event) in [(1, created), (2, controlled)] {
-            state.apply(&Recorded { seq: Seq(seq), ts: now, event });
+            state.apply(&RecordedEvent { seq: Seq(seq), ts: now, event });
         }
         let posted = state.decide(
             now,

@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::{Conversation, STATE_VERSION};
@@ -45,14 +45,14 @@ fn lines(log: &Path) -> Vec<Value> {
         .collect()
 }
 
-fn decoded(line: &Value) -> Recorded {
+fn decoded(line: &Value) -> RecordedEvent {
     let event: Event = serde_json::from_value(line["event"].clone())
         .unwrap_or_else(|error| panic!("{line}: {error}"));
     let event = match line["body"].as_str() {
         Some(body) => event.with_body(body.to_owned()),
         None => event,
     };
-    Recorded {
+    RecordedEvent {
         seq: Seq(line["seq"].as_u64().unwrap()),
         ts: Timestamp::from_millis(line["ts"].as_i64().unwrap()),
         event,
@@ -98,7 +98,7 @@ fn logs_of_earlier_versions_mean_what_they_meant() {
     let logs = logs();
     assert!(logs.len() >= 20, "only {} logs were found", logs.len());
     for log in logs {
-        let events: Vec<Recorded> = lines(&log).iter().map(decoded).collect();
+        let events: Vec<RecordedEvent> = lines(&log).iter().map(decoded).collect();
         let state = Conversation::fold(StreamId::new("golden"), &events);
         let meant = log.with_extension("state");
         assert_eq!(in_words(&state), fs::read_to_string(&meant).unwrap(), "{}", log.display());

@@ -9,7 +9,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post, Refusal, Rejection,
 };
-use moothall_kernel::event::{Cause, Event, Guard, Recorded};
+use moothall_kernel::event::{Cause, Event, Guard, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::{AgentFacts, Profile};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -77,7 +77,7 @@ impl Hall {
         &mut self,
         room: usize,
         command: impl Into<Command>,
-    ) -> Result<Vec<Recorded>, Rejection> {
+    ) -> Result<Vec<RecordedEvent>, Rejection> {
         let state = &mut self.rooms[room];
         let decision = state.decide(self.now, command, &self.facts);
         let voices = Arc::make_mut(&mut self.facts.voices);

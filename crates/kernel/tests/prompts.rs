@@ -6,7 +6,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Facts, Invite, Post};
 use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, Unread, compose};
-use moothall_kernel::event::{Cause, Event, Recorded, Usage};
+use moothall_kernel::event::{Cause, Event, RecordedEvent, Usage};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::Policy;
@@ -16,7 +16,7 @@ use moothall_kernel::view::{Viewer, visible};
 /// A conversation with `ann`, a program without a memory, and whatever else is invited.
 struct Room {
     state: Conversation,
-    log: Vec<Recorded>,
+    log: Vec<RecordedEvent>,
 }
 
 impl Room {
@@ -105,7 +105,7 @@ impl Room {
         let turn = self.state.open_turns().last().unwrap();
         let from = self.state.participant(&turn.participant).unwrap().cursor;
         let (older, events) = self.log.split_at(self.log.len() - events.min(self.log.len()));
-        let said: Vec<Recorded> = older
+        let said: Vec<RecordedEvent> = older
             .iter()
             .filter(|recorded| matches!(recorded.event, Event::Posted(_)))
             .cloned()

@@ -9,7 +9,7 @@ use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
 };
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
-use moothall_kernel::event::{Event, Fault, Outcome, Recorded, Recipient, Usage};
+use moothall_kernel::event::{Event, Fault, Outcome, RecordedEvent, Recipient, Usage};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
@@ -139,7 +139,7 @@ fn moves() -> impl Strategy<Value = Move> {
 /// A conversation under test, and all that ever happened in it.
 struct Table {
     state: Conversation,
-    log: Vec<Recorded>,
+    log: Vec<RecordedEvent>,
     now: i64,
     facts: Facts,
     permissions: u32,

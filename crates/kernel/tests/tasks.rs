@@ -10,7 +10,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{
     Actor, ClientCommand, Command, EngineCommand, Facts, Post, Rejection,
 };
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskEvent, TaskTerms};
 use moothall_kernel::task_command::{NamedAgent, TaskCommand, TaskOrder};
@@ -22,7 +22,7 @@ const MANAGER: &str = "tm";
 struct Stage {
     task: Task,
     now: Timestamp,
-    events: Vec<Recorded>,
+    events: Vec<RecordedEvent>,
 }
 
 fn names(list: &str) -> Vec<ParticipantId> {
@@ -206,7 +206,7 @@ fn every_script_of_a_task_plays_as_it_is_written() {
 fn what_belongs_to_a_conversation_is_refused_and_what_is_no_tasks_changes_nothing() {
     let mut stage = Stage::new();
     assert_eq!(stage.play("ann requests bob").len(), 2);
-    let stray = Recorded { seq: Seq(3), ts: stage.now, event: Event::RoundClosed };
+    let stray = RecordedEvent { seq: Seq(3), ts: stage.now, event: Event::RoundClosed };
     let mut task = stage.task.clone();
     task.apply(&stray);
     assert_eq!(task.head(), Seq(3));

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use moothall_engine::ports::{Catalog, Epoch, EventLog, StreamBatch};
 use moothall_kernel::aggregate::CONVERSATION;
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -34,7 +34,7 @@ fn batch(n: u64) -> StreamBatch {
         stream: StreamId::new(format!("01a1fc23-9396-7f98-97d1-{n:012}")),
         epoch: Epoch(0),
         expected_head: Seq(0),
-        events: vec![Recorded { seq: Seq(1), ts: created_at, event: created }],
+        events: vec![RecordedEvent { seq: Seq(1), ts: created_at, event: created }],
         claims: Vec::new(),
         deliveries: Vec::new(),
         charges: Vec::new(),

@@ -11,7 +11,7 @@ use moothall_engine::hall::HallError;
 use moothall_engine::outbox::{DeliveryHandler, Outcome};
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::{ResidentHall, WeakHall};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::gathering::{Gathering, GatheringEvent, Member};
 use moothall_kernel::ids::{EventId, Seq};
 use moothall_kernel::participant::Part;
@@ -94,7 +94,7 @@ async fn event(
     hall: &ResidentHall,
     delivery: &Delivery,
     at: Seq,
-) -> Result<Option<Recorded>, HallError> {
+) -> Result<Option<RecordedEvent>, HallError> {
     let before = Seq(at.0.saturating_sub(1));
     let page = hall.read(&delivery.stream, before, Some(1)).await?;
     Ok(page.events.into_iter().find(|recorded| recorded.seq == at))
@@ -122,7 +122,7 @@ fn without_marks(text: &str) -> String {
 
 fn section(
     mark: &str,
-    harvested: &Recorded,
+    harvested: &RecordedEvent,
     title: &str,
     gathering: &Gathering,
     text: &str,

@@ -12,7 +12,7 @@ use moothall_engine::ports::{Catalog, Epoch, EventLog, Snapshot, StreamBatch};
 use moothall_engine::stream::load::{fold, load};
 use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Facts, Invite, Post};
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Abilities, AgentFacts, OnLost, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -58,7 +58,7 @@ struct Talk {
 }
 
 impl Talk {
-    fn decide(&mut self, command: ClientCommand) -> Vec<Recorded> {
+    fn decide(&mut self, command: ClientCommand) -> Vec<RecordedEvent> {
         self.clock += 1000;
         self.state
             .decide(Timestamp::from_millis(self.clock), command.into(), &Facts::default())
@@ -83,7 +83,7 @@ impl Talk {
         }
     }
 
-    async fn append(&self, log: &SqliteLog, expected_head: Seq, events: Vec<Recorded>) {
+    async fn append(&self, log: &SqliteLog, expected_head: Seq, events: Vec<RecordedEvent>) {
         let (stream, catalog) = (self.state.stream().clone(), Catalog::of(&self.state));
         let (claims, deliveries, charges) = <_>::default();
         let batch = StreamBatch {

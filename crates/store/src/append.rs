@@ -6,7 +6,7 @@ use moothall_engine::ports::{
     AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery,
     StreamBatch, command_claim,
 };
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
@@ -194,7 +194,7 @@ const INSERT: &str =
 fn insert_event(
     insert: &mut Statement<'_>,
     stream: &Stored,
-    recorded: &Recorded,
+    recorded: &RecordedEvent,
 ) -> Result<Link, Refusal> {
     let StoredParts { envelope, link } = StoredParts::of(recorded, stream.link);
     insert.execute(params![

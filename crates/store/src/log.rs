@@ -16,7 +16,7 @@ use moothall_engine::ports::{
 };
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::budget::{Charge, Purse, Raise};
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use rusqlite::Connection;
@@ -210,7 +210,7 @@ impl EventLog for SqliteLog {
         stream: &StreamId,
         before: Seq,
         limit: usize,
-    ) -> Result<Vec<Recorded>, LogError> {
+    ) -> Result<Vec<RecordedEvent>, LogError> {
         let stream = stream.clone();
         self.readers.read(move |conn| reader::messages_before(conn, &stream, before, limit)).await
     }

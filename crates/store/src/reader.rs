@@ -9,7 +9,7 @@ use moothall_engine::log_format::{Link, StoredEvent};
 use moothall_engine::ports::{
     Claim, Delivery, DeliveryState, ListFilter, ListPage, ListedStream, LogError, PAGE_BYTES_MAX, Page,
 };
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use rusqlite::types::ValueRef;
@@ -216,7 +216,7 @@ pub(crate) fn messages_before(
     stream: &StreamId,
     before: Seq,
     limit: usize,
-) -> Result<Vec<Recorded>, LogError> {
+) -> Result<Vec<RecordedEvent>, LogError> {
     let place = place(conn, stream)?;
     let mut statement = conn.prepare_cached(MESSAGES_BEFORE).map_err(failed)?;
     let before = before.0.min(place.head.0.saturating_add(1));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use moothall_engine::door::{Action, Door};
-use moothall_kernel::event::{Cause, Event, Fault, Outcome, Posted, Recorded, TurnKind};
+use moothall_kernel::event::{Cause, Event, Fault, Outcome, Posted, RecordedEvent, TurnKind};
 use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::permission::Withdrawn;
@@ -100,7 +100,7 @@ pub async fn newest_of_people(
     let mut newest = None;
     let mut pages = door.pages(action, stream, viewer.clone(), after..head);
     while let Some(events) = pages.next().await? {
-        let is_persons = |recorded: &&Recorded| match &recorded.event {
+        let is_persons = |recorded: &&RecordedEvent| match &recorded.event {
             Event::Posted(posted) => posted.kind == Kind::Human,
             _ => false,
         };
@@ -218,7 +218,7 @@ impl Explained {
     }
 
     /// Takes the next event.
-    pub fn observe(&mut self, recorded: &Recorded) {
+    pub fn observe(&mut self, recorded: &RecordedEvent) {
         if visible(&recorded.event, &self.viewer) {
             self.seen.insert(recorded.seq);
         }
@@ -328,7 +328,7 @@ impl Explained {
         }
     }
 
-    fn observe_posted(&mut self, posted: &Posted, recorded: &Recorded) {
+    fn observe_posted(&mut self, posted: &Posted, recorded: &RecordedEvent) {
         let (id, seen) = (recorded.id(&self.stream), self.sees(recorded.seq));
         let root = match (posted.kind, &posted.reply_to) {
             (Kind::Human, _) => Some(id),
@@ -346,7 +346,7 @@ impl Explained {
         });
     }
 
-    fn observe_ended(&mut self, recorded: &Recorded) {
+    fn observe_ended(&mut self, recorded: &RecordedEvent) {
         let Event::TurnEnded { turn, attempt, outcome, fault, usage, ended, .. } = &recorded.event
         else {
             return;

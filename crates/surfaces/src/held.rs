@@ -3,7 +3,7 @@
 use moothall_engine::access::Caller;
 use moothall_engine::hall::{Answer, HallError};
 use moothall_kernel::command::HELD;
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::StreamId;
 
 use crate::error::{ApiError, ApiResult};
@@ -11,7 +11,7 @@ use crate::error::{ApiError, ApiResult};
 /// The outcome of words.
 pub struct Said {
     /// The event; nothing if the words were held back, or changed nothing.
-    pub event: Option<Recorded>,
+    pub event: Option<RecordedEvent>,
     /// `held` or `stopped`, and for people what they can do.
     pub warnings: Vec<String>,
 }
@@ -44,7 +44,7 @@ pub fn said(
 
 /// Warns a person whose words asked no agent, because a guard holds and they came without proof.
 /// The command is for people: the program of a session is not told it.
-fn asks_nobody(recorded: &Recorded, caller: &Caller, stream: &StreamId) -> Vec<String> {
+fn asks_nobody(recorded: &RecordedEvent, caller: &Caller, stream: &StreamId) -> Vec<String> {
     let Event::Posted(posted) = &recorded.event else { return Vec::new() };
     if !posted.is_held_for_proof() {
         return Vec::new();

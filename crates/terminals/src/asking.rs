@@ -7,7 +7,7 @@ use moothall_engine::answers::HallError;
 use moothall_engine::sessions::{SessionId, is_session, session_of};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::EngineCommand;
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::permission::Withdrawn;
 
@@ -41,7 +41,7 @@ impl Sessions {
 
     /// What was answered of the questions that programs ask in no turn goes to those programs.
     /// `state` is how the conversation was before.
-    pub(crate) fn bring_answers(&self, state: &Conversation, events: &[Recorded]) {
+    pub(crate) fn bring_answers(&self, state: &Conversation, events: &[RecordedEvent]) {
         for recorded in events {
             let Event::PermissionAnswered { permission, option, text, .. } = &recorded.event else {
                 continue;

@@ -17,7 +17,7 @@ use moothall_engine::sessions::{
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
-use moothall_kernel::event::{Change, Event, Recorded};
+use moothall_kernel::event::{Change, Event, RecordedEvent};
 use moothall_kernel::gathering::MEMBER_KEY;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::TerminalReach;
@@ -75,7 +75,7 @@ impl Sessions {
     }
 
     /// What events make of a conversation that was, or was not, a link before them.
-    pub(super) fn note_link(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+    pub(super) fn note_link(&self, stream: &StreamId, state: &Conversation, events: &[RecordedEvent]) {
         for recorded in events {
             let opened = state.is_link() && matches!(recorded.event, Event::Unarchived { .. });
             if matches!(recorded.event, Event::Archived { .. }) {

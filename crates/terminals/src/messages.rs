@@ -11,7 +11,7 @@ use moothall_engine::sessions::{
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, Recorded, Recipient};
+use moothall_kernel::event::{Event, RecordedEvent, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::text::is_empty_looking;
 use moothall_kernel::time::Timestamp;
@@ -392,7 +392,7 @@ struct Looker<'a> {
 
 impl Looker<'_> {
     /// Of messages that were read backwards, those that are looked for, oldest first.
-    fn lines(&self, stream: &StreamId, messages: &[Recorded]) -> Vec<Line> {
+    fn lines(&self, stream: &StreamId, messages: &[RecordedEvent]) -> Vec<Line> {
         let answered: BTreeSet<Seq> =
             messages.iter().filter_map(|message| answers(message, &self.own)).collect();
         let asked: BTreeSet<Seq> = match self.with {
@@ -403,7 +403,7 @@ impl Looker<'_> {
                 .collect(),
             None => BTreeSet::new(),
         };
-        let wanted = |message: &&Recorded| match self.with {
+        let wanted = |message: &&RecordedEvent| match self.with {
             None => {
                 message.seq <= self.taken
                     || is_by(message, &self.own)
@@ -418,7 +418,7 @@ impl Looker<'_> {
     }
 }
 
-fn line(stream: &StreamId, message: &Recorded) -> Option<Line> {
+fn line(stream: &StreamId, message: &RecordedEvent) -> Option<Line> {
     let Event::Posted(posted) = &message.event else { return None };
     let (from, text) = (posted.from.clone(), posted.body.clone());
     (!message.event.is_erased()).then(|| Line {
@@ -449,7 +449,7 @@ fn own_name(state: &Conversation, session: &SessionId) -> Option<ParticipantId> 
 }
 
 /// Which event the words of a participant answer.
-fn answers(recorded: &Recorded, own: &ParticipantId) -> Option<Seq> {
+fn answers(recorded: &RecordedEvent, own: &ParticipantId) -> Option<Seq> {
     match &recorded.event {
         Event::Posted(posted) if posted.from == *own => {
             posted.reply_to.as_ref().map(|cause| cause.seq)
@@ -458,7 +458,7 @@ fn answers(recorded: &Recorded, own: &ParticipantId) -> Option<Seq> {
     }
 }
 
-fn is_by(recorded: &Recorded, by: &ParticipantId) -> bool {
+fn is_by(recorded: &RecordedEvent, by: &ParticipantId) -> bool {
     matches!(&recorded.event, Event::Posted(posted) if posted.from == *by)
 }
 
@@ -479,7 +479,7 @@ mod tests {
 
     use super::*;
 
-    fn said(seq: u64, from: &str, answers: Option<u64>) -> Recorded {
+    fn said(seq: u64, from: &str, answers: Option<u64>) -> RecordedEvent {
         let ts = Timestamp::from_millis(seq as i64);
         let id = |seq| EventId::of(&"s".into(), Seq(seq), ts);
         let cause = |seq| Cause {
@@ -492,13 +492,13 @@ mod tests {
         let reply_to = answers.map(cause);
         let posted = serde_json::json!({"posted": {"from": from, "kind": "agent", "to": "all", "depth": 0, "reply_to": reply_to}});
         let event: Event = serde_json::from_value(posted).unwrap();
-        Recorded { seq: Seq(seq), ts, event: event.with_body(format!("{from} {seq}")) }
+        RecordedEvent { seq: Seq(seq), ts, event: event.with_body(format!("{from} {seq}")) }
     }
 
-    fn lines(taken: u64, with: Option<&str>, messages: &[Recorded]) -> Vec<String> {
+    fn lines(taken: u64, with: Option<&str>, messages: &[RecordedEvent]) -> Vec<String> {
         let with = with.map(ParticipantId::from);
         let looker = Looker { own: "ann".into(), taken: Seq(taken), with: with.as_ref() };
-        let newest_first: Vec<Recorded> = messages.iter().rev().cloned().collect();
+        let newest_first: Vec<RecordedEvent> = messages.iter().rev().cloned().collect();
         looker.lines(&"s".into(), &newest_first).into_iter().map(|line| line.text).collect()
     }
 

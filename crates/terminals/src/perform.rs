@@ -14,7 +14,7 @@ use moothall_engine::sessions::{
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
-use moothall_kernel::event::{Event, Fault, Recorded, SuppressedBecause, Usage};
+use moothall_kernel::event::{Event, Fault, RecordedEvent, SuppressedBecause, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::{Address, Participant};
 use moothall_kernel::permission::{Question, Withdrawn};
@@ -213,7 +213,7 @@ impl Runner {
             // Its conversation takes no words any more, so they stay at home. (Ruling 24.)
             Ok(Answer {
                 event:
-                    Some(Recorded {
+                    Some(RecordedEvent {
                         event: Event::Suppressed { because: SuppressedBecause::Archived, .. },
                         ..
                     }),

@@ -19,7 +19,7 @@ use moothall_engine::sessions::{
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::duties::Errand;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
 use moothall_kernel::talk::TalkRequest;
@@ -54,12 +54,12 @@ impl Residents for Sessions {
         &self,
         stream: &StreamId,
         state: &Conversation,
-        events: &[Recorded],
+        events: &[RecordedEvent],
     ) -> Result<(), LogError> {
         Sessions::before_commit(self, stream, state, events).await
     }
 
-    async fn after_commit(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+    async fn after_commit(&self, stream: &StreamId, state: &Conversation, events: &[RecordedEvent]) {
         Sessions::after_commit(self, stream, state, events).await;
     }
 

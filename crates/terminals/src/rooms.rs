@@ -11,7 +11,7 @@ use moothall_engine::sessions::{
     SessionError, SessionId, is_session, named_by, session_of, target,
 };
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Change, Event, Recorded};
+use moothall_kernel::event::{Change, Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 
 use crate::directory::Sessions;
@@ -42,7 +42,7 @@ impl Sessions {
     }
 
     /// Notes if a conversation takes words no more, or does so again.
-    fn note_archived(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+    fn note_archived(&self, stream: &StreamId, state: &Conversation, events: &[RecordedEvent]) {
         for recorded in events {
             if recorded.event.erases_all() || matches!(recorded.event, Event::Unarchived { .. }) {
                 self.archived().remove(stream);
@@ -117,7 +117,7 @@ impl Sessions {
         &self,
         stream: &StreamId,
         state: &Conversation,
-        events: &[Recorded],
+        events: &[RecordedEvent],
     ) -> Result<(), LogError> {
         for change in events.iter().flat_map(changes) {
             if let Change::Uninvited { participant, .. } = change
@@ -140,7 +140,7 @@ impl Sessions {
         &self,
         stream: &StreamId,
         state: &Conversation,
-        events: &[Recorded],
+        events: &[RecordedEvent],
     ) {
         self.note_link(stream, state, events);
         self.note_archived(stream, state, events);
@@ -157,7 +157,7 @@ impl Sessions {
 
     /// The sessions that an event brings into its conversation: those invited, and the one that
     /// begins it.
-    fn comers(&self, event: &Recorded) -> Vec<SessionId> {
+    fn comers(&self, event: &RecordedEvent) -> Vec<SessionId> {
         if let Event::Created { by, .. } = &event.event {
             return self.living_named(by).into_iter().collect();
         }
@@ -195,6 +195,6 @@ impl Sessions {
 }
 
 /// What a control changed; nothing of any other event.
-pub(super) fn changes(event: &Recorded) -> &[Change] {
+pub(super) fn changes(event: &RecordedEvent) -> &[Change] {
     if let Event::Controlled { changes, .. } = &event.event { changes } else { &[] }
 }

@@ -4,7 +4,7 @@ use moothall_engine::answers::HallError;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{SessionError, SessionId};
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::StreamId;
 
@@ -15,7 +15,7 @@ const WITH_ITS_GATHERING: &str = "the gathering that it was started for is over"
 
 impl Sessions {
     /// Ends the programs of a gathering that has just come to its end.
-    pub(super) fn end_with_gathering(&self, stream: &StreamId, events: &[Recorded]) {
+    pub(super) fn end_with_gathering(&self, stream: &StreamId, events: &[RecordedEvent]) {
         let is_over = events.iter().any(|recorded| {
             let closed = matches!(
                 recorded.event,

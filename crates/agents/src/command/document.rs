@@ -3,7 +3,7 @@
 
 use moothall_engine::agent::Job;
 use moothall_engine::content::together;
-use moothall_kernel::event::{Change, Event, Posted, Recorded, Recipient};
+use moothall_kernel::event::{Change, Event, Posted, RecordedEvent, Recipient};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
     .to_string()
 }
 
-fn event(stream: &StreamId, recorded: &Recorded) -> Value {
+fn event(stream: &StreamId, recorded: &RecordedEvent) -> Value {
     let (kind, to, content) = said(&recorded.event);
     let mut out = json!({
         "id": recorded.id(stream).to_string(),

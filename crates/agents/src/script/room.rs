@@ -1,7 +1,7 @@
 //! What a scripted agent looks at: the words it was asked about, and who has spoken since.
 
 use moothall_engine::agent::Job;
-use moothall_kernel::event::{Event, Posted, Recorded};
+use moothall_kernel::event::{Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::participant::Kind;
 
@@ -13,7 +13,7 @@ pub(super) struct SeenMessage<'a> {
 }
 
 impl<'a> SeenMessage<'a> {
-    fn of(recorded: &'a Recorded) -> Option<Self> {
+    fn of(recorded: &'a RecordedEvent) -> Option<Self> {
         match &recorded.event {
             Event::Posted(post) => Some(Self { seq: recorded.seq, post }),
             _ => None,

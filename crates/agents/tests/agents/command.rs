@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use moothall_agents::command::{CommandSpec, Stdin};
 use moothall_engine::agent::{Agent, Job, Probe, Report, Reporter};
 use moothall_engine::run_once::{RunOnce, Work};
-use moothall_kernel::event::{Change, Event, Fault, Recorded, TurnReason};
+use moothall_kernel::event::{Change, Event, Fault, RecordedEvent, TurnReason};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Value, json};
@@ -161,7 +161,7 @@ async fn the_window_holds_what_the_job_carries_oldest_first() {
 async fn a_prod_is_a_control() {
     let mut shell = Shell::new("cat");
     let changes = vec![Change::Prodded { targets: vec!["codex".into()] }];
-    shell.job.trigger = Recorded {
+    shell.job.trigger = RecordedEvent {
         seq: Seq(2),
         ts: Timestamp::from_millis(2),
         event: Event::Controlled { by: "user".into(), changes, unproven: false },

@@ -6,7 +6,7 @@ use std::time::Duration;
 use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::ending::Ending;
-use moothall_kernel::event::{Cause, Event, Fault, Posted, Recorded, Recipient, TurnKind, Usage, TurnReason};
+use moothall_kernel::event::{Cause, Event, Fault, Posted, RecordedEvent, Recipient, TurnKind, Usage, TurnReason};
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::{Kind, Profile};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -93,7 +93,7 @@ impl Notes {
 }
 
 /// A message; `user` is a person, everyone else an agent that answers the newest message before it.
-pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
+pub fn post(seq: u64, from: &str, body: &str) -> RecordedEvent {
     let kind = if from == "user" { Kind::Human } else { Kind::Agent };
     let posted = Posted {
         from: from.into(),
@@ -128,7 +128,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         silence: None,
         unknown: None,
     };
-    Recorded {
+    RecordedEvent {
         seq: Seq(seq),
         ts: Timestamp::from_millis(1_763_693_999_000 + i64::try_from(seq).unwrap()),
         event: Event::Posted(posted),
@@ -136,7 +136,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
 }
 
 /// The same, in reply to an earlier message.
-pub fn reply(seq: u64, from: &str, body: &str, to: &Recorded) -> Recorded {
+pub fn reply(seq: u64, from: &str, body: &str, to: &RecordedEvent) -> RecordedEvent {
     let mut recorded = post(seq, from, body);
     let stream = StreamId::new("t");
     if let Event::Posted(posted) = &mut recorded.event {
@@ -155,7 +155,7 @@ pub fn reply(seq: u64, from: &str, body: &str, to: &Recorded) -> Recorded {
 }
 
 /// A turn of `agent` about the last of these messages.
-pub fn job(agent: &str, why: TurnReason, window: &[Recorded]) -> Job {
+pub fn job(agent: &str, why: TurnReason, window: &[RecordedEvent]) -> Job {
     Job {
         key: TurnKey { stream: "t".into(), turn: TurnNo(1), attempt: 1 },
         participant: agent.into(),

@@ -1,22 +1,22 @@
 //! What a first-time user sees: the built-in agents answer without any configuration.
 
 use moothall_agents::script::Demo;
-use moothall_kernel::event::{Recorded, TurnReason};
+use moothall_kernel::event::{RecordedEvent, TurnReason};
 use moothall_kernel::pass::{PASS, is_pass};
 use strum::VariantArray;
 
 use crate::common::{job, post, reply};
 
-fn forced(demo: Demo, window: &[Recorded]) -> String {
+fn forced(demo: Demo, window: &[RecordedEvent]) -> String {
     demo.answer(&job(demo.into(), TurnReason::Forced, window))
 }
 
-fn polled(demo: Demo, window: &[Recorded]) -> String {
+fn polled(demo: Demo, window: &[RecordedEvent]) -> String {
     demo.answer(&job(demo.into(), TurnReason::Polled, window))
 }
 
 /// A polled turn about the first message, while later ones are visible already.
-fn polled_about_first(demo: Demo, window: &[Recorded]) -> String {
+fn polled_about_first(demo: Demo, window: &[RecordedEvent]) -> String {
     let mut job = job(demo.into(), TurnReason::Polled, window);
     job.trigger = window[0].clone();
     demo.answer(&job)

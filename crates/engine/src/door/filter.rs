@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::view::{Viewer, visible};
 
 /// A reader's eyes: who looks, and for what. What it did not ask for is passed over like what it
@@ -61,7 +61,7 @@ impl EventFilter {
     }
 
     /// Of events that the viewer may see, those that it asked for.
-    pub(super) fn keep(&self, events: &mut Vec<Recorded>) {
+    pub(super) fn keep(&self, events: &mut Vec<RecordedEvent>) {
         events.retain(|recorded| self.asks_for(&recorded.event));
     }
 

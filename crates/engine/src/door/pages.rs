@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::{Viewer, visible};
 
@@ -32,7 +32,7 @@ impl Pages {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn next(&mut self) -> Result<Option<Vec<Recorded>>, AccessError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<RecordedEvent>>, AccessError> {
         if self.through >= self.until {
             return Ok(None);
         }
@@ -63,7 +63,7 @@ impl Messages {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn next(&mut self, most: usize) -> Result<Option<Vec<Recorded>>, AccessError> {
+    pub async fn next(&mut self, most: usize) -> Result<Option<Vec<RecordedEvent>>, AccessError> {
         self.door.enter(self.action, &self.stream)?;
         let mut found = self.door.hall.messages_before(&self.stream, self.before, most).await?;
         let Some(oldest) = found.last() else { return Ok(None) };

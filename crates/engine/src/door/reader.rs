@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::view::Viewer;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -28,7 +28,7 @@ use crate::stream::updates::Subscription;
 pub enum ReaderItem {
     /// Events that were read from the log for this reader alone: what it gets of them, at least
     /// one.
-    Page(Vec<Recorded>),
+    Page(Vec<RecordedEvent>),
     /// Events that were told to everybody who listens, of which it gets some.
     Batch(Batch),
     /// What a turn that runs has said before the reader began to listen.
@@ -46,13 +46,13 @@ pub enum ReaderItem {
 /// Events that all readers share, and which of them one reader gets.
 #[derive(Debug)]
 pub struct Batch {
-    all: Arc<Vec<Recorded>>,
+    all: Arc<Vec<RecordedEvent>>,
     seen: Vec<Range<usize>>,
 }
 
 impl Batch {
     /// Of these events, what passes of those after a position.
-    pub fn new(all: Arc<Vec<Recorded>>, filter: &EventFilter, after: Seq) -> Self {
+    pub fn new(all: Arc<Vec<RecordedEvent>>, filter: &EventFilter, after: Seq) -> Self {
         let mut seen: Vec<Range<usize>> = Vec::new();
         for (place, recorded) in all.iter().enumerate() {
             if recorded.seq <= after || !filter.passes(&recorded.event) {
@@ -68,7 +68,7 @@ impl Batch {
 
     /// All of the events, in the allocation that every reader gets: whoever makes bytes of them
     /// makes them once for all.
-    pub fn all(&self) -> &Arc<Vec<Recorded>> {
+    pub fn all(&self) -> &Arc<Vec<RecordedEvent>> {
         &self.all
     }
 
@@ -79,7 +79,7 @@ impl Batch {
     }
 
     /// What the reader sees.
-    pub fn events(&self) -> impl Iterator<Item = &Recorded> {
+    pub fn events(&self) -> impl Iterator<Item = &RecordedEvent> {
         self.seen.iter().flat_map(|run| &self.all[run.clone()])
     }
 }
@@ -270,8 +270,8 @@ impl OwnTurns {
     }
 
     /// Looks through events that just came.
-    fn observe(&mut self, events: &[Recorded]) {
-        let own = |recorded: &Recorded| {
+    fn observe(&mut self, events: &[RecordedEvent]) {
+        let own = |recorded: &RecordedEvent| {
             matches!(
                 &recorded.event,
                 Event::TurnGranted { participant, .. } if self.reader.as_ref() == Some(participant)

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::Seq;
 
 /// Something that keeps copies of what was said, beside the log. It lets go of them when words are
@@ -22,7 +22,7 @@ impl Copiers {
     }
 
     /// Words were erased, if these events erase any.
-    pub(crate) fn hear(&self, events: &[Recorded]) {
+    pub(crate) fn hear(&self, events: &[RecordedEvent]) {
         if events
             .iter()
             .any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
@@ -34,7 +34,7 @@ impl Copiers {
 
 /// Erases what later events of the same batch erase, so that nobody is told words that the log has
 /// no more.
-pub(crate) fn within(events: &mut [Recorded]) {
+pub(crate) fn within(events: &mut [RecordedEvent]) {
     if events.iter().any(|recorded| recorded.event.erases_all()) {
         return events.iter_mut().for_each(|recorded| recorded.event.erase());
     }

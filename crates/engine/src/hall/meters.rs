@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::Charge;
-use moothall_kernel::event::{Event, Recorded, WhyNot};
+use moothall_kernel::event::{Event, RecordedEvent, WhyNot};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Runtime;
 
@@ -178,8 +178,8 @@ impl Metrics {
 
     /// Counts the turns that these committed events ended, and says so in the server's own log: by
     /// number and word, never by content.
-    pub(crate) fn committed(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
-        let over_budget = |recorded: &&Recorded| {
+    pub(crate) fn committed(&self, stream: &StreamId, state: &Conversation, events: &[RecordedEvent]) {
+        let over_budget = |recorded: &&RecordedEvent| {
             matches!(recorded.event, Event::Skipped { why_not: WhyNot::OverBudget, .. })
         };
         self.over_budget

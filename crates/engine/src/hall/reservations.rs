@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moothall_kernel::budget::{Account, Limits, Measure, Purse, Spent, Standing};
-use moothall_kernel::event::{Event, Fault, Recorded};
+use moothall_kernel::event::{Event, Fault, RecordedEvent};
 use moothall_kernel::ids::{StreamId, TurnNo};
 use moothall_kernel::time::Timestamp;
 use tokio::sync::Notify;
@@ -138,7 +138,7 @@ impl Reservations {
     }
 
     /// Gives back what is reserved for turns that these events end.
-    pub(crate) fn settle(&self, stream: &StreamId, events: &[Recorded]) {
+    pub(crate) fn settle(&self, stream: &StreamId, events: &[RecordedEvent]) {
         let mut desk = self.desk();
         let before = desk.held.len();
         for recorded in events {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -131,7 +131,7 @@ impl Services {
         &self,
         stream: &StreamId,
         memberships: &[(ParticipantId, bool)],
-        events: &[Recorded],
+        events: &[RecordedEvent],
     ) {
         let Some(first) = events.first() else { return };
         for (agent, begins) in memberships {

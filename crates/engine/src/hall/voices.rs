@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::voices::Voices;
 
 /// The words that decisions are compared with.
@@ -18,8 +18,8 @@ impl VoiceBook {
     }
 
     /// Notes what was said in a conversation.
-    pub fn note(&self, state: &Conversation, events: &[Recorded]) {
-        let is_said = |recorded: &&Recorded| matches!(recorded.event, Event::Posted(_));
+    pub fn note(&self, state: &Conversation, events: &[RecordedEvent]) {
+        let is_said = |recorded: &&RecordedEvent| matches!(recorded.event, Event::Posted(_));
         let said: Vec<_> = events.iter().filter(is_said).collect();
         if said.is_empty() {
             return;

@@ -1,7 +1,7 @@
 //! How an event is written to a log: an envelope in JSON, and its body beside it so that it can be
 //! erased.
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::Timestamp;
 use strum::VariantNames;
@@ -26,7 +26,7 @@ pub fn weight(event: &Event) -> usize {
 #[derive(Clone, Debug, PartialEq)]
 pub enum DecodedEvent {
     /// An event that this version knows.
-    Event(Box<Recorded>),
+    Event(Box<RecordedEvent>),
     /// One of a kind that only a newer version knows; which kind.
     Newer(String),
     /// Nothing that any version wrote: it is no event, or one of a known kind that does not read as
@@ -36,7 +36,7 @@ pub enum DecodedEvent {
 
 impl DecodedEvent {
     /// The event, if it is one.
-    pub fn event(self) -> Option<Recorded> {
+    pub fn event(self) -> Option<RecordedEvent> {
         match self {
             DecodedEvent::Event(recorded) => Some(*recorded),
             DecodedEvent::Newer(_) | DecodedEvent::Damaged(_) => None,
@@ -52,7 +52,7 @@ pub fn decode(seq: Seq, ts: Timestamp, envelope: &str, body: Option<String>) -> 
                 Some(body) => event.with_body(body),
                 None => event,
             };
-            return DecodedEvent::Event(Box::new(Recorded { seq, ts, event }));
+            return DecodedEvent::Event(Box::new(RecordedEvent { seq, ts, event }));
         }
         Err(fault) => fault,
     };

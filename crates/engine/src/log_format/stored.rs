@@ -1,6 +1,6 @@
 //! An event on its way to a log, and back.
 
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::Timestamp;
 
@@ -19,7 +19,7 @@ pub struct StoredParts {
 
 impl StoredParts {
     /// Of an event that follows the one with this link.
-    pub fn of(recorded: &Recorded, before: Link) -> Self {
+    pub fn of(recorded: &RecordedEvent, before: Link) -> Self {
         let envelope = codec::envelope(&recorded.event);
         let body = recorded.event.body().map(|body| BodyHash::of(body.as_bytes()));
         let link = before.next(recorded.seq, recorded.ts, envelope.as_bytes(), body);
@@ -107,7 +107,7 @@ mod tests {
             message: false,
             summaries: Vec::new(),
         };
-        let recorded = Recorded { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
+        let recorded = RecordedEvent { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
         let written = StoredParts::of(&recorded, Link::origin(&StreamId::new("a")));
         assert_eq!(written.envelope, r#"{"redacted":{"seq":1,"by":"user"}}"#);
         assert_eq!(hex(written.link), "2578c3337bfa9a72579993542077810a");
@@ -117,7 +117,7 @@ mod tests {
     fn what_was_changed_is_not_what_was_stored() {
         let before = Link::origin(&StreamId::new("a"));
         let recorded =
-            Recorded { seq: Seq(1), ts: Timestamp::from_millis(5), event: Event::RoundClosed };
+            RecordedEvent { seq: Seq(1), ts: Timestamp::from_millis(5), event: Event::RoundClosed };
         let StoredParts { envelope, link } = StoredParts::of(&recorded, before);
         let stored = StoredEvent {
             seq: recorded.seq,

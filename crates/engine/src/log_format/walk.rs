@@ -1,6 +1,6 @@
 //! Folding a stream again, to see whether what is kept beside its events is what they make.
 
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
@@ -48,7 +48,7 @@ impl<'a> Walk<'a> {
 /// Applies events; whether the snapshot is another state than they make where it was taken.
 fn follow(
     state: &mut Aggregate,
-    events: &[Recorded],
+    events: &[RecordedEvent],
     snapshot: Option<&Snapshot>,
 ) -> Option<LogError> {
     let mut wrong = None;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use moothall_kernel::event::{Posted, Recorded};
+use moothall_kernel::event::{Posted, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::search::tokens::name_key;
 use moothall_kernel::search::{Query, renamings, searchable, snippet};
@@ -74,7 +74,7 @@ impl Tables {
 }
 
 impl Stream {
-    fn known(&self, seq: Seq) -> Option<&Recorded> {
+    fn known(&self, seq: Seq) -> Option<&RecordedEvent> {
         let index = usize::try_from(seq.0.checked_sub(1)?).ok()?;
         match self.entries.get(index)? {
             Entry::Known(recorded) => Some(recorded),

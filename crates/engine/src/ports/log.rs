@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use moothall_kernel::aggregate::{CONVERSATION, TASK};
 use moothall_kernel::budget::Charge;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::task::{Task, TaskStatus};
 use moothall_kernel::time::Timestamp;
@@ -201,7 +201,7 @@ pub struct StreamBatch {
     /// The newest event the writer knows.
     pub expected_head: Seq,
     /// What comes after it, without a gap.
-    pub events: Vec<Recorded>,
+    pub events: Vec<RecordedEvent>,
     /// Keys taken and released.
     pub claims: Vec<ClaimChange>,
     /// Deliveries that are inserted with the events.
@@ -220,7 +220,7 @@ pub const PAGE_BYTES_MAX: usize = 512 * 1024;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// The events. Those of a kind this version does not know are left out.
-    pub events: Vec<Recorded>,
+    pub events: Vec<RecordedEvent>,
     /// The newest position looked at; go on after it.
     pub through: Seq,
     /// Position and kind of the first event this version does not know.
@@ -296,7 +296,7 @@ pub trait EventLog: Send + Sync + 'static {
         stream: &StreamId,
         before: Seq,
         limit: usize,
-    ) -> Result<Vec<Recorded>, LogError>;
+    ) -> Result<Vec<RecordedEvent>, LogError>;
     /// Where loading a stream begins: with the snapshot of this version, if the log has one that is
     /// whole and belongs to the event at its head, and with a page after it as [`EventLog::read`]
     /// gives it.

@@ -1,7 +1,7 @@
 //! The port to full-text search: takes a query, gives positions and the pieces that matched.
 
 use async_trait::async_trait;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::search::{Piece, Query};
 
@@ -22,7 +22,7 @@ pub struct Hit {
     /// Where it was said.
     pub stream: StreamId,
     /// The message itself, with its position and time.
-    pub recorded: Recorded,
+    pub recorded: RecordedEvent,
     /// Its words around the first match.
     pub snippet: Vec<Piece>,
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use moothall_kernel::compose::{Prompt, TRANSCRIPT_BYTES};
 use moothall_kernel::ending::Ending;
-use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, TurnReason};
+use moothall_kernel::event::{Fault, RecordedEvent, TurnKind, Usage, TurnReason};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
 use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
 use moothall_kernel::permission::{Question, Withdrawn};
@@ -34,9 +34,9 @@ pub struct Job {
     /// What it is told.
     pub prompt: Prompt,
     /// The event that gave rise to it.
-    pub trigger: Recorded,
+    pub trigger: RecordedEvent,
     /// The newest messages, oldest first, as a transcript for programs without a memory.
-    pub window: Vec<Recorded>,
+    pub window: Vec<RecordedEvent>,
     /// The newest event the prompt covers.
     pub through: Seq,
     /// Time limit, counted from the start.

@@ -324,7 +324,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use moothall_kernel::compose::Prompt;
-    use moothall_kernel::event::{Event, Recorded, TurnKind, TurnReason};
+    use moothall_kernel::event::{Event, RecordedEvent, TurnKind, TurnReason};
     use moothall_kernel::ids::{Seq, TurnNo};
     use moothall_kernel::participant::Profile;
     use moothall_kernel::time::Timestamp;
@@ -391,7 +391,7 @@ mod tests {
             kind: TurnKind::Reply,
             may_pass: false,
             prompt: Prompt::default(),
-            trigger: Recorded { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
+            trigger: RecordedEvent { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
             window: Vec::new(),
             through: Seq(1),
             limit: Millis::from_secs(1),

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::duties::Errand;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
 use moothall_kernel::talk::TalkRequest;
@@ -64,14 +64,14 @@ pub trait Residents: Send + Sync + 'static {
         &self,
         _stream: &StreamId,
         _state: &Conversation,
-        _events: &[Recorded],
+        _events: &[RecordedEvent],
     ) -> Result<(), LogError> {
         Ok(())
     }
 
     /// Hears what was committed, before anybody is answered; `state` is how the conversation was
     /// before.
-    async fn after_commit(&self, _stream: &StreamId, _state: &Conversation, _events: &[Recorded]) {}
+    async fn after_commit(&self, _stream: &StreamId, _state: &Conversation, _events: &[RecordedEvent]) {}
 
     /// Sees whether what was asked is asked still, before somebody answers it: what is not is
     /// withdrawn when this returns.

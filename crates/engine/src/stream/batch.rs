@@ -7,7 +7,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::budget::Budgets;
 use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
 use moothall_kernel::decide::{Decision, Unkept};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::invariants::BrokenRule;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -175,7 +175,7 @@ impl Host {
 
     /// Returns the answer under which words that were held back are remembered: a client that sends
     /// them again is told the same, whatever holds then.
-    fn held_back(&self, verdict: &Verdict, events: &[Recorded]) -> Option<Answer> {
+    fn held_back(&self, verdict: &Verdict, events: &[RecordedEvent]) -> Option<Answer> {
         let Err(HallError::Rejected(rejection)) = verdict else { return None };
         let kept =
             events.last().filter(|_| rejection.is_held_back() && rejection.kept.is_some())?;
@@ -183,8 +183,8 @@ impl Host {
     }
 
     /// The decisions after this one know what was said with it.
-    fn let_hear(&self, found: &mut Lookups, events: &[Recorded]) {
-        let is_said = |recorded: &&Recorded| matches!(recorded.event, Event::Posted(_));
+    fn let_hear(&self, found: &mut Lookups, events: &[RecordedEvent]) {
+        let is_said = |recorded: &&RecordedEvent| matches!(recorded.event, Event::Posted(_));
         let Some(state) = self.working().conversation() else { return };
         for recorded in events.iter().filter(is_said) {
             Arc::make_mut(&mut found.voices).note(state, recorded);
@@ -200,7 +200,7 @@ impl Host {
     }
 
     /// Forgets what an event has told.
-    fn told_of_unkept(&mut self, events: &[Recorded]) {
+    fn told_of_unkept(&mut self, events: &[RecordedEvent]) {
         for recorded in events {
             if let Event::Discarded { participant, until: None, .. } = &recorded.event {
                 self.unkept.remove(participant);

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Story, Unread, compose};
 use moothall_kernel::duties::{Errand, Run};
-use moothall_kernel::event::{Event, Posted, Recorded};
+use moothall_kernel::event::{Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Memory, Participant};
 use moothall_kernel::state::Turn;
@@ -94,7 +94,7 @@ pub(crate) enum DraftOutcome {
 pub(crate) struct JobDraft {
     asked: Option<LastRead>,
     /// Single events that it refers to, and that are not among those of its range.
-    apart: Vec<Recorded>,
+    apart: Vec<RecordedEvent>,
     /// Messages that somebody replied to and that were looked for.
     sought: BTreeSet<Seq>,
     counted: OmittedMessages,
@@ -186,7 +186,7 @@ impl JobDraft {
     }
 
     /// Takes what was read, oldest first.
-    pub(crate) fn take(&mut self, of: &Brief<'_>, events: Vec<Recorded>, tail: &mut Tail) {
+    pub(crate) fn take(&mut self, of: &Brief<'_>, events: Vec<RecordedEvent>, tail: &mut Tail) {
         match self.asked {
             Some(LastRead::Range(after)) => tail.replace(after, events),
             Some(LastRead::Messages) => tail.put_before(events),
@@ -200,9 +200,9 @@ impl JobDraft {
 }
 
 impl OmittedMessages {
-    fn add(&mut self, of: &Brief<'_>, range: &Range, messages: &[Recorded]) {
-        let own = |recorded: &Recorded| recorded.event.from() == Some(&of.participant.id);
-        let wanted = |recorded: &&Recorded| {
+    fn add(&mut self, of: &Brief<'_>, range: &Range, messages: &[RecordedEvent]) {
+        let own = |recorded: &RecordedEvent| recorded.event.from() == Some(&of.participant.id);
+        let wanted = |recorded: &&RecordedEvent| {
             recorded.seq > range.floor && recorded.event.is_told() && !own(recorded)
         };
         self.unread.messages += messages.iter().filter(wanted).count() as u64;
@@ -220,7 +220,7 @@ fn missing_single(
     material: &Material<'_>,
     sought: &BTreeSet<Seq>,
 ) -> Option<(Seq, bool)> {
-    let taken = |recorded: &Recorded| match &recorded.event {
+    let taken = |recorded: &RecordedEvent| match &recorded.event {
         Event::Taken { cause } if recorded.seq > range.after => Some(cause.seq),
         _ => None,
     };
@@ -235,7 +235,7 @@ fn missing_single(
         return Some((seq, true));
     }
     let cause = material.find(of.turn.cause.seq);
-    let heard = |recorded: &&Recorded| recorded.seq > range.from && recorded.seq <= range.through;
+    let heard = |recorded: &&RecordedEvent| recorded.seq > range.from && recorded.seq <= range.through;
     let chosen = material
         .events
         .iter()
@@ -246,16 +246,16 @@ fn missing_single(
     replies.filter(|seq| unread(seq) && !sought.contains(seq)).max().map(|seq| (seq, false))
 }
 
-fn reply_of(recorded: &Recorded) -> Option<Seq> {
+fn reply_of(recorded: &RecordedEvent) -> Option<Seq> {
     posted(recorded)?.reply_to.as_ref().map(|cause| cause.seq)
 }
 
 /// Whether they are words that answer no turn: they may reply to anything.
-fn is_unasked(recorded: &Recorded) -> bool {
+fn is_unasked(recorded: &RecordedEvent) -> bool {
     posted(recorded).is_some_and(|posted| posted.turn.is_none())
 }
 
-fn posted(recorded: &Recorded) -> Option<&Posted> {
+fn posted(recorded: &RecordedEvent) -> Option<&Posted> {
     match &recorded.event {
         Event::Posted(posted) => Some(posted),
         _ => None,
@@ -272,7 +272,7 @@ pub(super) struct Briefing {
     pub(super) drafting: Option<(Run, JobDraft)>,
 }
 
-fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: Recorded) -> Job {
+fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: RecordedEvent) -> Job {
     let story = Story::of(of.state, material, &Viewer::Participant(of.participant.id.clone()));
     Job {
         key: TurnKey {
@@ -377,7 +377,7 @@ pub(crate) async fn read_one(
     log: &dyn EventLog,
     stream: &StreamId,
     seq: Seq,
-) -> Result<Recorded, LogError> {
+) -> Result<RecordedEvent, LogError> {
     let page = log.read(stream, Seq(seq.0.saturating_sub(1)), 1).await?;
     let found = page.events.into_iter().find(|event| event.seq == seq);
     found.ok_or_else(|| LogError::Failed(format!("stream {stream} has no event {seq}")))
@@ -385,8 +385,8 @@ pub(crate) async fn read_one(
 
 /// The newest messages, in the order in which they took effect: one that waits in the queue is not
 /// among them.
-fn window(story: &Story<'_>, through: Seq, count: usize) -> Vec<Recorded> {
-    let mut newest: Vec<Recorded> = story.messages(through).rev().take(count).cloned().collect();
+fn window(story: &Story<'_>, through: Seq, count: usize) -> Vec<RecordedEvent> {
+    let mut newest: Vec<RecordedEvent> = story.messages(through).rev().take(count).cloned().collect();
     newest.reverse();
     newest
 }

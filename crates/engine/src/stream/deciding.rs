@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use moothall_kernel::budget::Charge;
 use moothall_kernel::command::{ClientCommand, Command, Refusal, Rejection};
 use moothall_kernel::decide::Decision;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Timestamp;
@@ -136,7 +136,7 @@ pub(super) struct PendingBatch {
     pub(super) verdicts: Vec<Verdict>,
     /// The length of `events` after each verdict, by which they are divided among the requests.
     pub(super) ends: Vec<usize>,
-    pub(super) events: Vec<Recorded>,
+    pub(super) events: Vec<RecordedEvent>,
     pub(super) charges: Vec<Charge>,
     pub(super) keys: Vec<ClaimChange>,
     /// What its requests owe elsewhere.
@@ -159,7 +159,7 @@ impl PendingBatch {
     }
 
     /// The events of each decision.
-    pub(super) fn decisions(&self) -> Vec<Vec<Recorded>> {
+    pub(super) fn decisions(&self) -> Vec<Vec<RecordedEvent>> {
         let begins = [0].into_iter().chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(from, to)| self.events[from..*to].to_vec()).collect()
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::duties::Run;
-use moothall_kernel::event::{Fault, Recorded, Usage};
+use moothall_kernel::event::{Fault, RecordedEvent, Usage};
 use moothall_kernel::ids::TurnNo;
 use moothall_kernel::participant::Participant;
 use moothall_kernel::planted::{self, Bug};
@@ -166,7 +166,7 @@ impl Host {
     }
 
     /// Gives what was read to the prompt that it was read for.
-    fn take_read(&mut self, run: &Run, drafting: &mut JobDraft, events: Vec<Recorded>) {
+    fn take_read(&mut self, run: &Run, drafting: &mut JobDraft, events: Vec<RecordedEvent>) {
         let Some(state) = self.committed.conversation() else { return };
         let (Some(turn), Some(participant)) =
             (state.turn(run.turn), state.participant(&run.participant))

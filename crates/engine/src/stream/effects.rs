@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use moothall_kernel::aggregate::{CONVERSATION, TASK};
-use moothall_kernel::event::{Change, Event, Posted, Recorded};
+use moothall_kernel::event::{Change, Event, Posted, RecordedEvent};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::task::{NewConversation, TaskEvent};
@@ -38,7 +38,7 @@ pub(crate) fn effects<'a>(
     bound: impl Iterator<Item = &'a str>,
     members: Option<BTreeSet<ParticipantId>>,
     terminal_of: impl Fn(TurnNo) -> Option<String>,
-    events: &[Recorded],
+    events: &[RecordedEvent],
 ) -> Effects {
     let mut targets: BTreeSet<String> = bound.map(str::to_owned).collect();
     let mut memberships = Memberships { stream, members };
@@ -226,7 +226,7 @@ fn rebind(
 fn deliver(
     targets: &BTreeSet<String>,
     posted: &Posted,
-    recorded: &Recorded,
+    recorded: &RecordedEvent,
     effects: &mut Effects,
 ) {
     let owed = targets
@@ -272,18 +272,18 @@ mod tests {
 
     const CHAT: &str = "chat:telegram:-100";
 
-    fn at(seq: u64, event: Event) -> Recorded {
-        Recorded { seq: Seq(seq), ts: Timestamp::from_millis(seq as i64), event }
+    fn at(seq: u64, event: Event) -> RecordedEvent {
+        RecordedEvent { seq: Seq(seq), ts: Timestamp::from_millis(seq as i64), event }
     }
 
-    fn control(seq: u64, change: Change) -> Recorded {
+    fn control(seq: u64, change: Change) -> RecordedEvent {
         at(
             seq,
             Event::Controlled { by: ParticipantId::user(), changes: vec![change], unproven: false },
         )
     }
 
-    fn post(seq: u64, tags: Vec<String>) -> Recorded {
+    fn post(seq: u64, tags: Vec<String>) -> RecordedEvent {
         let posted = Posted {
             from: ParticipantId::user(),
             kind: Kind::Human,
@@ -320,7 +320,7 @@ mod tests {
         at(seq, Event::Posted(posted))
     }
 
-    fn owed(bound: &[&str], events: &[Recorded]) -> Effects {
+    fn owed(bound: &[&str], events: &[RecordedEvent]) -> Effects {
         effects(&"s".into(), bound.iter().copied(), None, |_| None, events)
     }
 
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn words_go_to_every_target_but_the_one_they_came_from() {
-        let targets = |events: &[Recorded]| -> Vec<String> {
+        let targets = |events: &[RecordedEvent]| -> Vec<String> {
             owed(&[CHAT, "chat:discord:7"], events)
                 .deliveries
                 .into_iter()

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::iter;
 
 use moothall_kernel::command::EngineCommand;
-use moothall_kernel::event::{Fault, Recorded, Usage};
+use moothall_kernel::event::{Fault, RecordedEvent, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::AgentFacts;
 use moothall_kernel::planted::{self, Bug};
@@ -260,7 +260,7 @@ impl Host {
     }
 
     /// The batch that is being appended: the events of each decision. For those who watch the host.
-    pub fn appending(&self) -> Vec<Vec<Recorded>> {
+    pub fn appending(&self) -> Vec<Vec<RecordedEvent>> {
         match &self.stage {
             Stage::Appending(deciding) => deciding.decisions(),
             Stage::Idle

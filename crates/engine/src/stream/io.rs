@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moothall_kernel::budget::{Budgets, Charge};
 use moothall_kernel::command::Command;
 use moothall_kernel::duties::Errand;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::invariants::BrokenRule;
 use moothall_kernel::task::Task;
@@ -320,7 +320,7 @@ pub enum Output {
     /// These events are committed, and are to be counted.
     Count {
         /// In order; never none.
-        events: Arc<Vec<Recorded>>,
+        events: Arc<Vec<RecordedEvent>>,
         /// The turns and the money that they spend.
         charges: Vec<Charge>,
     },
@@ -335,7 +335,7 @@ pub enum Output {
     /// These events are committed: everybody may know.
     Publish {
         /// In order; never none.
-        events: Arc<Vec<Recorded>>,
+        events: Arc<Vec<RecordedEvent>>,
     },
     /// Listeners may be told this.
     Signal(Signal),

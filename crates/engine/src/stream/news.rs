@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::event::{Event, Outcome, RecordedEvent};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Participant;
 use moothall_kernel::permission::Withdrawn;
@@ -15,7 +15,7 @@ use crate::runtime::agent::PermissionAnswer;
 impl Host {
     /// What committed events mean for those who are run here: their presence, and answers to their
     /// permissions.
-    pub(super) fn on_committed(&mut self, events: &[Recorded]) {
+    pub(super) fn on_committed(&mut self, events: &[RecordedEvent]) {
         let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
         for recorded in events {
             match &recorded.event {

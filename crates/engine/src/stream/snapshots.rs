@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::{Aggregate, STATE_VERSION};
 use tokio::task::JoinHandle;
@@ -44,7 +44,7 @@ impl Snapshots {
     }
 
     /// These events were appended. What erases words takes the snapshots that may hold them along.
-    pub(super) fn hear(&mut self, events: &[Recorded]) {
+    pub(super) fn hear(&mut self, events: &[RecordedEvent]) {
         if events
             .iter()
             .any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())

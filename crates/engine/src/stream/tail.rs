@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;
 
 /// Newest events of a live stream kept in memory, at least.
@@ -14,9 +14,9 @@ const LABEL_BYTES: usize = 5;
 /// before them as prompts had room for: what one turn has read, the next one does not read again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
-    events: VecDeque<Recorded>,
+    events: VecDeque<RecordedEvent>,
     /// Messages from before `events`, oldest first: all of them after [`Tail::messages_after`].
-    messages: VecDeque<Recorded>,
+    messages: VecDeque<RecordedEvent>,
     messages_after: Seq,
     /// The longest way back that a turn has asked for.
     reach: usize,
@@ -35,7 +35,7 @@ pub(super) struct TailBudget {
 
 impl TailBudget {
     /// Whether these are enough.
-    fn met_by<'a>(self, messages: impl Iterator<Item = &'a Recorded>) -> bool {
+    fn met_by<'a>(self, messages: impl Iterator<Item = &'a RecordedEvent>) -> bool {
         let (mut bytes, mut count) = (0, 0);
         for message in messages.filter(|recorded| recorded.event.is_told()) {
             bytes += weight(message).min(self.bytes / 4);
@@ -48,12 +48,12 @@ impl TailBudget {
     }
 }
 
-fn weight(message: &Recorded) -> usize {
+fn weight(message: &RecordedEvent) -> usize {
     message.event.body().map_or(0, str::len) + LABEL_BYTES
 }
 
 impl Tail {
-    pub(crate) fn push(&mut self, events: &[Recorded]) {
+    pub(crate) fn push(&mut self, events: &[RecordedEvent]) {
         if self
             .events
             .back()
@@ -107,7 +107,7 @@ impl Tail {
     }
 
     /// Has these events in place of those it had: all after a position.
-    pub(super) fn replace(&mut self, after: Seq, events: Vec<Recorded>) {
+    pub(super) fn replace(&mut self, after: Seq, events: Vec<RecordedEvent>) {
         let before = self.events.front().map_or(Seq(0), |first| first.seq);
         // What is known of the messages before the earlier events holds, as far as it lies before
         // the new ones too.
@@ -121,7 +121,7 @@ impl Tail {
     }
 
     /// Has messages from before those it had, oldest first; where there are none, it has all.
-    pub(super) fn put_before(&mut self, mut earlier: Vec<Recorded>) {
+    pub(super) fn put_before(&mut self, mut earlier: Vec<RecordedEvent>) {
         earlier.retain(|message| message.seq <= self.messages_after);
         self.messages_after =
             earlier.first().map_or(Seq(0), |oldest| Seq(oldest.seq.0.saturating_sub(1)));
@@ -142,7 +142,7 @@ impl Tail {
 
     /// The messages, and the events in `(after, until]`, if it has them all: messages from between
     /// are events here.
-    pub(super) fn range(&mut self, after: Seq, until: Seq) -> Option<(&[Recorded], &[Recorded])> {
+    pub(super) fn range(&mut self, after: Seq, until: Seq) -> Option<(&[RecordedEvent], &[RecordedEvent])> {
         let first = self.events.front()?.seq;
         let at = |seq: Seq| usize::try_from((seq.0 + 1).checked_sub(first.0)?).ok();
         let (_, to) = (at(after)?, at(until)?);
@@ -157,21 +157,21 @@ mod tests {
 
     use super::*;
 
-    fn closed(seq: u64) -> Recorded {
-        Recorded {
+    fn closed(seq: u64) -> RecordedEvent {
+        RecordedEvent {
             seq: Seq(seq),
             ts: Timestamp::from_millis(seq as i64),
             event: Event::RoundClosed,
         }
     }
 
-    fn posted(seq: u64, words: &str) -> Recorded {
+    fn posted(seq: u64, words: &str) -> RecordedEvent {
         let posted = serde_json::json!({"posted": {"from": "user", "kind": "human", "to": "all", "depth": 0}});
         let event: Event = serde_json::from_value(posted).unwrap();
-        Recorded { event: event.with_body(words.to_owned()), ..closed(seq) }
+        RecordedEvent { event: event.with_body(words.to_owned()), ..closed(seq) }
     }
 
-    fn seqs(events: &[Recorded]) -> Vec<u64> {
+    fn seqs(events: &[RecordedEvent]) -> Vec<u64> {
         events.iter().map(|event| event.seq.0).collect()
     }
 
@@ -242,8 +242,8 @@ mod tests {
             summaries: vec![],
         };
         tail.push(&[
-            Recorded { event: erased(3), ..closed(10) },
-            Recorded { event: erased(9), ..closed(11) },
+            RecordedEvent { event: erased(3), ..closed(10) },
+            RecordedEvent { event: erased(9), ..closed(11) },
         ]);
         let (messages, events) = tail.range(Seq(8), Seq(11)).unwrap();
         assert!(messages[0].event.is_erased() && events[0].event.is_erased());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Invite, Post};
-use moothall_kernel::event::{Cause, Event, Recorded, TurnKind, Usage, TurnReason as Reason};
+use moothall_kernel::event::{Cause, Event, RecordedEvent, TurnKind, Usage, TurnReason as Reason};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -30,7 +30,7 @@ struct Bench {
     /// How far somebody set the computer's clock back.
     back: u64,
     requests: u64,
-    log: Vec<Recorded>,
+    log: Vec<RecordedEvent>,
 }
 
 impl Bench {
@@ -123,7 +123,7 @@ impl Bench {
         }
     }
 
-    fn read(&self, wish: &Output) -> Vec<Recorded> {
+    fn read(&self, wish: &Output) -> Vec<RecordedEvent> {
         match wish {
             Output::Read { after, count } => {
                 self.log.iter().skip(after.0 as usize).take(*count).cloned().collect()
@@ -329,7 +329,7 @@ fn haunted(bench: &Bench) -> Conversation {
         expires: now(9_000).wall,
         patience: None,
     };
-    state.apply(&Recorded { seq: state.head().next(), ts: state.last_ts(), event });
+    state.apply(&RecordedEvent { seq: state.head().next(), ts: state.last_ts(), event });
     state
 }
 
@@ -390,7 +390,7 @@ fn a_stream_whose_events_lead_to_such_a_state_can_be_read_and_not_written() {
 fn events_that_do_not_follow_the_log_are_never_appended() {
     let bench = Bench::begun();
     let state = bench.host.committed();
-    let next = |seq: Seq, ts| Recorded { seq, ts, event: Event::RoundClosed };
+    let next = |seq: Seq, ts| RecordedEvent { seq, ts, event: Event::RoundClosed };
     let good = next(state.head().next(), state.last_ts());
     assert_eq!(state.check_next(std::slice::from_ref(&good)), Ok(()));
     for wrong in [next(good.seq.next(), good.ts), next(good.seq, Timestamp::from_millis(1))] {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::Seq;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -49,10 +49,10 @@ enum RingItem {
 }
 
 /// A batch, until it is taken away from those who are too slow.
-struct Slot(Mutex<Option<Arc<Vec<Recorded>>>>);
+struct Slot(Mutex<Option<Arc<Vec<RecordedEvent>>>>);
 
 impl Slot {
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<Vec<Recorded>>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Vec<RecordedEvent>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -84,7 +84,7 @@ impl Updates {
 
     /// Tells everyone who listens of a batch; a long one in pieces, so that none of them weighs
     /// more than a page.
-    pub(crate) fn events(&self, events: &Arc<Vec<Recorded>>) {
+    pub(crate) fn events(&self, events: &Arc<Vec<RecordedEvent>>) {
         let mut told = self.lock();
         if told.heard().is_none() {
             return;
@@ -121,7 +121,7 @@ impl ListenerState {
         self.sender.as_ref().filter(|sender| sender.receiver_count() > 0)
     }
 
-    fn tell(&mut self, events: Arc<Vec<Recorded>>, bytes: usize) {
+    fn tell(&mut self, events: Arc<Vec<RecordedEvent>>, bytes: usize) {
         let Some(sender) = &self.sender else { return };
         let count = events.len();
         let slot = Arc::new(Slot(Mutex::new(Some(events))));
@@ -193,7 +193,7 @@ mod tests {
     use moothall_kernel::ids::{ParticipantId, Seq};
     use moothall_kernel::time::Timestamp;
 
-    fn batch(seq: u64, bodies: &[usize]) -> Arc<Vec<Recorded>> {
+    fn batch(seq: u64, bodies: &[usize]) -> Arc<Vec<RecordedEvent>> {
         let event = |bytes: &usize| Event::Suppressed {
             participant: ParticipantId::new("a"),
             turn: None,
@@ -201,7 +201,7 @@ mod tests {
             counted: 0,
             body: "x".repeat(*bytes),
         };
-        let place = |(n, bytes)| Recorded {
+        let place = |(n, bytes)| RecordedEvent {
             seq: Seq(seq + n as u64),
             ts: Timestamp::from_millis(0),
             event: event(bytes),
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    fn weighs(of: &[Weak<Vec<Recorded>>]) -> usize {
+    fn weighs(of: &[Weak<Vec<RecordedEvent>>]) -> usize {
         of.iter()
             .filter_map(Weak::upgrade)
             .flat_map(|batch| batch.iter().map(|one| codec::weight(&one.event)).collect::<Vec<_>>())

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use moothall_kernel::Aggregate;
-use moothall_kernel::event::{Change, Event, Recorded};
+use moothall_kernel::event::{Change, Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::task::{Task, TaskEvent};
 use moothall_kernel::view::{Viewer, visible};
@@ -243,7 +243,7 @@ impl Follower {
     }
 
     /// Tells what an event means. Whether anybody still listens.
-    fn hear(&mut self, recorded: &Recorded) -> bool {
+    fn hear(&mut self, recorded: &RecordedEvent) -> bool {
         if recorded.seq <= self.last {
             return true;
         }
@@ -320,7 +320,7 @@ impl Follower {
         true
     }
 
-    fn hear_conversation(&mut self, task: &StreamId, recorded: &Recorded) -> bool {
+    fn hear_conversation(&mut self, task: &StreamId, recorded: &RecordedEvent) -> bool {
         let (task, conversation) = (task.clone(), self.stream.clone());
         match &recorded.event {
             Event::Created { by, name, task: Some(owner), .. } => {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use moothall_kernel::event::{Event, Guard, Posted, Recorded};
+use moothall_kernel::event::{Event, Guard, Posted, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::task::{Task, TaskStatus};
 use moothall_kernel::time::Timestamp;
@@ -118,7 +118,7 @@ pub enum Notice {
         /// The conversation.
         conversation: StreamId,
         /// What was said: an [`Event::Posted`].
-        message: Box<Recorded>,
+        message: Box<RecordedEvent>,
     },
     /// Somebody came or went.
     Presence {

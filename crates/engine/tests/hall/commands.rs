@@ -397,7 +397,7 @@ async fn what_is_refused_again_and_again_is_counted_and_told_within_the_hour() {
     for _ in 0..100 {
         world.hall.submit(&stream, post_by("p", "let me speak"), None).await.unwrap_err();
     }
-    let kept = |events: &[moothall_kernel::event::Recorded]| {
+    let kept = |events: &[moothall_kernel::event::RecordedEvent]| {
         events.iter().filter(|event| event.event.kind() == "kept").count()
     };
     let events = world.events(&stream).await;

@@ -18,7 +18,7 @@ use moothall_engine::ports::{
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
-use moothall_kernel::event::{Event, Fault, Posted, Recorded, Usage};
+use moothall_kernel::event::{Event, Fault, Posted, RecordedEvent, Usage};
 use moothall_kernel::ids::{PermissionId, Seq, StreamId};
 use moothall_kernel::participant::{Abilities, AgentFacts, OnLost, Profile, Runtime};
 use moothall_kernel::permission::Question;
@@ -149,7 +149,7 @@ impl EventLog for TestLog {
         stream: &StreamId,
         before: Seq,
         limit: usize,
-    ) -> Result<Vec<Recorded>, LogError> {
+    ) -> Result<Vec<RecordedEvent>, LogError> {
         self.inner.messages_before(stream, before, limit).await
     }
     async fn load(
@@ -452,7 +452,7 @@ impl World {
         self.hall.submit(stream, post(body), None).await
     }
 
-    pub async fn events(&self, stream: &StreamId) -> Vec<Recorded> {
+    pub async fn events(&self, stream: &StreamId) -> Vec<RecordedEvent> {
         self.hall.read(stream, Seq(0), None).await.unwrap().events
     }
 
@@ -464,8 +464,8 @@ impl World {
     pub async fn until(
         &self,
         stream: &StreamId,
-        wanted: impl Fn(&[Recorded]) -> bool,
-    ) -> Vec<Recorded> {
+        wanted: impl Fn(&[RecordedEvent]) -> bool,
+    ) -> Vec<RecordedEvent> {
         eventually(async || Some(self.events(stream).await).filter(|events| wanted(events))).await
     }
 }
@@ -507,14 +507,14 @@ pub fn key(key: &str, fingerprint: &str) -> Option<Idempotency> {
     Some(Idempotency { principal: "user".into(), key: key.into(), fingerprint: fingerprint.into() })
 }
 
-pub fn words(recorded: &Recorded) -> Option<(String, String)> {
+pub fn words(recorded: &RecordedEvent) -> Option<(String, String)> {
     match &recorded.event {
         Event::Posted(Posted { from, body, .. }) => Some((from.to_string(), body.clone())),
         _ => None,
     }
 }
 
-pub fn has(events: &[Recorded], wanted: impl Fn(&Event) -> bool) -> bool {
+pub fn has(events: &[RecordedEvent], wanted: impl Fn(&Event) -> bool) -> bool {
     events.iter().any(|recorded| wanted(&recorded.event))
 }
 

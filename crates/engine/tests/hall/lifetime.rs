@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use moothall_engine::hall::{HallChange, HallError, Listener, Update};
 use moothall_engine::ports::{Clock, EventLog};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::participant::Runtime;
 use tokio::sync::broadcast;
@@ -14,7 +14,7 @@ use crate::common::{Parrot, World, agent, eventually, has, post_by};
 async fn next_seqs(updates: &mut Listener) -> Vec<u64> {
     loop {
         if let Update::Events(events) = updates.recv().await.unwrap() {
-            return events.iter().map(|recorded: &Recorded| recorded.seq.0).collect();
+            return events.iter().map(|recorded: &RecordedEvent| recorded.seq.0).collect();
         }
     }
 }

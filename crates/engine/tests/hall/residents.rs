@@ -14,7 +14,7 @@ use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{ADDRESS, OnDemand, Resident, Residents, SessionError, SessionId};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
-use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::event::{Event, Outcome, RecordedEvent};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::{Address, AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::Policy;
@@ -47,7 +47,7 @@ impl Residents for Guests {
         &self,
         _stream: &StreamId,
         _state: &Conversation,
-        events: &[Recorded],
+        events: &[RecordedEvent],
     ) -> Result<(), LogError> {
         if self.is_full.load(SeqCst) {
             return Err(LogError::Full);
@@ -56,7 +56,7 @@ impl Residents for Guests {
         Ok(())
     }
 
-    async fn after_commit(&self, _stream: &StreamId, _state: &Conversation, events: &[Recorded]) {
+    async fn after_commit(&self, _stream: &StreamId, _state: &Conversation, events: &[RecordedEvent]) {
         self.noted.lock().unwrap().push(("after", events.len()));
     }
 

@@ -9,7 +9,7 @@ use moothall_engine::hall::{Signal, Update};
 use moothall_engine::ports::Clock;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand};
-use moothall_kernel::event::{Event, Outcome, Recorded, SuppressedBecause};
+use moothall_kernel::event::{Event, Outcome, RecordedEvent, SuppressedBecause};
 use moothall_kernel::participant::OnLost;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
@@ -383,7 +383,7 @@ async fn a_turn_that_cools_down_is_granted_when_its_time_comes() {
 }
 
 /// Each turn ended once, each has one visible answer at most, and nothing is left open.
-fn assert_settled(events: &[Recorded]) {
+fn assert_settled(events: &[RecordedEvent]) {
     assert!(events.iter().map(|recorded| recorded.seq.0).eq(1..=events.len() as u64));
     let count = |turn: u64, wanted: fn(&Event) -> Option<u64>| {
         events.iter().filter(|recorded| wanted(&recorded.event) == Some(turn)).count()
@@ -454,8 +454,8 @@ async fn many_at_once_leave_no_gap_and_every_listener_hears_all() {
         listeners.push((
             stream,
             tokio::spawn(async move {
-                let mut heard: Vec<Recorded> = Vec::new();
-                let quiet = |heard: &[Recorded]| {
+                let mut heard: Vec<RecordedEvent> = Vec::new();
+                let quiet = |heard: &[RecordedEvent]| {
                     let asked =
                         heard.iter().filter_map(words).filter(|(from, _)| from == "user").count();
                     let granted = heard

@@ -74,7 +74,7 @@ mod tests {
     use crate::model::command::{
         Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite,
     };
-    use crate::model::event::Recorded;
+    use crate::model::event::RecordedEvent;
     use crate::model::participant::{AgentFacts, Profile};
     use crate::model::state::Conversation;
     use crate::model::time::Timestamp;
@@ -82,7 +82,7 @@ mod tests {
 
     struct Room {
         state: Conversation,
-        log: Vec<Recorded>,
+        log: Vec<RecordedEvent>,
         now: Timestamp,
         /// The last refused words were only counted.
         counted: bool,

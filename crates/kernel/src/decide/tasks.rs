@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::decide::Decision;
 use crate::decide::control::PARTICIPANTS_MAX;
 use crate::model::command::{Command, EngineCommand, Refusal, Rejection};
-use crate::model::event::{Event, Recorded};
+use crate::model::event::{Event, RecordedEvent};
 use crate::model::ids::{ParticipantId, Seq, StreamId};
 use crate::model::task::{NewConversation, Task, TaskEvent, TaskStatus, TaskTerms};
 use crate::model::task_command::TaskCommand;
@@ -99,7 +99,7 @@ struct Admission {
 struct TaskDecider<'a> {
     state: &'a mut Task,
     now: Timestamp,
-    out: Vec<Recorded>,
+    out: Vec<RecordedEvent>,
 }
 
 impl TaskDecider<'_> {
@@ -153,7 +153,7 @@ impl TaskDecider<'_> {
     fn emit(&mut self, event: TaskEvent) {
         let first = self.state.head == Seq(0);
         let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
-        let recorded = Recorded { seq: self.state.head.next(), ts, event: Event::Task(event) };
+        let recorded = RecordedEvent { seq: self.state.head.next(), ts, event: Event::Task(event) };
         self.state.apply(&recorded);
         self.out.push(recorded);
     }

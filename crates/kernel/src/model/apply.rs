@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::model::contribution::{Aside, Contribution};
 use crate::model::event::{
-    Cause, Change, Event, Fault, Posted, Recorded, TaskOrigin, TurnKind, TurnReason, WhyNot,
+    Cause, Change, Event, Fault, Posted, RecordedEvent, TaskOrigin, TurnKind, TurnReason, WhyNot,
 };
 use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WAITED_KEPT};
 use crate::model::gathering::Gathering;
@@ -23,7 +23,7 @@ mod turns;
 
 impl Conversation {
     /// Lets an event happen. Total: an event that makes no sense here changes as little as it can.
-    pub fn apply(&mut self, recorded: &Recorded) {
+    pub fn apply(&mut self, recorded: &RecordedEvent) {
         self.head = recorded.seq;
         self.last_ts = recorded.ts;
         let ts = recorded.ts;
@@ -327,7 +327,7 @@ impl Conversation {
         });
     }
 
-    fn apply_posted(&mut self, posted: &Posted, recorded: &Recorded) {
+    fn apply_posted(&mut self, posted: &Posted, recorded: &RecordedEvent) {
         self.said.apply_posted(posted);
         let (from, unproven) = (posted.from.clone(), posted.lacks_person());
         let (seq, id) = (recorded.seq, recorded.id(&self.stream));

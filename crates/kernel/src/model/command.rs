@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub use crate::model::actor::Actor;
 use crate::model::budget::Budgets;
 use crate::model::ending::Ending;
-use crate::model::event::{Cause, Fault, Recorded, Recipient, Usage, WhyNot};
+use crate::model::event::{Cause, Fault, RecordedEvent, Recipient, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
@@ -232,7 +232,7 @@ pub enum ClientCommand {
         /// Where it was kept.
         seq: Seq,
         /// The kept event, read from the log.
-        kept: Box<Recorded>,
+        kept: Box<RecordedEvent>,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },

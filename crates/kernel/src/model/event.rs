@@ -22,7 +22,7 @@ pub use crate::model::usage::Usage;
 
 /// An event at its place in a stream.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+pub struct RecordedEvent {
     /// The position of the event in its stream, from 1.
     pub seq: Seq,
     /// When it was appended; rises strictly within a stream.
@@ -31,7 +31,7 @@ pub struct Recorded {
     pub event: Event,
 }
 
-impl Recorded {
+impl RecordedEvent {
     /// Its public id.
     pub fn id(&self, stream: &StreamId) -> EventId {
         EventId::of(stream, self.seq, self.ts)

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::model::event::Recorded;
+use crate::model::event::RecordedEvent;
 use crate::model::fold::{
     ENDED_KEPT, FINGERPRINTS_KEPT, LIFTS_KEPT, OWN_KEPT, SETTLED_KEPT, WOKEN_KEPT,
 };
@@ -90,8 +90,8 @@ pub const ORDER: BrokenRule = BrokenRule {
 ///
 /// # Errors
 /// [`Broken`] when there is a gap, or time goes back.
-pub fn check_next(mut last: (Seq, Timestamp), events: &[Recorded]) -> Result<(), BrokenRule> {
-    let follows = |recorded: &Recorded| {
+pub fn check_next(mut last: (Seq, Timestamp), events: &[RecordedEvent]) -> Result<(), BrokenRule> {
+    let follows = |recorded: &RecordedEvent| {
         let follows = recorded.seq == last.0.next() && recorded.ts >= last.1;
         last = (recorded.seq, recorded.ts);
         follows

@@ -3,7 +3,7 @@
 use crate::model::budget::{
     Account, Budgets, Charge, HOUR, Limits, Measure, Purse, Spent, Standing, start_of,
 };
-use crate::model::event::{Cause, Event, Recorded, Usage};
+use crate::model::event::{Cause, Event, RecordedEvent, Usage};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Origin};
 use crate::model::time::Timestamp;
@@ -61,7 +61,7 @@ impl Conversation {
     }
 
     /// Remembers who set off a contribution.
-    pub(crate) fn note_origin(&mut self, recorded: &Recorded) {
+    pub(crate) fn note_origin(&mut self, recorded: &RecordedEvent) {
         let Event::Posted(posted) = &recorded.event else { return };
         let Some(answered) = posted.turn.and_then(|turn| self.floor.turns.get(&turn)) else {
             return;
@@ -73,7 +73,7 @@ impl Conversation {
         self.spending.origins.push_back(origin);
     }
 
-    pub(crate) fn apply_charge(&mut self, recorded: &Recorded) {
+    pub(crate) fn apply_charge(&mut self, recorded: &RecordedEvent) {
         if let Some(charge) = self.charge_of(recorded.ts, &recorded.event) {
             self.spending.standing.charge(&charge);
         }

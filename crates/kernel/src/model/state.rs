@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{Spent, Standing};
 use crate::model::contribution::{Asides, Contribution};
-use crate::model::event::{Cause, Guard, Posted, Recorded, Recipient};
+use crate::model::event::{Cause, Guard, Posted, RecordedEvent, Recipient};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -309,7 +309,7 @@ impl Conversation {
     }
 
     /// The state after these events, which are a stream from its beginning.
-    pub fn fold<'a>(stream: StreamId, events: impl IntoIterator<Item = &'a Recorded>) -> Self {
+    pub fn fold<'a>(stream: StreamId, events: impl IntoIterator<Item = &'a RecordedEvent>) -> Self {
         let mut state = Self::new(stream);
         for recorded in events {
             state.apply(recorded);

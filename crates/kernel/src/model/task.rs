@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::event::{Event, Recorded};
+use crate::model::event::{Event, RecordedEvent};
 use crate::model::ids::{ParticipantId, Seq, StreamId};
 pub use crate::model::task_event::{NewConversation, TaskEvent, TaskTerms};
 use crate::model::time::Timestamp;
@@ -85,7 +85,7 @@ impl Task {
     }
 
     /// Lets an event happen. What is no event of a task changes nothing but the position.
-    pub fn apply(&mut self, recorded: &Recorded) {
+    pub fn apply(&mut self, recorded: &RecordedEvent) {
         (self.head, self.last_ts) = (recorded.seq, recorded.ts);
         let Event::Task(event) = &recorded.event else { return };
         match event {
@@ -137,7 +137,7 @@ impl Task {
     }
 
     /// The state after these events, which are a stream from its beginning.
-    pub fn fold<'a>(stream: StreamId, events: impl IntoIterator<Item = &'a Recorded>) -> Self {
+    pub fn fold<'a>(stream: StreamId, events: impl IntoIterator<Item = &'a RecordedEvent>) -> Self {
         let mut state = Self::new(stream);
         events.into_iter().for_each(|recorded| state.apply(recorded));
         state

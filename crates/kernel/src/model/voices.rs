@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::model::event::{Event, Posted, Recorded};
+use crate::model::event::{Event, Posted, RecordedEvent};
 use crate::model::ids::{ParticipantId, StreamId};
 use crate::model::state::Conversation;
 use crate::model::time::{Millis, Timestamp};
@@ -64,7 +64,7 @@ impl Conversation {
 
 impl Voices {
     /// Notes an event of a conversation.
-    pub fn note(&mut self, state: &Conversation, recorded: &Recorded) {
+    pub fn note(&mut self, state: &Conversation, recorded: &RecordedEvent) {
         let Event::Posted(posted) = &recorded.event else { return };
         if posted.is_persons() {
             if posted.typed_at.is_none() {

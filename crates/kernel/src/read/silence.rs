@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::event::{Cause, Event, Fault, Guard, Posted, Recorded, Recipient, WhyNot};
+use crate::model::event::{Cause, Event, Fault, Guard, Posted, RecordedEvent, Recipient, WhyNot};
 use crate::model::ids::{EventId, ParticipantId, Seq, StreamId};
 use crate::model::participant::Participant;
 use crate::model::silence::{Reason, Silence};
@@ -298,7 +298,7 @@ impl Silences {
     }
 
     /// Reads the next event.
-    pub fn observe(&mut self, recorded: &Recorded) {
+    pub fn observe(&mut self, recorded: &RecordedEvent) {
         match &recorded.event {
             Event::Posted(posted) if visible(&recorded.event, &self.viewer) => {
                 self.observe_posted(posted, recorded);
@@ -314,7 +314,7 @@ impl Silences {
         }
     }
 
-    fn observe_posted(&mut self, posted: &Posted, recorded: &Recorded) {
+    fn observe_posted(&mut self, posted: &Posted, recorded: &RecordedEvent) {
         let silence = match &posted.silence {
             _ if posted.queue_full => Silence::of(Reason::QueueFull),
             Some(found) => Silence::clone(found),

@@ -10,7 +10,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite,
 };
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
@@ -45,7 +45,7 @@ impl Chance {
 #[derive(Clone)]
 struct Table {
     state: Conversation,
-    log: Vec<Recorded>,
+    log: Vec<RecordedEvent>,
     now: i64,
     facts: Facts,
 }
@@ -60,7 +60,7 @@ impl Table {
         table
     }
 
-    fn command(&mut self, command: impl Into<Command>) -> Vec<Recorded> {
+    fn command(&mut self, command: impl Into<Command>) -> Vec<RecordedEvent> {
         let now = Timestamp::from_millis(self.now);
         let events = self.state.decide(now, command, &self.facts).events;
         self.log.extend(events.iter().cloned());

@@ -10,14 +10,14 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Facts, Post};
 use moothall_kernel::decide::Decision;
 use moothall_kernel::duties::Run;
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
 
 /// A conversation being played.
 pub struct Player {
     pub state: Conversation,
-    pub log: Vec<Recorded>,
+    pub log: Vec<RecordedEvent>,
     pub now: Timestamp,
     pub facts: Facts,
     /// Agents that take up a turn and begin it when they are told to.
@@ -113,7 +113,7 @@ impl Player {
         said.events.iter().for_each(|recorded| voices.note(&other, recorded));
     }
 
-    fn tell(&mut self, events: Vec<Recorded>, out: &mut Vec<String>) {
+    fn tell(&mut self, events: Vec<RecordedEvent>, out: &mut Vec<String>) {
         for recorded in events {
             out.extend(output::line(&self.state, &recorded.event));
             // As every log does.
@@ -134,7 +134,7 @@ impl Player {
             let event: Event = serde_json::from_str(&text).unwrap();
             let event = event.with_body(recorded.event.body().unwrap_or_default().to_owned());
             assert_eq!(event, recorded.event);
-            Recorded { event, ..recorded.clone() }
+            RecordedEvent { event, ..recorded.clone() }
         });
         let reread: Vec<_> = reread.collect();
         assert_eq!(Conversation::fold(self.state.stream().clone(), &reread), self.state);

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use moothall_engine::ports::{Catalog, Epoch, EventLog, StreamBatch};
-use moothall_kernel::event::{Event, Recorded, SuppressedBecause};
+use moothall_kernel::event::{Event, RecordedEvent, SuppressedBecause};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -77,7 +77,7 @@ async fn fill(folder: &Path) {
                 archived: false,
                 waits_for_people: Some(0),
             };
-            let events = vec![Recorded { seq: Seq(at as u64 + 1), ts, event }];
+            let events = vec![RecordedEvent { seq: Seq(at as u64 + 1), ts, event }];
             let (epoch, expected_head) = (Epoch(0), Seq(at as u64));
             let (claims, deliveries, charges) = (Vec::new(), Vec::new(), Vec::new());
             log.append(vec![StreamBatch {

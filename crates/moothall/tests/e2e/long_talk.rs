@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use moothall_engine::ports::{Catalog, EventLog, StreamBatch, Upkeep};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -30,7 +30,7 @@ pub async fn fill(folder: &Path, events: u64, body: impl Fn(u64) -> String) {
     };
     for first in (0..events).step_by(TOGETHER) {
         let last = events.min(first + TOGETHER as u64);
-        let events = (first + 1..=last).map(|seq| Recorded {
+        let events = (first + 1..=last).map(|seq| RecordedEvent {
             seq: Seq(seq),
             ts: created_at + Millis(seq),
             event: event(seq),

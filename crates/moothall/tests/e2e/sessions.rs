@@ -9,7 +9,7 @@ use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallParts, Update};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{Hook, HookNews, Permit, SessionId};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
 use moothall_terminals::{SessionParts, Sessions};
@@ -94,7 +94,7 @@ impl House {
         let sessions = self.sessions.clone();
         let asked = tokio::spawn(async move { sessions.ask(asks).await });
         let is_question =
-            |event: &Recorded| matches!(event.event, Event::PermissionRequested { .. });
+            |event: &RecordedEvent| matches!(event.event, Event::PermissionRequested { .. });
         let question = async {
             loop {
                 if let Update::Events(batch) = heard.recv().await.unwrap()

@@ -84,7 +84,7 @@ async fn a_walk_compares_it_with_its_events() {
     let disk = Disk::fresh();
     let (batch, _) = talk("a", &["one", "two"]);
     let mut wrong = Conversation::fold(StreamId::new("a"), &batch.events[..2]);
-    wrong.apply(&moothall_kernel::event::Recorded {
+    wrong.apply(&moothall_kernel::event::RecordedEvent {
         seq: Seq(3),
         ts: at(3),
         event: Event::RoundClosed,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::*;
 
 /// A log that is written down: each event as the store keeps it.
-fn log(events: Vec<Value>) -> Vec<Recorded> {
-    let recorded = |(place, event): (u64, Value)| Recorded {
+fn log(events: Vec<Value>) -> Vec<RecordedEvent> {
+    let recorded = |(place, event): (u64, Value)| RecordedEvent {
         seq: Seq(place),
         ts: Timestamp::from_millis(1_763_700_000_000 + i64::try_from(place).unwrap()),
         event: serde_json::from_value(event).unwrap(),
@@ -53,7 +53,7 @@ fn ended(turn: u64, who: &str, outcome: &str, fault: Value) -> Value {
     json!({"turn_ended": {"turn": turn, "participant": who, "attempt": 1, "outcome": outcome, "fault": fault, "usage": {"ms": 7}}})
 }
 
-fn told(events: &[Recorded], viewer: &Viewer) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
+fn told(events: &[RecordedEvent], viewer: &Viewer) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
     let mut explained = Explained::new("s".into(), viewer.clone(), Seq(0));
     events.iter().for_each(|recorded| explained.observe(recorded));
     explained.list(None)

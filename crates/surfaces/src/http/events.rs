@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use moothall_engine::access::{AccessError, Mode};
 use moothall_engine::door::{Action, Door, EventFilter, Pages};
-use moothall_kernel::event::{Change, Event, Posted, Recorded};
+use moothall_kernel::event::{Change, Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Answers, Kind};
 use moothall_kernel::time::Timestamp;
@@ -159,7 +159,7 @@ impl PageWriter {
 
 /// Appends an event as JSON. Envelopes hold text, numbers and JSON only, so writing them into
 /// memory cannot fail.
-pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &Recorded) {
+pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &RecordedEvent) {
     if let Err(error) = serde_json::to_writer(text, &Envelope::of(stream, recorded)) {
         tracing::error!(%error, seq = recorded.seq.0, "an event could not be written as JSON");
     }
@@ -208,7 +208,7 @@ pub async fn post(
 pub(crate) async fn warnings_of(
     door: &Door,
     stream: &StreamId,
-    recorded: &Recorded,
+    recorded: &RecordedEvent,
 ) -> Vec<String> {
     let mut warnings = strangers(recorded);
     warnings.extend(stray_name_read(door, stream, recorded).await);
@@ -228,7 +228,7 @@ pub(crate) async fn warnings_of(
 pub(crate) async fn stray_name_read(
     door: &Door,
     stream: &StreamId,
-    recorded: &Recorded,
+    recorded: &RecordedEvent,
 ) -> Vec<String> {
     let Event::Posted(posted) = &recorded.event else { return Vec::new() };
     if posted.stray_name().is_none() {
@@ -253,7 +253,7 @@ pub(crate) fn stray_name(posted: &Posted, reads: bool) -> Vec<String> {
 }
 
 /// Invited agents whose client nobody here knows, with a warning for each. (Ruling 4.)
-pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
+pub(crate) fn strangers(recorded: &RecordedEvent) -> Vec<String> {
     let Event::Controlled { changes, .. } = &recorded.event else { return Vec::new() };
     let stranger = |change: &Change| match change {
         Change::Invited { participant, kind: Kind::Agent, profile, facts, .. } if !facts.known => {
@@ -270,7 +270,7 @@ pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
 
 /// Somebody spoke under a name that means nobody here: whoever meant it as a person's should know
 /// that it is taken for an agent's.
-async fn unknown_speaker(door: &Door, stream: &StreamId, recorded: &Recorded) -> Option<String> {
+async fn unknown_speaker(door: &Door, stream: &StreamId, recorded: &RecordedEvent) -> Option<String> {
     let Event::Posted(Posted { from, kind: Kind::Agent, turn: None, .. }) = &recorded.event else {
         return None;
     };
@@ -289,7 +289,7 @@ async fn unknown_speaker(door: &Door, stream: &StreamId, recorded: &Recorded) ->
 }
 
 /// What to tell an invited agent that has to come by itself.
-fn join(app: &App, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
+fn join(app: &App, stream: &StreamId, recorded: &RecordedEvent) -> Option<JoinPrompt> {
     let Event::Controlled { changes, .. } = &recorded.event else { return None };
     let participant = changes.iter().find_map(|change| match change {
         Change::Invited { participant, kind: Kind::Agent, facts, .. }

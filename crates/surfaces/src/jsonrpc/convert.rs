@@ -2,7 +2,7 @@
 
 use moothall_engine::door::{AgentView, ConversationView};
 use moothall_engine::tasks::{Notice, TaskView, wire_id};
-use moothall_kernel::event::{Event, Posted, Recorded};
+use moothall_kernel::event::{Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{EventId, ParticipantId, StreamId};
 use moothall_kernel::message_part::{MessagePart, parts_of};
 use moothall_kernel::task::TaskStatus;
@@ -110,7 +110,7 @@ impl From<AgentView> for rpc::AgentCard {
 /// told for whom it was.
 pub(super) fn message(
     conversation: &StreamId,
-    recorded: &Recorded,
+    recorded: &RecordedEvent,
     with_readers: bool,
 ) -> Option<rpc::Message> {
     let Event::Posted(posted) = &recorded.event else { return None };

@@ -7,7 +7,7 @@ use moothall_engine::door::{self, Action, Door, ReaderItem};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::view::Viewer;
 use serde_json::{Value, json};
@@ -222,7 +222,7 @@ struct Page {
 impl Page {
     /// Takes a message, if there is room. The first one is taken in any case, cut where it has to
     /// be.
-    fn take(&mut self, stream: &StreamId, recorded: &Recorded, limit: usize) {
+    fn take(&mut self, stream: &StreamId, recorded: &RecordedEvent, limit: usize) {
         let Event::Posted(posted) = &recorded.event else { return };
         if self.full {
             return;
@@ -324,7 +324,7 @@ pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
 }
 
 async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
-    let is_said = |recorded: &Recorded| matches!(recorded.event, Event::Posted(_));
+    let is_said = |recorded: &RecordedEvent| matches!(recorded.event, Event::Posted(_));
     loop {
         match reader.next().await? {
             Some(ReaderItem::Page(events)) if events.iter().any(is_said) => return Ok(()),

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use moothall_engine::door::Entrance;
 use moothall_engine::erase::Copies;
 use moothall_engine::hall::Signal;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::StreamId;
 
 use super::signal;
@@ -22,14 +22,14 @@ const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// A batch of events as it is sent: one buffer, and where each event ends in it.
 pub struct Encoded {
-    batch: Arc<Vec<Recorded>>,
+    batch: Arc<Vec<RecordedEvent>>,
     joined: Bytes,
     ends: Vec<usize>,
 }
 
 impl Encoded {
     /// Makes the bytes of a batch.
-    pub fn new(stream: &StreamId, batch: Arc<Vec<Recorded>>) -> Self {
+    pub fn new(stream: &StreamId, batch: Arc<Vec<RecordedEvent>>) -> Self {
         let mut text = Vec::new();
         let mut ends = Vec::with_capacity(batch.len());
         for recorded in batch.iter() {
@@ -51,7 +51,7 @@ impl Encoded {
 }
 
 /// The bytes of events that one reader gets.
-pub fn page_bytes(stream: &StreamId, events: &[Recorded]) -> Bytes {
+pub fn page_bytes(stream: &StreamId, events: &[RecordedEvent]) -> Bytes {
     let mut text = Vec::new();
     for recorded in events {
         write_event(&mut text, stream, recorded);
@@ -59,7 +59,7 @@ pub fn page_bytes(stream: &StreamId, events: &[Recorded]) -> Bytes {
     text.into()
 }
 
-fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &Recorded) {
+fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &RecordedEvent) {
     text.extend_from_slice(format!("id: {}\ndata: ", recorded.seq).as_bytes());
     write_envelope(text, stream, recorded);
     text.extend_from_slice(b"\n\n");
@@ -89,7 +89,7 @@ impl Frames {
     }
 
     /// The bytes of a batch of this stream.
-    pub fn of(&self, stream: &StreamId, batch: &Arc<Vec<Recorded>>) -> Arc<Encoded> {
+    pub fn of(&self, stream: &StreamId, batch: &Arc<Vec<RecordedEvent>>) -> Arc<Encoded> {
         let mut kept = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept.iter().rev().find(|encoded| Arc::ptr_eq(&encoded.batch, batch)) {
             return found.clone();
@@ -157,14 +157,14 @@ mod tests {
     use moothall_kernel::time::Timestamp;
     use moothall_kernel::view::Viewer;
 
-    fn batch() -> Arc<Vec<Recorded>> {
+    fn batch() -> Arc<Vec<RecordedEvent>> {
         let events = [
             Event::GuardTripped { guard: Guard::Pair },
             Event::RoundClosed,
             Event::RoundClosed,
             Event::GuardTripped { guard: Guard::Pair },
         ];
-        let place = |(index, event)| Recorded {
+        let place = |(index, event)| RecordedEvent {
             seq: Seq(index as u64 + 5),
             ts: Timestamp::from_millis(index as i64),
             event,
@@ -208,7 +208,7 @@ mod tests {
         };
         let long = "x".repeat(300_000);
         for n in 0..40 {
-            let batch = Arc::new(vec![Recorded {
+            let batch = Arc::new(vec![RecordedEvent {
                 seq: Seq(n),
                 ts: Timestamp::from_millis(0),
                 event: event(&long),

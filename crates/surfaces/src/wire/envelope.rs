@@ -1,7 +1,7 @@
 //! The envelope in which every event travels.
 
 use moothall_kernel::budget::{Measure, Spent};
-use moothall_kernel::event::{self, Cause, Event, Guard, Posted, Recorded, Recipient};
+use moothall_kernel::event::{self, Cause, Event, Guard, Posted, RecordedEvent, Recipient};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::permission::Withdrawn;
 use moothall_kernel::start::StartOutcome;
@@ -209,7 +209,7 @@ fn to_word(to: &Recipient) -> String {
 impl Envelope {
     /// An event of a conversation as it travels. Everything comes from the event itself, so the
     /// same event always looks the same.
-    pub fn of(stream: &StreamId, recorded: &Recorded) -> Self {
+    pub fn of(stream: &StreamId, recorded: &RecordedEvent) -> Self {
         let face = face(stream, &recorded.event);
         let from = recorded
             .event

@@ -9,7 +9,7 @@ use moothall_engine::sessions::{
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::compose::Prompt;
-use moothall_kernel::event::{Event, Recorded, TurnKind, TurnReason};
+use moothall_kernel::event::{Event, RecordedEvent, TurnKind, TurnReason};
 use moothall_kernel::ids::{PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::permission::{OptionKind, PermissionOption};
@@ -50,7 +50,7 @@ fn job(turn: u64) -> Box<Job> {
         kind: TurnKind::Reply,
         may_pass: false,
         prompt: Prompt { text: format!("job {turn}"), ..Prompt::default() },
-        trigger: Recorded { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
+        trigger: RecordedEvent { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
         window: Vec::new(),
         through: Seq(turn),
         limit: Millis::from_secs(1800),

@@ -17,7 +17,7 @@ use moothall_engine::sessions::{
     Reports, ResumeArgs, SendResult, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::event::{Event, Outcome, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -424,14 +424,14 @@ fn post(body: &str) -> ClientCommand {
     ClientCommand::Post(Post::new(Actor::human("user"), body))
 }
 
-fn words(recorded: &Recorded) -> Option<(String, String)> {
+fn words(recorded: &RecordedEvent) -> Option<(String, String)> {
     match &recorded.event {
         Event::Posted(posted) => Some((posted.from.to_string(), posted.body.clone())),
         _ => None,
     }
 }
 
-fn has(events: &[Recorded], wanted: impl Fn(&Event) -> bool) -> bool {
+fn has(events: &[RecordedEvent], wanted: impl Fn(&Event) -> bool) -> bool {
     events.iter().any(|recorded| wanted(&recorded.event))
 }
 

@@ -7,7 +7,7 @@ use moothall_engine::hall::Idempotency;
 use moothall_engine::sessions::Excerpt;
 use moothall_engine::sessions::{ClientRights, FirstWords};
 use moothall_kernel::command::{ClientCommand, Control};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::{TalkOutcome, TalkRequest};
@@ -114,7 +114,7 @@ async fn ask(room: &Room, asker: &SessionId, option: &str) -> PermissionId {
 
 async fn outcomes(room: &Room, asker: &SessionId) -> Vec<StartOutcome> {
     let events = room.hall.read(asker, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
-    let outcome = |recorded: Recorded| {
+    let outcome = |recorded: RecordedEvent| {
         if let Event::StartSettled { outcome, .. } = recorded.event { Some(outcome) } else { None }
     };
     events.into_iter().filter_map(outcome).collect()
@@ -370,7 +370,7 @@ async fn ask_talk(room: &Room, asker: &SessionId, to: &str, option: &str) {
 
 async fn talks(room: &Room, asker: &SessionId) -> Vec<TalkOutcome> {
     let events = room.hall.read(asker, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
-    let outcome = |recorded: Recorded| match recorded.event {
+    let outcome = |recorded: RecordedEvent| match recorded.event {
         Event::TalkSettled { outcome, .. } => Some(outcome),
         _ => None,
     };

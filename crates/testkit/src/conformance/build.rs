@@ -4,7 +4,7 @@ use moothall_engine::ports::{
     Appended, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch,
 };
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Posted, Recorded, Recipient};
+use moothall_kernel::event::{Event, Posted, RecordedEvent, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -130,7 +130,7 @@ pub trait Builder: Sized {
 impl Builder for StreamBatch {
     fn event(mut self, event: Event) -> Self {
         let seq = Seq(self.expected_head.0 + self.events.len() as u64 + 1);
-        self.events.push(Recorded { seq, ts: at(seq.0 as i64), event });
+        self.events.push(RecordedEvent { seq, ts: at(seq.0 as i64), event });
         self
     }
 
@@ -217,12 +217,12 @@ pub fn lapsing(stream: &str, key: &str, expires: i64) -> Claim {
 }
 
 /// The words of events, in order.
-pub fn words(events: &[Recorded]) -> Vec<&str> {
+pub fn words(events: &[RecordedEvent]) -> Vec<&str> {
     events.iter().filter_map(|recorded| recorded.event.body()).collect()
 }
 
 /// The positions of events, in order.
-pub fn places(events: &[Recorded]) -> Vec<u64> {
+pub fn places(events: &[RecordedEvent]) -> Vec<u64> {
     events.iter().map(|recorded| recorded.seq.0).collect()
 }
 

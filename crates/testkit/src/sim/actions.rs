@@ -290,7 +290,7 @@ impl World {
         self.client(room, command);
     }
 
-    fn kept(&mut self, room: usize) -> Option<(Seq, moothall_kernel::event::Recorded)> {
+    fn kept(&mut self, room: usize) -> Option<(Seq, moothall_kernel::event::RecordedEvent)> {
         let kept: Vec<_> = self
             .disk
             .read(room, Seq(0))

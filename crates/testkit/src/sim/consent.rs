@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::stream::{Consent, Input, RequestId};
 use moothall_kernel::command::{ClientCommand, Command, Rejection};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::time::Millis;
 
 use super::check::{Objection, Verdict};
@@ -70,7 +70,7 @@ impl Consents {
     }
 
     /// Nothing that needs consent reaches the disk without it.
-    pub(crate) fn check(&self, host: u64, recorded: &Recorded) -> Verdict {
+    pub(crate) fn check(&self, host: u64, recorded: &RecordedEvent) -> Verdict {
         let body = match &recorded.event {
             Event::Posted(posted) if posted.published.is_none() => &posted.body,
             Event::Suppressed { body, .. } => body,

@@ -9,7 +9,7 @@ use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, LogError, StreamBatch};
 use moothall_engine::stream::{Around, Lookups, Input, Now, Output, RequestId, Verdict, EndReason};
 use moothall_kernel::command::{ClientCommand, Command};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::Millis;
 use moothall_kernel::view::visible;
@@ -272,7 +272,7 @@ impl World {
     pub(crate) fn examine(
         &mut self,
         room: usize,
-        decisions: &[Vec<Recorded>],
+        decisions: &[Vec<RecordedEvent>],
     ) -> Result<(), Objection> {
         for decision in decisions {
             let downtime = self.servers[room].owed.pop_front();
@@ -348,7 +348,7 @@ impl World {
     }
 
     /// Tells the readers what is committed.
-    fn published(&mut self, room: usize, events: &[Recorded]) -> Result<(), Objection> {
+    fn published(&mut self, room: usize, events: &[RecordedEvent]) -> Result<(), Objection> {
         for recorded in events {
             if !self.disk.at(room, recorded.seq).is_some_and(|kept| is_same(recorded, &kept)) {
                 return Err(Objection {
@@ -379,7 +379,7 @@ impl World {
         self.show(room, &missed)
     }
 
-    fn show(&mut self, room: usize, events: &[Recorded]) -> Result<(), Objection> {
+    fn show(&mut self, room: usize, events: &[RecordedEvent]) -> Result<(), Objection> {
         let Some(last) = events.last() else { return Ok(()) };
         for reader in &mut self.readers[room] {
             let told = reader.through;
@@ -408,7 +408,7 @@ pub(crate) fn waits_for_time(server: &Server) -> bool {
 }
 
 /// The event that answers a request is about what was asked.
-fn fits(command: &Command, event: &Recorded) -> Result<(), String> {
+fn fits(command: &Command, event: &RecordedEvent) -> Result<(), String> {
     let Command::Client(ClientCommand::Post(post)) = command else { return Ok(()) };
     // What a remote client posts may start and end its turn before anything is said, and what is
     // not for everybody is kept.

@@ -8,7 +8,7 @@ use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{COMMANDER, DeliveryState, NewDelivery};
 use moothall_engine::stream::{OwedItems, Verdict};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, Recorded, Recipient};
+use moothall_kernel::event::{Event, RecordedEvent, Recipient};
 use moothall_kernel::ids::ParticipantId;
 
 use super::check::{Objection, Verdict as Checked};
@@ -83,7 +83,7 @@ impl Errands {
 
     /// The words of a command come to the disk after the command, once, and in the order of the
     /// commands.
-    pub(crate) fn check(&mut self, room: usize, recorded: &Recorded) -> Checked {
+    pub(crate) fn check(&mut self, room: usize, recorded: &RecordedEvent) -> Checked {
         let Event::Posted(posted) = &recorded.event else { return Ok(()) };
         // Refused words that a person makes visible later were no command then.
         let own = posted.published.is_none();

@@ -11,7 +11,7 @@ use moothall_engine::ports::{
 };
 use moothall_engine::stream::{PriorRequest, Loaded, idempotency, load};
 use moothall_kernel::aggregate::CONVERSATION;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
@@ -171,7 +171,7 @@ impl Disk {
     }
 
     /// Everything after a position.
-    pub(crate) fn read(&self, room: usize, after: Seq) -> Vec<Recorded> {
+    pub(crate) fn read(&self, room: usize, after: Seq) -> Vec<RecordedEvent> {
         let (mut events, mut after) = (Vec::new(), after);
         while let Ok(page) = self.page(room, after, usize::MAX)
             && page.through > after
@@ -183,14 +183,14 @@ impl Disk {
     }
 
     /// The event at a position.
-    pub(crate) fn at(&self, room: usize, seq: Seq) -> Option<Recorded> {
+    pub(crate) fn at(&self, room: usize, seq: Seq) -> Option<RecordedEvent> {
         self.page(room, Seq(seq.0.checked_sub(1)?), 1).ok()?.events.into_iter().next()
     }
 }
 
 /// Whether an event is on the disk as it was told, or was erased there since.
-pub(crate) fn is_same(told: &Recorded, kept: &Recorded) -> bool {
-    let erased = |recorded: &Recorded| {
+pub(crate) fn is_same(told: &RecordedEvent, kept: &RecordedEvent) -> bool {
+    let erased = |recorded: &RecordedEvent| {
         let mut recorded = recorded.clone();
         recorded.event.erase();
         recorded

@@ -1,6 +1,6 @@
 //! What happened, in lines that a person can follow.
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::text;
 
 /// A story, if somebody wants to hear it.
@@ -24,7 +24,7 @@ impl Story {
 }
 
 /// An event in one line.
-pub(crate) fn line(room: usize, recorded: &Recorded) -> String {
+pub(crate) fn line(room: usize, recorded: &RecordedEvent) -> String {
     let (seq, time) = (recorded.seq, recorded.ts.millis() % 100_000_000);
     let what = match &recorded.event {
         Event::Posted(posted) => {

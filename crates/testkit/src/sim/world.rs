@@ -9,7 +9,7 @@ use moothall_engine::stream::{Around, StartMode, Host, Input, Loaded, Now, Outpu
 use moothall_engine::voices::VoiceBook;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::Viewer;
@@ -72,7 +72,7 @@ pub(crate) struct World {
     pub(crate) last_job: u64,
     last_host: u64,
     /// What clients were told is done.
-    pub(crate) acknowledged: Vec<(usize, Recorded)>,
+    pub(crate) acknowledged: Vec<(usize, RecordedEvent)>,
     /// What clients were not told and will ask again.
     pub(crate) unanswered: Vec<(usize, Request)>,
     pub(crate) last_key: u64,
@@ -327,7 +327,7 @@ impl World {
     pub(crate) fn compare_with_disk(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
             let disk = self.disk.read(room, Seq(0));
-            let lasts = |recorded: &Recorded| {
+            let lasts = |recorded: &RecordedEvent| {
                 disk.get(recorded.seq.0 as usize - 1).is_some_and(|kept| is_same(recorded, kept))
             };
             if let Some((_, lost)) =

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Post, Refusal, Rejection};
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
 use moothall_kernel::message_part::MessagePart;
 use moothall_kernel::pass::{PASS, is_pass};
@@ -44,7 +44,7 @@ pub struct OutgoingMessage {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskMessages {
     /// Each is an [`Event::Posted`].
-    pub messages: Vec<Recorded>,
+    pub messages: Vec<RecordedEvent>,
     /// There are more: older ones, or newer ones where what came after a message was asked for.
     pub has_more: bool,
     /// Whoever reads manages the app, and is told for whom each message was.
@@ -60,7 +60,7 @@ impl Door {
         &self,
         own: &AgentLine,
         sending: OutgoingMessage,
-    ) -> Result<Recorded, TaskError> {
+    ) -> Result<RecordedEvent, TaskError> {
         self.may(Action::SayInTask)?;
         let OutgoingMessage { task, conversation, parts, reply_to } = sending;
         let (view, is_in) = self.conversation_of(own, &task, &conversation).await?;
@@ -188,7 +188,7 @@ impl Door {
             false => Viewer::Participant(own.agent().clone()),
         };
         let sees =
-            |recorded: &Recorded| recorded.event.is_told() && visible(&recorded.event, &eyes);
+            |recorded: &RecordedEvent| recorded.event.is_told() && visible(&recorded.event, &eyes);
         let (messages, has_more) = match since {
             None => self.newest_said(conversation, limit, sees).await?,
             Some(since) => {
@@ -203,8 +203,8 @@ impl Door {
         &self,
         conversation: &StreamId,
         limit: usize,
-        sees: impl Fn(&Recorded) -> bool,
-    ) -> Result<(Vec<Recorded>, bool), TaskError> {
+        sees: impl Fn(&RecordedEvent) -> bool,
+    ) -> Result<(Vec<RecordedEvent>, bool), TaskError> {
         let (mut found, mut before) = (Vec::new(), Seq(u64::MAX >> 1));
         while found.len() <= limit {
             if weight(&found) >= PAGE_BYTES_MAX {
@@ -228,9 +228,9 @@ impl Door {
         conversation: &StreamId,
         mut after: Seq,
         limit: usize,
-        sees: impl Fn(&Recorded) -> bool,
-    ) -> Result<(Vec<Recorded>, bool), TaskError> {
-        let mut found: Vec<Recorded> = Vec::new();
+        sees: impl Fn(&RecordedEvent) -> bool,
+    ) -> Result<(Vec<RecordedEvent>, bool), TaskError> {
+        let mut found: Vec<RecordedEvent> = Vec::new();
         // More than fits into an answer is not read: whoever asked goes on after the last one.
         while found.len() <= limit && weight(&found) < PAGE_BYTES_MAX {
             let page = self.hall.page(conversation, after, PAGE).await?;
@@ -322,7 +322,7 @@ enum Moderation {
 }
 
 /// How many bytes were said. More than fits into an answer is not looked for.
-fn weight(found: &[Recorded]) -> usize {
+fn weight(found: &[RecordedEvent]) -> usize {
     found.iter().filter_map(|one| one.event.body()).map(str::len).sum()
 }
 

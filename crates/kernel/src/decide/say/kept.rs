@@ -4,7 +4,7 @@
 use crate::decide::Decider;
 use crate::decide::say::AGENT_BYTES_MAX;
 use crate::model::command::{Actor, Post, Refusal, Rejection, Shown};
-use crate::model::event::{Event, Posted, Recorded, SuppressedBecause, TurnKind, Usage};
+use crate::model::event::{Event, Posted, RecordedEvent, SuppressedBecause, TurnKind, Usage};
 use crate::model::ids::{ParticipantId, Seq, TurnNo};
 use crate::model::participant::Kind;
 use crate::text;
@@ -122,7 +122,7 @@ impl Decider<'_> {
     pub(crate) fn publish(
         &mut self,
         seq: Seq,
-        kept: &Recorded,
+        kept: &RecordedEvent,
         by: &Actor,
     ) -> Result<(), Rejection> {
         self.check_human(by)?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use crate::model::event::{Event, Posted, Recorded};
+use crate::model::event::{Event, Posted, RecordedEvent};
 use crate::model::ids::Seq;
 use crate::model::state::{Conversation, Waited};
 use crate::read::templates::LEFT_OUT;
@@ -13,11 +13,11 @@ use crate::read::view::{Viewer, visible};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Material<'a> {
     /// Messages that come before `events`, in order, and without a gap up to those.
-    pub messages: &'a [Recorded],
+    pub messages: &'a [RecordedEvent],
     /// All events after some place, in order: as far as the prompt reaches, and what came since.
-    pub events: &'a [Recorded],
+    pub events: &'a [RecordedEvent],
     /// Single events that those and the turn refer to.
-    pub apart: &'a [Recorded],
+    pub apart: &'a [RecordedEvent],
     /// What lies before `messages` and was counted instead of read.
     pub unread: Unread,
 }
@@ -49,7 +49,7 @@ impl Unread {
 
 impl<'a> Material<'a> {
     /// All events from the beginning, or from some place on.
-    pub fn of(events: &'a [Recorded]) -> Self {
+    pub fn of(events: &'a [RecordedEvent]) -> Self {
         Self { events, ..Self::default() }
     }
 
@@ -61,8 +61,8 @@ impl<'a> Material<'a> {
     }
 
     /// An event, if it was read.
-    pub fn find(&self, seq: Seq) -> Option<&'a Recorded> {
-        let among = |events: &'a [Recorded]| {
+    pub fn find(&self, seq: Seq) -> Option<&'a RecordedEvent> {
+        let among = |events: &'a [RecordedEvent]| {
             events.binary_search_by_key(&seq, |recorded| recorded.seq).ok().map(|at| &events[at])
         };
         let apart = || self.apart.iter().find(|recorded| recorded.seq == seq);
@@ -73,7 +73,7 @@ impl<'a> Material<'a> {
 /// What somebody said, at the place where it took effect.
 pub(super) struct Utterance<'a> {
     pub(super) at: Seq,
-    pub(super) recorded: &'a Recorded,
+    pub(super) recorded: &'a RecordedEvent,
     pub(super) posted: Source<'a>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Story<'a> {
     }
 
     /// The messages of a transcript up to a place, in the order in which they took effect.
-    pub fn messages(&self, through: Seq) -> impl DoubleEndedIterator<Item = &'a Recorded> {
+    pub fn messages(&self, through: Seq) -> impl DoubleEndedIterator<Item = &'a RecordedEvent> {
         let told = self.words.iter().filter(move |words| words.is_message() && words.at <= through);
         told.map(|words| words.recorded)
     }
@@ -130,12 +130,12 @@ impl<'a> Story<'a> {
 
 fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Utterance<'a>> {
     let taken: BTreeSet<Seq> = material.events.iter().filter_map(takes).collect();
-    let waits = |recorded: &Recorded| {
+    let waits = |recorded: &RecordedEvent| {
         is_queued(recorded)
             && (taken.contains(&recorded.seq)
                 || state.queued().any(|cause| cause.seq == recorded.seq))
     };
-    let (mut waiting, older): (Vec<&Recorded>, Vec<&Recorded>) =
+    let (mut waiting, older): (Vec<&RecordedEvent>, Vec<&RecordedEvent>) =
         material.messages.iter().partition(|recorded| waits(recorded));
     let mut story: Vec<Utterance<'a>> = Vec::with_capacity(older.len() + material.events.len() / 2);
     story.extend(before_events(state, material, &older));
@@ -174,7 +174,7 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
 }
 
 /// The outcome of a request, as something that was said.
-fn outcome_of(recorded: &Recorded, account: String) -> Utterance<'_> {
+fn outcome_of(recorded: &RecordedEvent, account: String) -> Utterance<'_> {
     let posted = Source::Outcome(Box::new(Posted::of_server(account)));
     Utterance { at: recorded.seq, recorded, posted }
 }
@@ -184,12 +184,12 @@ fn outcome_of(recorded: &Recorded, account: String) -> Utterance<'_> {
 fn before_events<'a>(
     state: &Conversation,
     material: &Material<'a>,
-    messages: &[&'a Recorded],
+    messages: &[&'a RecordedEvent],
 ) -> Vec<Utterance<'a>> {
     let left: BTreeMap<Seq, Seq> =
         material.waited(state).map(|waited| (waited.said, waited.left)).collect();
     let apart = material.apart.iter().filter(|recorded| left.contains_key(&recorded.seq));
-    let at = |recorded: &Recorded| left.get(&recorded.seq).copied().unwrap_or(recorded.seq);
+    let at = |recorded: &RecordedEvent| left.get(&recorded.seq).copied().unwrap_or(recorded.seq);
     let all = messages.iter().copied().chain(apart);
     let mut told: Vec<Utterance<'a>> =
         all.filter_map(|recorded| words(at(recorded), recorded)).collect();
@@ -199,18 +199,18 @@ fn before_events<'a>(
     told
 }
 
-fn takes(recorded: &Recorded) -> Option<Seq> {
+fn takes(recorded: &RecordedEvent) -> Option<Seq> {
     match &recorded.event {
         Event::Taken { cause } => Some(cause.seq),
         _ => None,
     }
 }
 
-fn is_queued(recorded: &Recorded) -> bool {
+fn is_queued(recorded: &RecordedEvent) -> bool {
     matches!(&recorded.event, Event::Posted(posted) if posted.queued)
 }
 
-fn words(at: Seq, recorded: &Recorded) -> Option<Utterance<'_>> {
+fn words(at: Seq, recorded: &RecordedEvent) -> Option<Utterance<'_>> {
     let Event::Posted(posted) = &recorded.event else { return None };
     recorded.event.is_told().then_some(Utterance { at, recorded, posted: Source::Message(posted) })
 }

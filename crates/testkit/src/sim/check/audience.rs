@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::view::Viewer;
 
@@ -51,7 +51,7 @@ impl Reader {
     }
 
     /// An event reaches the reader.
-    pub(crate) fn see(&mut self, recorded: &Recorded) -> Verdict {
+    pub(crate) fn see(&mut self, recorded: &RecordedEvent) -> Verdict {
         if !may_see(&recorded.event, &self.viewer) {
             return Err(format!(
                 "{:?} was shown {} at {}",
@@ -69,7 +69,7 @@ impl Reader {
     }
 
     /// What it saw is what the log has for it.
-    pub(crate) fn compare(&self, log: &[Recorded]) -> Verdict {
+    pub(crate) fn compare(&self, log: &[RecordedEvent]) -> Verdict {
         let meant = log.iter().filter(|recorded| {
             recorded.seq <= self.through && may_see(&recorded.event, &self.viewer)
         });

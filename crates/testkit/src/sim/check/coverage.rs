@@ -1,7 +1,7 @@
 //! Each cause is covered by at most one finished turn per participant, for as long as it is
 //! invited.
 
-use moothall_kernel::event::{Event, Outcome, Recorded};
+use moothall_kernel::event::{Event, Outcome, RecordedEvent};
 
 use super::{Checker, Room, Scene, Verdict};
 
@@ -12,7 +12,7 @@ impl Checker for Coverage {
         "coverage"
     }
 
-    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::TurnStarted { turn, from_seq, through_seq, .. } => {
                 if through_seq > &room.head || from_seq > through_seq {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Change, Event, Outcome, Recorded, TurnKind, TurnReason};
+use moothall_kernel::event::{Change, Event, Outcome, RecordedEvent, TurnKind, TurnReason};
 use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
 use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -46,7 +46,7 @@ impl Checker for Deadlines {
         "deadlines"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         let ts = recorded.ts;
         if scene.place == 0 {
             self.resumed(room, scene, &recorded.event)?;

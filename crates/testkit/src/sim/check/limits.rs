@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded, TurnReason};
+use moothall_kernel::event::{Cause, Event, Outcome, Posted, RecordedEvent, TurnReason};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
@@ -36,7 +36,7 @@ impl Checker for Limits {
         "limits"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         if let Some(round) = self.rounds.get_mut(room.round as usize) {
             round.agents = round.agents.max(room.agents().count());
         }
@@ -212,7 +212,7 @@ fn by_itself(room: &Room, posted: &Posted) -> Verdict {
 }
 
 /// Words without proof lift a hold six times within an hour at most.
-fn lifts(room: &Room, recorded: &Recorded, posted: &Posted) -> Verdict {
+fn lifts(room: &Room, recorded: &RecordedEvent, posted: &Posted) -> Verdict {
     let recent = room.lifts.iter().filter(|at| recorded.ts.since(**at) < HOUR).count();
     if posted.resets && room.held.is_some() && recent >= LIFTS_AN_HOUR {
         return Err(format!("words without proof lift a hold {recent} times within an hour"));

@@ -23,7 +23,7 @@ pub(crate) mod prompts;
 use std::collections::BTreeSet;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
 
@@ -46,7 +46,7 @@ pub(crate) struct Scene<'a> {
     /// Who was offline when it was decided.
     pub(crate) offline: &'a BTreeSet<ParticipantId>,
     /// All events of the decision.
-    pub(crate) decision: &'a [Recorded],
+    pub(crate) decision: &'a [RecordedEvent],
     /// Its place among them.
     pub(crate) place: usize,
     /// How long the server was down right before this decision.
@@ -57,7 +57,7 @@ pub(crate) struct Scene<'a> {
 
 impl Scene<'_> {
     /// The events before this one in its decision.
-    pub(crate) fn before(&self) -> &[Recorded] {
+    pub(crate) fn before(&self) -> &[RecordedEvent] {
         &self.decision[..self.place]
     }
 
@@ -77,7 +77,7 @@ impl Scene<'_> {
 pub(crate) trait Checker {
     fn name(&self) -> &'static str;
     /// An event reached the disk. `room` is as it was before.
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict;
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict;
     /// A step is over; this is the committed state.
     fn step(&mut self, _room: &Room, _state: &Conversation) -> Verdict {
         Ok(())
@@ -118,7 +118,7 @@ impl Bench {
     pub(crate) fn event(
         &mut self,
         scene: &Scene<'_>,
-        recorded: &Recorded,
+        recorded: &RecordedEvent,
     ) -> Result<(), Objection> {
         for checker in &mut self.checkers {
             let verdict = checker.event(&self.room, scene, recorded);

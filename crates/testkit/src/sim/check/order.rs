@@ -1,14 +1,14 @@
 //! Positions have no gap, time rises, and what is written can be read again.
 
 use moothall_engine::log_format::codec;
-use moothall_kernel::event::Recorded;
+use moothall_kernel::event::RecordedEvent;
 
 use super::{Checker, Room, Scene, Verdict};
 
 pub(super) struct Order;
 
 /// The event as the store gives it back.
-pub(super) fn reread(recorded: &Recorded) -> Recorded {
+pub(super) fn reread(recorded: &RecordedEvent) -> RecordedEvent {
     let body = recorded.event.body().map(str::to_owned);
     codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body)
         .event()
@@ -20,7 +20,7 @@ impl Checker for Order {
         "order"
     }
 
-    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         if recorded.seq != room.head.next() {
             return Err(format!("{} follows {}", recorded.seq, room.head));
         }

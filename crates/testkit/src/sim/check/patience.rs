@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_kernel::event::{Event, Recorded, WhyNot};
+use moothall_kernel::event::{Event, RecordedEvent, WhyNot};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
@@ -28,7 +28,7 @@ struct Clock {
 
 impl RoundPatience {
     /// Reads an event, after which the round has a new end, or refuses an end that comes too soon.
-    pub(super) fn observe(&mut self, room: &Room, recorded: &Recorded) -> Verdict {
+    pub(super) fn observe(&mut self, room: &Room, recorded: &RecordedEvent) -> Verdict {
         let ts = recorded.ts;
         match &recorded.event {
             Event::Posted(posted) if posted.queued && posted.kind == Kind::Human => {

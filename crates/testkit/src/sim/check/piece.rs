@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::{Kind, Part};
@@ -20,7 +20,7 @@ impl Checker for Piece {
         "piece"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::Gathering(step) => self.moved(room, scene, step),
             Event::Posted(posted) if room.gathering && posted.published.is_none() => {

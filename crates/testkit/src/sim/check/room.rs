@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::event::{
-    Cause, Change, Event, Guard, Outcome, Posted, Recorded, Recipient, TurnKind, TurnReason,
+    Cause, Change, Event, Guard, Outcome, Posted, RecordedEvent, Recipient, TurnKind, TurnReason,
 };
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -243,7 +243,7 @@ impl Room {
     }
 
     /// Takes note of an event, after the checkers have looked at it.
-    pub(crate) fn note(&mut self, recorded: &Recorded) {
+    pub(crate) fn note(&mut self, recorded: &RecordedEvent) {
         self.head = recorded.seq;
         self.last_ts = recorded.ts;
         self.erased.extend(recorded.event.erases());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Event, Posted, Recorded};
+use moothall_kernel::event::{Event, Posted, RecordedEvent};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::pass::is_pass;
@@ -21,7 +21,7 @@ impl Checker for SaidOnce {
         "words"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::Posted(posted)
                 if posted.from.as_str() != ParticipantId::MOOTHALL

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 
@@ -16,7 +16,7 @@ impl Checker for Silence {
         "silence"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::TurnGranted { participant, .. } => granted(room, scene, participant),
             Event::TurnWidened { turn, .. } => match room.turns.get(turn) {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, PermissionId};
 use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::TalkOutcome;
@@ -20,7 +20,7 @@ impl Checker for Starts {
         "starts"
     }
 
-    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::StartRequested { participant, .. }
             | Event::TalkRequested { participant, .. }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Outcome, Recorded, TurnKind};
+use moothall_kernel::event::{Event, Outcome, RecordedEvent, TurnKind};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 
 use super::{Checker, Room, Scene, Verdict};
@@ -16,7 +16,7 @@ impl Checker for Turns {
         "turns"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
+    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::TurnGranted { turn, participant, .. } => granted(room, *turn, participant),
             Event::TurnWidened { turn, .. } => match room.turns.get(turn) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use moothall_engine::agent::{Job, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_kernel::compose::Prompt;
-use moothall_kernel::event::{Event, Recorded, TurnKind, TurnReason};
+use moothall_kernel::event::{Event, RecordedEvent, TurnKind, TurnReason};
 use moothall_kernel::ids::{PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::permission::Question;
@@ -62,7 +62,7 @@ impl Book {
             kind: TurnKind::Reply,
             may_pass: false,
             prompt: Prompt { text: Self::words(turn), ..Prompt::default() },
-            trigger: Recorded { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
+            trigger: RecordedEvent { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
             window: Vec::new(),
             through: Seq(turn),
             limit: Millis::from_secs(1800),
