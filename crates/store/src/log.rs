@@ -15,7 +15,7 @@ use moothall_engine::ports::{
     SearchRequest,
 };
 use moothall_engine::sessions::{Session, SessionId};
-use moothall_kernel::budget::{Charge, Purse, Raise};
+use moothall_kernel::budget::{Charge, BudgetOwner, Raise};
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
@@ -299,7 +299,7 @@ impl Ledger for SqliteLog {
 
     async fn keep_raise(
         &self,
-        purse: &Purse,
+        purse: &BudgetOwner,
         raise: &Raise,
         entry: &AuditEntry,
     ) -> Result<(), LogError> {
@@ -312,7 +312,7 @@ impl Ledger for SqliteLog {
         .await
     }
 
-    async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError> {
+    async fn raises(&self, now: Timestamp) -> Result<Vec<(BudgetOwner, Raise)>, LogError> {
         self.read_rows(move |conn| ledger::raises(conn, now)).await
     }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::budget::{Measure, Purse, Standing};
+use moothall_kernel::budget::{Measure, BudgetOwner, WindowTotals};
 use moothall_kernel::guards::{Count, GuardRow, GuardState, OwnWordsRow};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 
@@ -198,12 +198,12 @@ impl Hall {
 
     /// A conversation's own budgets, and the calls that wait there for money. Operators alone are
     /// told of a purse that conversations share.
-    fn own_money(&self, stream: &StreamId, standing: Standing, is_operator: bool) -> Vec<GuardSubject> {
-        let budgets = self.budget_guards(&Purse::Conversation, Some(standing), stream);
+    fn own_money(&self, stream: &StreamId, standing: WindowTotals, is_operator: bool) -> Vec<GuardSubject> {
+        let budgets = self.budget_guards(&BudgetOwner::Conversation, Some(standing), stream);
         let waits = |reserved: &TurnReservation| reserved.stream == *stream && reserved.micros.is_none();
         let told = |reserved: TurnReservation| {
             let short =
-                reserved.short.filter(|short| is_operator || short.purse == Purse::Conversation);
+                reserved.short.filter(|short| is_operator || short.purse == BudgetOwner::Conversation);
             GuardSubject::Waiting(TurnReservation { short, ..reserved })
         };
         let waiting = self.reserved().into_iter().filter(waits).map(told);
@@ -212,8 +212,8 @@ impl Hall {
 
     fn budget_guards(
         &self,
-        purse: &Purse,
-        own: Option<Standing>,
+        purse: &BudgetOwner,
+        own: Option<WindowTotals>,
         stream: &StreamId,
     ) -> Vec<BudgetGuard> {
         let reserved = self.inner.reservations.reserved(purse, stream);

@@ -1,6 +1,6 @@
 //! What turns cost, and what may be spent, through the door.
 
-use moothall_kernel::budget::Purse;
+use moothall_kernel::budget::BudgetOwner;
 use moothall_kernel::ids::StreamId;
 
 use super::{Action, Door};
@@ -33,7 +33,7 @@ impl Door {
 
     /// How the budgets of a purse that all conversations share stand; nothing for those who do not
     /// reach all of them.
-    pub fn budgets(&self, purse: &Purse) -> Vec<BudgetState> {
+    pub fn budgets(&self, purse: &BudgetOwner) -> Vec<BudgetState> {
         if self.caller.reach.only().is_none() {
             self.hall.budgets_of(purse, None)
         } else {
@@ -47,7 +47,7 @@ impl Door {
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
     pub async fn thread_budgets(&self, stream: &StreamId) -> Result<Vec<BudgetState>, AccessError> {
         let standing = self.view(Action::ReadUsage, stream, |state| state.standing()).await?;
-        Ok(self.hall.budgets_of(&Purse::Conversation, Some(standing)))
+        Ok(self.hall.budgets_of(&BudgetOwner::Conversation, Some(standing)))
     }
 
     /// Everything that is counted.

@@ -2,7 +2,7 @@
 //! them.
 
 use moothall_kernel::Conversation;
-use moothall_kernel::budget::{Purse, Raise};
+use moothall_kernel::budget::{BudgetOwner, Raise};
 use moothall_kernel::command::Actor;
 use moothall_kernel::control::needs_gathering;
 use moothall_kernel::event::{Cause, Event};
@@ -359,7 +359,7 @@ impl Door {
     /// [`AccessError`].
     pub async fn raise_budget(
         &self,
-        purse: &Purse,
+        purse: &BudgetOwner,
         turns: u64,
         micros: u64,
         within: Millis,

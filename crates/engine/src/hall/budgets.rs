@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moothall_kernel::budget::{
-    Budgets, Charge, DAY, Limit, Limits, Measure, Purse, Raise, Standing, start_of,
+    Budgets, Charge, DAY, Limit, Limits, Measure, BudgetOwner, Raise, WindowTotals, start_of,
 };
 use moothall_kernel::time::Timestamp;
 use serde::Deserialize;
@@ -161,7 +161,7 @@ impl Purses {
         (book.budgets.currency, book.budgets.limits) = (currency.clone(), limits);
         let told = Arc::make_mut(&mut book.told);
         (told.currency, told.limits) = (currency, limits);
-        let purses: Vec<Purse> = book.budgets.standings.keys().cloned().collect();
+        let purses: Vec<BudgetOwner> = book.budgets.standings.keys().cloned().collect();
         book.tell_of(&purses, now);
     }
 
@@ -199,21 +199,21 @@ impl Purses {
         book.tell(charges, now);
     }
 
-    pub(crate) fn raise(&self, purse: &Purse, raise: Raise, now: Timestamp) {
+    pub(crate) fn raise(&self, purse: &BudgetOwner, raise: Raise, now: Timestamp) {
         let mut book = self.book();
         book.budgets.standings.entry(purse.clone()).or_default().raise = raise;
         book.tell_of(std::slice::from_ref(purse), now);
     }
 
     /// Returns the purses from which something was spent, in their order, and the hall's.
-    pub(crate) fn used(&self) -> Vec<Purse> {
+    pub(crate) fn used(&self) -> Vec<BudgetOwner> {
         let book = self.book();
-        let spent = book.budgets.standings.keys().filter(|purse| **purse != Purse::Hall);
-        std::iter::once(Purse::Hall).chain(spent.cloned()).collect()
+        let spent = book.budgets.standings.keys().filter(|purse| **purse != BudgetOwner::Hall);
+        std::iter::once(BudgetOwner::Hall).chain(spent.cloned()).collect()
     }
 
     /// The limits, and what was spent from a purse.
-    pub(crate) fn look(&self, purse: &Purse) -> (Limits, Standing) {
+    pub(crate) fn look(&self, purse: &BudgetOwner) -> (Limits, WindowTotals) {
         let book = self.book();
         (book.budgets.limits, book.budgets.standing(purse))
     }
@@ -221,14 +221,14 @@ impl Purses {
 
 impl Book {
     pub(crate) fn tell(&mut self, charges: &[Charge], now: Timestamp) {
-        let purses: Vec<Purse> = charges.iter().flat_map(Charge::purses).collect();
+        let purses: Vec<BudgetOwner> = charges.iter().flat_map(Charge::purses).collect();
         self.tell_of(&purses, now);
     }
 
     /// Makes known what is near its limit, and forgets what is of yesterday.
-    fn tell_of(&mut self, purses: &[Purse], now: Timestamp) {
+    fn tell_of(&mut self, purses: &[BudgetOwner], now: Timestamp) {
         let limits = self.budgets.limits;
-        let is_near = |purse: &Purse, standing: &Standing| {
+        let is_near = |purse: &BudgetOwner, standing: &WindowTotals| {
             Measure::VARIANTS.iter().any(|&measure| {
                 standing.left(limits.of(purse), measure, now).is_some_and(|left| left <= FAR)
             })
@@ -245,7 +245,7 @@ impl Book {
         let today = start_of(now, DAY);
         if today > self.today {
             self.today = today;
-            let counts = |standing: &Standing| standing.day >= today || standing.raise.until > now;
+            let counts = |standing: &WindowTotals| standing.day >= today || standing.raise.until > now;
             self.budgets.standings.retain(|_, standing| counts(standing));
             Arc::make_mut(&mut self.told).standings.retain(|_, standing| counts(standing));
         }
@@ -256,7 +256,7 @@ impl Book {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetState {
     /// Whose budget it is: the server's, a conversation's, an agent's or a principal's.
-    pub purse: Purse,
+    pub purse: BudgetOwner,
     /// What it counts: turns, unattended turns or money.
     pub measure: Measure,
     /// How much there is in its window, raises included: turns, or millionths of the currency.
@@ -317,7 +317,7 @@ mod tests {
         assert!(purses.facts().standings.is_empty());
         assert!(purses.charge(&[turn("x", 0)], now));
         let known: Vec<_> = purses.facts().standings.keys().cloned().collect();
-        assert_eq!(known, [Purse::Principal("x".into())]);
+        assert_eq!(known, [BudgetOwner::Principal("x".into())]);
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
         purses.replace(&BudgetsConfig { principal: few, ..BudgetsConfig::default() }, now);
         assert_eq!(purses.facts().limits.principal.unattended, Some(2));
         assert_eq!(
-            purses.facts().standing(&Purse::Principal("x".into())).unattended,
+            purses.facts().standing(&BudgetOwner::Principal("x".into())).unattended,
             2,
             "it is near its limit now, and was not"
         );

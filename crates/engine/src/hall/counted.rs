@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use moothall_kernel::budget::Purse;
+use moothall_kernel::budget::BudgetOwner;
 
 use crate::answers::HallError;
 use crate::hall::Hall;
@@ -36,7 +36,7 @@ impl Hall {
             cost_micros: meters.cost_micros.load(Ordering::Relaxed),
             currency: self.currency(),
             over_budget: meters.over_budget.load(Ordering::Relaxed),
-            budgets: self.budgets_of(&Purse::Hall, None),
+            budgets: self.budgets_of(&BudgetOwner::Hall, None),
         })
     }
 }

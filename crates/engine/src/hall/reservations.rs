@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use moothall_kernel::budget::{Account, Limits, Measure, Purse, Spent, Standing};
+use moothall_kernel::budget::{Account, Limits, Measure, BudgetOwner, SpentBudget, WindowTotals};
 use moothall_kernel::event::{Event, Fault, RecordedEvent};
 use moothall_kernel::ids::{StreamId, TurnNo};
 use moothall_kernel::time::Timestamp;
@@ -45,7 +45,7 @@ enum Reply {
     /// Calls under way may leave enough of it.
     Wait(Option<Shortage>),
     /// Nothing is left, and nothing comes back.
-    Over(Spent),
+    Over(SpentBudget),
 }
 
 /// Money that is set aside for a turn, or that a turn waits for.
@@ -67,25 +67,25 @@ pub struct TurnReservation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
     /// The purse.
-    pub purse: Purse,
+    pub purse: BudgetOwner,
     /// Millionths of the currency that it lacks.
     pub micros: u64,
 }
 
 impl CallReservation {
-    fn is_from(&self, stream: &StreamId, purse: &Purse, own: &StreamId) -> bool {
+    fn is_from(&self, stream: &StreamId, purse: &BudgetOwner, own: &StreamId) -> bool {
         match purse {
-            Purse::Hall => true,
-            Purse::Conversation => stream == own,
-            Purse::Agent(agent) => *agent == self.account.agent,
-            Purse::Principal(by) => *by == self.account.by,
+            BudgetOwner::Hall => true,
+            BudgetOwner::Conversation => stream == own,
+            BudgetOwner::Agent(agent) => *agent == self.account.agent,
+            BudgetOwner::Principal(by) => *by == self.account.by,
         }
     }
 }
 
 impl Desk {
     /// Returns what is reserved from a purse, and if any call under way is charged to it.
-    fn reserved(&self, purse: &Purse, own: &StreamId) -> (u64, bool) {
+    fn reserved(&self, purse: &BudgetOwner, own: &StreamId) -> (u64, bool) {
         let from = self.held.iter().filter(|((stream, _), held)| held.is_from(stream, purse, own));
         from.fold((0, false), |(sum, _), (_, held)| (held.micros.saturating_add(sum), true))
     }
@@ -96,7 +96,7 @@ impl Desk {
         own: &StreamId,
         account: &Account,
         cost: CallCost,
-        limited: &[(Purse, u64, u64, Timestamp)],
+        limited: &[(BudgetOwner, u64, u64, Timestamp)],
     ) -> Reply {
         let mut most: Option<u64> = None;
         for (purse, limit, spent, until) in limited {
@@ -117,7 +117,7 @@ impl Desk {
             }
             if !fits && left == 0 {
                 let (purse, measure) = (purse.clone(), Measure::Money);
-                return Reply::Over(Spent { purse, measure, limit: *limit, until: *until });
+                return Reply::Over(SpentBudget { purse, measure, limit: *limit, until: *until });
             }
             most = Some(most.map_or(left, |most| most.min(left)));
         }
@@ -184,7 +184,7 @@ impl Reservations {
     }
 
     /// Returns what is reserved from a purse: from that of this conversation, if it is one's own.
-    pub(crate) fn reserved(&self, purse: &Purse, own: &StreamId) -> u64 {
+    pub(crate) fn reserved(&self, purse: &BudgetOwner, own: &StreamId) -> u64 {
         self.desk().reserved(purse, own).0
     }
 }
@@ -196,7 +196,7 @@ pub(crate) struct TurnPayer {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) account: Account,
     /// The standing of the conversation's own purse, as of its newest commit.
-    pub(crate) own: Arc<Mutex<Standing>>,
+    pub(crate) own: Arc<Mutex<WindowTotals>>,
 }
 
 /// A turn that waits for money, until it is dropped.
@@ -268,18 +268,18 @@ impl TurnPayer {
     }
 
     /// The purses with a limit of money: the limit, what is spent of it, and until when it holds.
-    fn limited(&self, now: Timestamp) -> Vec<(Purse, u64, u64, Timestamp)> {
+    fn limited(&self, now: Timestamp) -> Vec<(BudgetOwner, u64, u64, Timestamp)> {
         let purses = [
-            Purse::Conversation,
-            Purse::Agent(self.account.agent.clone()),
-            Purse::Principal(self.account.by.clone()),
-            Purse::Hall,
+            BudgetOwner::Conversation,
+            BudgetOwner::Agent(self.account.agent.clone()),
+            BudgetOwner::Principal(self.account.by.clone()),
+            BudgetOwner::Hall,
         ];
         let looked = purses.into_iter().filter_map(|purse| {
-            let (limits, standing): (Limits, Standing) = self.purses.look(&purse);
+            let (limits, standing): (Limits, WindowTotals) = self.purses.look(&purse);
             let standing = match purse {
-                Purse::Conversation => *self.own.lock().unwrap_or_else(PoisonError::into_inner),
-                Purse::Agent(_) | Purse::Principal(_) | Purse::Hall => standing,
+                BudgetOwner::Conversation => *self.own.lock().unwrap_or_else(PoisonError::into_inner),
+                BudgetOwner::Agent(_) | BudgetOwner::Principal(_) | BudgetOwner::Hall => standing,
             };
             let limit = standing.limit(limits.of(&purse), Measure::Money, now)?;
             let (spent, until) = standing.spent(Measure::Money, now);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use moothall_kernel::budget::{DAY, Measure, Purse, Raise, Standing, start_of};
+use moothall_kernel::budget::{DAY, Measure, BudgetOwner, Raise, WindowTotals, start_of};
 use moothall_kernel::decide::check_raise;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
@@ -84,7 +84,7 @@ impl Hall {
     }
 
     /// The budgets of a purse that has limits. That of a conversation is asked of the conversation.
-    pub fn budgets_of(&self, purse: &Purse, own: Option<Standing>) -> Vec<BudgetState> {
+    pub fn budgets_of(&self, purse: &BudgetOwner, own: Option<WindowTotals>) -> Vec<BudgetState> {
         let now = self.now();
         let (limits, standing) = self.inner.purses.look(purse);
         let standing = own.unwrap_or(standing);
@@ -110,7 +110,7 @@ impl Hall {
     pub async fn raise_budget(
         &self,
         by: &Caller,
-        purse: &Purse,
+        purse: &BudgetOwner,
         turns: u64,
         micros: u64,
         within: Millis,
@@ -131,12 +131,12 @@ impl Hall {
     }
 
     /// A raise, in a few words.
-    fn said_of(&self, purse: &Purse, raise: &Raise) -> String {
+    fn said_of(&self, purse: &BudgetOwner, raise: &Raise) -> String {
         let whose = match purse {
-            Purse::Hall => "the hall".to_owned(),
-            Purse::Conversation => "a conversation".to_owned(),
-            Purse::Agent(client) => format!("agent {client}"),
-            Purse::Principal(principal) => format!("principal {principal}"),
+            BudgetOwner::Hall => "the hall".to_owned(),
+            BudgetOwner::Conversation => "a conversation".to_owned(),
+            BudgetOwner::Agent(client) => format!("agent {client}"),
+            BudgetOwner::Principal(principal) => format!("principal {principal}"),
         };
         let money = raise.micros as f64 / 1e6;
         format!(

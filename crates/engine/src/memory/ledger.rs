@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use moothall_kernel::budget::{Account, Charge, DAY, Purse, Raise, start_of};
+use moothall_kernel::budget::{Account, Charge, DAY, BudgetOwner, Raise, start_of};
 use moothall_kernel::event::Usage;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
@@ -18,7 +18,7 @@ type Key = (Timestamp, StreamId, String, ParticipantId);
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     rows: BTreeMap<Key, UsageSum>,
-    raises: BTreeMap<Purse, Raise>,
+    raises: BTreeMap<BudgetOwner, Raise>,
 }
 
 impl Rows {
@@ -126,7 +126,7 @@ impl Ledger for MemoryLog {
 
     async fn keep_raise(
         &self,
-        purse: &Purse,
+        purse: &BudgetOwner,
         raise: &Raise,
         entry: &AuditEntry,
     ) -> Result<(), LogError> {
@@ -136,7 +136,7 @@ impl Ledger for MemoryLog {
         Ok(())
     }
 
-    async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError> {
+    async fn raises(&self, now: Timestamp) -> Result<Vec<(BudgetOwner, Raise)>, LogError> {
         let tables = self.tables();
         Ok(tables
             .ledger

@@ -1,7 +1,7 @@
 //! The port to what turns have cost, and to raises of budgets: what was charged, added up as asked.
 
 use async_trait::async_trait;
-use moothall_kernel::budget::{Charge, Purse, Raise};
+use moothall_kernel::budget::{Charge, BudgetOwner, Raise};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
@@ -19,12 +19,12 @@ pub trait Ledger: Send + Sync + 'static {
     /// Keeps what a purse may spend above its limit, in place of an earlier raise.
     async fn keep_raise(
         &self,
-        purse: &Purse,
+        purse: &BudgetOwner,
         raise: &Raise,
         entry: &AuditEntry,
     ) -> Result<(), LogError>;
     /// What purses may spend above their limits from this time on.
-    async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError>;
+    async fn raises(&self, now: Timestamp) -> Result<Vec<(BudgetOwner, Raise)>, LogError>;
     /// Streams of which something was appended before there were rows, and how far that goes.
     async fn uncounted(&self, limit: usize) -> Result<Vec<(StreamId, Seq)>, LogError>;
     /// Counts, once, what was appended to a stream before there were rows.

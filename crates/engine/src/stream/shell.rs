@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use moothall_kernel::budget::Standing;
+use moothall_kernel::budget::WindowTotals;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::oneshot;
@@ -57,7 +57,7 @@ pub(super) struct Shell {
     pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
     pub(super) agents: Agents,
     /// The standing of the conversation's own purse, for turns that ask for money.
-    pub(super) own: Arc<Mutex<Standing>>,
+    pub(super) own: Arc<Mutex<WindowTotals>>,
     open_turns: OpenTurns,
     pub(super) snapshots: Snapshots,
 }

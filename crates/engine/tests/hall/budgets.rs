@@ -15,7 +15,7 @@ use moothall_engine::ports::{AppendError, UsageBy, UsageWanted};
 use moothall_engine::registry::Registry;
 use moothall_engine::reservations::Shortage;
 use moothall_engine::run_once::Work;
-use moothall_kernel::budget::Purse;
+use moothall_kernel::budget::BudgetOwner;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Usage, WhyNot};
 use moothall_kernel::guards::GuardState;
@@ -286,11 +286,11 @@ async fn a_restart_forgets_nothing_that_was_spent_and_no_raise() {
     house.says(&rooms[0], "x", "two").await.unwrap();
     assert_eq!(house.tally(&rooms).await, [1, 1, 1]);
     let by = Access::new(house.hall.clone(), Mode::Local, None).anonymous();
-    let nothing = house.hall.raise_budget(&by, &Purse::Hall, 0, 1, HOUR).await;
+    let nothing = house.hall.raise_budget(&by, &BudgetOwner::Hall, 0, 1, HOUR).await;
     assert!(
         matches!(nothing, Err(HallError::Rejected(rejection)) if rejection.code == "no_budget")
     );
-    house.hall.raise_budget(&by, &Purse::Hall, 1, 0, HOUR).await.unwrap();
+    house.hall.raise_budget(&by, &BudgetOwner::Hall, 1, 0, HOUR).await.unwrap();
     let house = house.restart().await;
     house.says(&rooms[0], "x", "three").await.unwrap();
     house.says(&rooms[0], "x", "four").await.unwrap();
@@ -354,7 +354,7 @@ async fn money_under_way_stands_among_the_guards() {
     };
     let items = read(operator.clone()).await;
     let GuardSubject::Budget(hall) = &items[0].guard else { panic!("{items:?}") };
-    assert_eq!((&hall.budget.purse, &items[0].thread), (&Purse::Hall, &None));
+    assert_eq!((&hall.budget.purse, &items[0].thread), (&BudgetOwner::Hall, &None));
     assert_eq!((hall.budget.spent, hall.reserved), (0, 20_000_000));
     assert_eq!(hall.state(), Some(GuardState::Near));
     let waits = |item: &&GuardItem| match &item.guard {
@@ -369,7 +369,7 @@ async fn money_under_way_stands_among_the_guards() {
         waiting.collect()
     };
     assert_eq!(items.iter().filter(waits).count(), 2);
-    let short = Some(Shortage { purse: Purse::Hall, micros: 2_000_000 });
+    let short = Some(Shortage { purse: BudgetOwner::Hall, micros: 2_000_000 });
     assert_eq!(shortages(&items), [short.clone(), short]);
     for reader in [Caller::anonymous(Mode::Local), known("ann", Kind::Human, Scope::ThreadsAdmin)] {
         let items = read(reader).await;

@@ -3,7 +3,7 @@
 use strum::VariantArray;
 
 use crate::decide::Decider;
-use crate::model::budget::{Account, Limit, Measure, Raise, Spent};
+use crate::model::budget::{Account, Limit, Measure, Raise, SpentBudget};
 use crate::model::command::{Refusal, Rejection};
 use crate::model::event::{Cause, Change, Event, WhyNot};
 use crate::model::ids::ParticipantId;
@@ -15,7 +15,7 @@ pub const RAISE_MAX: Millis = Millis::from_secs(31 * 24 * 3600);
 /// Most turns, and most millionths of the currency, that one raise adds.
 const RAISE_AMOUNT_MAX: u64 = 1_000_000_000_000;
 impl Decider<'_> {
-    fn used_up(&self, measures: &[Measure], account: &Account) -> Option<Spent> {
+    fn used_up(&self, measures: &[Measure], account: &Account) -> Option<SpentBudget> {
         self.state.used_up(&self.facts.budgets, &self.charges, measures, account, self.now)
     }
 
@@ -60,7 +60,7 @@ impl Decider<'_> {
         ))
     }
 
-    fn tell_spent(&mut self, spent: &Spent, participant: &ParticipantId, cause: &Cause) {
+    fn tell_spent(&mut self, spent: &SpentBudget, participant: &ParticipantId, cause: &Cause) {
         if !self.state.spending.told.contains(spent) {
             let currency = self.facts.budgets.currency.clone();
             self.emit(Event::BudgetSpent {

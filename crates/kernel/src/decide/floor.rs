@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, Guard, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
-use crate::model::state::{Conversation, PAIR_MAX, PAIR_WINDOW, Spoken};
+use crate::model::state::{Conversation, PAIR_MAX, PAIR_WINDOW, WakingWords};
 use crate::model::time::Timestamp;
 
 /// The same words so often within the repeat detector's window trip it.
@@ -66,7 +66,7 @@ impl Decider<'_> {
     }
 
     /// Gives each nominee a turn now, side by side.
-    pub(crate) fn grant_all(&mut self, spoken: &Spoken) {
+    pub(crate) fn grant_all(&mut self, spoken: &WakingWords) {
         let rules = self.state.rules();
         let nomination = (rules.nominate)(self.state, spoken);
         for id in nomination.forced {
@@ -122,7 +122,7 @@ impl Decider<'_> {
 
     /// Whether these words may wake this participant: an agent's are bounded by the guards
     /// (Ruling 16.), and so are a person's without proof while one holds.
-    pub(crate) fn may_wake(&mut self, spoken: &Spoken, woken: &ParticipantId) -> bool {
+    pub(crate) fn may_wake(&mut self, spoken: &WakingWords, woken: &ParticipantId) -> bool {
         if spoken.human {
             return !self.is_held_for_proof(woken, &spoken.cause);
         }

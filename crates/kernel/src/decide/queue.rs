@@ -4,7 +4,7 @@
 use crate::decide::Decider;
 use crate::model::event::WhyNot;
 use crate::model::ids::ParticipantId;
-use crate::model::state::{Conversation, Spoken};
+use crate::model::state::{Conversation, WakingWords};
 
 /// One sender holds at most this part of a queue, so that the others have places too.
 const SHARE_OF_ONE: usize = 4;
@@ -32,7 +32,7 @@ impl Conversation {
 
 impl Decider<'_> {
     /// Records for each agent that the message would have asked that it is not asked.
-    pub(crate) fn skip_for_full_queue(&mut self, spoken: &Spoken) {
+    pub(crate) fn skip_for_full_queue(&mut self, spoken: &WakingWords) {
         let asked = if spoken.asks.is_empty() {
             let nomination = (self.state.rules().nominate)(self.state, spoken);
             nomination.forced.into_iter().chain(nomination.polled).collect()

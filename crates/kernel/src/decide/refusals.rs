@@ -4,7 +4,7 @@ use crate::decide::{Decider, Unkept};
 use crate::model::command::{Post, Refusal, Rejection};
 use crate::model::event::{Event, SuppressedBecause};
 use crate::model::ids::ParticipantId;
-use crate::model::refused::{KEPT_BYTES_MAX, KEPT_MAX, Refused};
+use crate::model::refused::{KEPT_BYTES_MAX, KEPT_MAX, RefusedWords};
 
 /// Participants of whom it is remembered. Words of any more are refused and not kept.
 const PARTICIPANTS_MAX: usize = 400;
@@ -39,7 +39,7 @@ impl Decider<'_> {
                     || self.state.refused.0.contains_key(by)
             }
         };
-        let begins = known.filter(|refused| !refused.over).map(Refused::until);
+        let begins = known.filter(|refused| !refused.over).map(RefusedWords::until);
         if room {
             self.emit(Event::Suppressed {
                 participant: by.clone(),

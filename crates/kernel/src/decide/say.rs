@@ -10,7 +10,7 @@ use crate::model::event::{
 use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::message_part::Span;
 use crate::model::participant::{Kind, Participant};
-use crate::model::state::{Conversation, Round, Spoken, Turn};
+use crate::model::state::{Conversation, Round, WakingWords, Turn};
 use crate::policy::{EmptyReply, Unsolicited};
 use crate::text;
 use crate::text::mentions::{self, Mentions};
@@ -118,7 +118,7 @@ impl Decider<'_> {
         let posted = self.with_silence(posted, &named);
         let cause = self.emit(Event::Posted(posted.clone()));
         self.hint(&named, &cause);
-        let spoken = Spoken::of(&posted, cause);
+        let spoken = WakingWords::of(&posted, cause);
         match (waits, queue_full, posted.asks.is_empty()) {
             (_, true, _) => self.skip_for_full_queue(&spoken),
             (true, false, _) => {}
@@ -134,7 +134,7 @@ impl Decider<'_> {
         let (seq, unproven) = (self.state.head.next(), posted.lacks_person());
         let id = EventId::of(&self.state.stream, seq, self.now);
         let cause = Cause { seq, id, from: posted.from.clone(), depth: posted.depth, unproven };
-        let silence = self.state.silence_of(&Spoken::of(&posted, cause), &posted.body, named);
+        let silence = self.state.silence_of(&WakingWords::of(&posted, cause), &posted.body, named);
         let posted = Posted { silence: silence.map(Box::new), ..posted };
         // The answer to the speaker says it; words that the server brought are answered to none.
         if posted.via || posted.stray_name().is_some() {
@@ -342,7 +342,7 @@ impl Decider<'_> {
     /// An agent's visible words, and what the policy makes of them.
     pub(crate) fn spoke(&mut self, posted: Posted) -> Cause {
         let cause = self.emit(Event::Posted(posted.clone()));
-        self.after_words(&Spoken::of(&posted, cause.clone()));
+        self.after_words(&WakingWords::of(&posted, cause.clone()));
         cause
     }
 
@@ -467,12 +467,12 @@ impl Decider<'_> {
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);
-        self.after_words(&Spoken::of(&posted, cause.clone()));
+        self.after_words(&WakingWords::of(&posted, cause.clone()));
         self.heed_piece(&posted.from, cause.id, &posted.body);
     }
 
     /// What the policy does about words that are now visible.
-    pub(crate) fn after_words(&mut self, spoken: &Spoken) {
+    pub(crate) fn after_words(&mut self, spoken: &WakingWords) {
         (self.state.rules().on_reply)(self, spoken);
     }
 

@@ -14,7 +14,7 @@ use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::request::{Request, Stage};
 use crate::model::state::{
-    Conversation, Discussion, Guards, Owner, Reply, Round, RunningTurn, Spoken, Tombstone, Turn, Waited,
+    Conversation, Discussion, Guards, Owner, Reply, Round, RunningTurn, WakingWords, Tombstone, Turn, QueuedMessage,
 };
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
@@ -367,7 +367,7 @@ impl Conversation {
             self.apply_person_spoke(posted, recorded.ts);
             if posted.queued {
                 let is_first = self.queued().next().is_none();
-                self.floor.queue.push_back(Spoken::of(posted, cause));
+                self.floor.queue.push_back(WakingWords::of(posted, cause));
                 if let Some(round) = self.floor.round.as_mut().filter(|_| is_first) {
                     round.awaited_at = Some(recorded.ts);
                 }
@@ -428,7 +428,7 @@ impl Conversation {
             (turn.is_some_and(|turn| turn.may_pass), turn.and_then(|turn| turn.message));
         self.floor.charge(message);
         if posted.late.is_some() {
-            self.floor.queue.push_back(Spoken::of(posted, cause.clone()));
+            self.floor.queue.push_back(WakingWords::of(posted, cause.clone()));
         }
         if let Some(round) = self.floor.round_of(message) {
             round.replied(Reply { cause, mentions: posted.addressees() }, voluntary);
@@ -480,7 +480,7 @@ impl Conversation {
     /// everything up to some place between the one where they were said and this one.
     fn leaves_queue(&mut self, said: impl IntoIterator<Item = Seq>, at: Seq) {
         let mut waited = std::mem::take(&mut self.floor.waited);
-        waited.extend(said.into_iter().map(|said| Waited { said, left: at }));
+        waited.extend(said.into_iter().map(|said| QueuedMessage { said, left: at }));
         let cursors = self.participants.iter().map(|participant| participant.cursor);
         let running = self.open_turns().filter_map(|turn| turn.running);
         let prompted = running.map(|running| running.through_seq);

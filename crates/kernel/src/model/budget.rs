@@ -23,7 +23,7 @@ pub const DAY: Millis = Millis::from_secs(24 * 3600);
 /// Whose budget it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purse {
+pub enum BudgetOwner {
     /// Everything on this server.
     Hall,
     /// This conversation.
@@ -86,12 +86,12 @@ pub struct Limits {
 
 impl Limits {
     /// The limit of a purse.
-    pub fn of(&self, purse: &Purse) -> &Limit {
+    pub fn of(&self, purse: &BudgetOwner) -> &Limit {
         match purse {
-            Purse::Hall => &self.hall,
-            Purse::Conversation => &self.conversation,
-            Purse::Agent(_) => &self.agent,
-            Purse::Principal(_) => &self.principal,
+            BudgetOwner::Hall => &self.hall,
+            BudgetOwner::Conversation => &self.conversation,
+            BudgetOwner::Agent(_) => &self.agent,
+            BudgetOwner::Principal(_) => &self.principal,
         }
     }
 }
@@ -133,20 +133,20 @@ pub struct Charge {
 
 impl Charge {
     /// The purses beside its conversation's that it is taken from.
-    pub fn purses(&self) -> [Purse; 3] {
+    pub fn purses(&self) -> [BudgetOwner; 3] {
         [
-            Purse::Hall,
-            Purse::Agent(self.account.agent.clone()),
-            Purse::Principal(self.account.by.clone()),
+            BudgetOwner::Hall,
+            BudgetOwner::Agent(self.account.agent.clone()),
+            BudgetOwner::Principal(self.account.by.clone()),
         ]
     }
 
-    fn is_from(&self, purse: &Purse) -> bool {
+    fn is_from(&self, purse: &BudgetOwner) -> bool {
         match purse {
-            Purse::Hall => true,
-            Purse::Conversation => false,
-            Purse::Agent(agent) => *agent == self.account.agent,
-            Purse::Principal(by) => *by == self.account.by,
+            BudgetOwner::Hall => true,
+            BudgetOwner::Conversation => false,
+            BudgetOwner::Agent(agent) => *agent == self.account.agent,
+            BudgetOwner::Principal(by) => *by == self.account.by,
         }
     }
 
@@ -158,7 +158,7 @@ impl Charge {
 
 /// What was spent from a purse in the windows of the latest charge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct WindowTotals {
     /// The hour of the turns.
     pub hour: Timestamp,
     /// Turns in that hour.
@@ -175,9 +175,9 @@ pub struct Standing {
 
 /// A budget that is used up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct SpentBudget {
     /// Whose budget it is.
-    pub purse: Purse,
+    pub purse: BudgetOwner,
     /// What is counted: turns, turns that no person set off, or money.
     pub measure: Measure,
     /// How much there was: turns, or millionths of the currency.
@@ -186,7 +186,7 @@ pub struct Spent {
     pub until: Timestamp,
 }
 
-impl Standing {
+impl WindowTotals {
     /// Takes a charge into account. One of an earlier window counts in the present one: a clock
     /// that went back makes nothing cheaper.
     pub fn charge(&mut self, charge: &Charge) {
@@ -270,17 +270,17 @@ pub struct Budgets {
     /// The limits.
     pub limits: Limits,
     /// What was spent from each purse; nothing from those that are not here.
-    pub standings: BTreeMap<Purse, Standing>,
+    pub standings: BTreeMap<BudgetOwner, WindowTotals>,
 }
 
 impl Budgets {
     /// What was spent from a purse.
-    pub fn standing(&self, purse: &Purse) -> Standing {
+    pub fn standing(&self, purse: &BudgetOwner) -> WindowTotals {
         self.standings.get(purse).copied().unwrap_or_default()
     }
 
     /// What was spent from a purse, and what these charges spend from it.
-    pub(crate) fn standing_after(&self, purse: &Purse, charges: &[Charge]) -> Standing {
+    pub(crate) fn standing_after(&self, purse: &BudgetOwner, charges: &[Charge]) -> WindowTotals {
         let mut standing = self.standing(purse);
         charges
             .iter()
@@ -293,7 +293,7 @@ impl Budgets {
     pub fn can_pay(&self, charges: &[Charge], now: Timestamp) -> bool {
         (0..charges.len()).all(|at| {
             let (before, charge) = (&charges[..at], &charges[at]);
-            let pays = |purse: &Purse| {
+            let pays = |purse: &BudgetOwner| {
                 let standing = self.standing_after(purse, before);
                 let (limit, attended) = (self.limits.of(purse), charge.account.attended);
                 standing.used_up(limit, Measure::VARIANTS, attended, now.max(charge.hour)).is_none()
@@ -316,14 +316,14 @@ pub fn start_of(ts: Timestamp, length: Millis) -> Timestamp {
     Timestamp::from_millis(ts.millis() - ts.millis().rem_euclid(length))
 }
 
-impl Spent {
+impl SpentBudget {
     /// What is used up, for people.
     pub fn sentence(&self, currency: &str) -> String {
         let whose = match &self.purse {
-            Purse::Hall => "this server".to_owned(),
-            Purse::Conversation => "this conversation".to_owned(),
-            Purse::Agent(agent) => format!("the agent {agent}"),
-            Purse::Principal(by) => format!("what {by} sets off"),
+            BudgetOwner::Hall => "this server".to_owned(),
+            BudgetOwner::Conversation => "this conversation".to_owned(),
+            BudgetOwner::Agent(agent) => format!("the agent {agent}"),
+            BudgetOwner::Principal(by) => format!("what {by} sets off"),
         };
         let turns = counted(self.limit, "turn");
         let what = match self.measure {
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn turns_are_counted_by_the_hour_and_money_by_the_day() {
-        let mut standing = Standing::default();
+        let mut standing = WindowTotals::default();
         standing.charge(&charge(23, 2, 500, true));
         standing.charge(&charge(23, 1, 0, false));
         let at = |hours: i64| Timestamp::from_millis(hours * 3_600_000 + 5);
@@ -379,7 +379,7 @@ mod tests {
         let limit = Limit { turns: Some(2), unattended: None, micros: None };
         let until = Timestamp::from_millis(1000);
         let standing =
-            Standing { raise: Raise { turns: 3, micros: 0, until }, ..Standing::default() };
+            WindowTotals { raise: Raise { turns: 3, micros: 0, until }, ..WindowTotals::default() };
         assert_eq!(standing.limit(&limit, Measure::Turns, Timestamp::from_millis(999)), Some(5));
         assert_eq!(standing.limit(&limit, Measure::Turns, until), Some(2));
         assert_eq!(standing.limit(&limit, Measure::Money, Timestamp::from_millis(0)), None);

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::budget::{Raise, Spent};
+use crate::model::budget::{Raise, SpentBudget};
 use crate::model::ending::Ending;
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -894,7 +894,7 @@ pub enum Event {
     /// Told once for each window.
     BudgetSpent {
         /// Which, and until when.
-        spent: Spent,
+        spent: SpentBudget,
         /// The currency of a limit of money.
         currency: String,
         /// Who is the first that is not asked.

@@ -18,10 +18,10 @@ pub const KEPT_BYTES_MAX: u64 = 1024 * 1024;
 pub const WINDOW: Millis = Millis::from_secs(3600);
 /// Who was refused lately. Part of a conversation's state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Refusals(pub(crate) BTreeMap<ParticipantId, Refused>);
+pub(crate) struct Refusals(pub(crate) BTreeMap<ParticipantId, RefusedWords>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedWords {
     pub(crate) since: Timestamp,
     pub(crate) kept: u32,
     pub(crate) bytes: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Refused {
     pub(crate) over: bool,
 }
 
-impl Refused {
+impl RefusedWords {
     pub(crate) fn until(&self) -> Timestamp {
         self.since + WINDOW
     }
@@ -41,7 +41,7 @@ impl Refusals {
             return;
         }
         self.0.retain(|_, refused| refused.over || refused.until() > ts);
-        let refused = self.0.entry(participant.clone()).or_insert(Refused {
+        let refused = self.0.entry(participant.clone()).or_insert(RefusedWords {
             since: ts,
             kept: 0,
             bytes: 0,
@@ -61,7 +61,7 @@ impl Refusals {
 
     /// When the next one is told of.
     pub(crate) fn told_at(&self) -> Option<Timestamp> {
-        self.0.values().filter(|refused| refused.over).map(Refused::until).min()
+        self.0.values().filter(|refused| refused.over).map(RefusedWords::until).min()
     }
 
     /// Those whose time is over and of whom is to be told.

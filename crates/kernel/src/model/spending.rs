@@ -1,7 +1,7 @@
 //! Whom a turn is charged to, and what a conversation remembers of its own budget.
 
 use crate::model::budget::{
-    Account, Budgets, Charge, HOUR, Limits, Measure, Purse, Spent, Standing, start_of,
+    Account, Budgets, Charge, HOUR, Limits, Measure, BudgetOwner, SpentBudget, WindowTotals, start_of,
 };
 use crate::model::event::{Cause, Event, RecordedEvent, Usage};
 use crate::model::ids::ParticipantId;
@@ -13,7 +13,7 @@ const ORIGINS_MAX: usize = 64;
 
 impl Conversation {
     /// What was spent from this conversation's own purse.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> WindowTotals {
         self.spending.standing
     }
 
@@ -79,7 +79,7 @@ impl Conversation {
         }
     }
 
-    pub(crate) fn apply_spent(&mut self, spent: &Spent, ts: Timestamp) {
+    pub(crate) fn apply_spent(&mut self, spent: &SpentBudget, ts: Timestamp) {
         self.spending.told.retain(|told| told.until > ts);
         self.spending.told.push(spent.clone());
     }
@@ -93,25 +93,25 @@ impl Conversation {
         measures: &[Measure],
         account: &Account,
         now: Timestamp,
-    ) -> Option<Spent> {
+    ) -> Option<SpentBudget> {
         if budgets.limits == Limits::default() {
             return None;
         }
         let purses = [
-            Purse::Conversation,
-            Purse::Agent(account.agent.clone()),
-            Purse::Principal(account.by.clone()),
-            Purse::Hall,
+            BudgetOwner::Conversation,
+            BudgetOwner::Agent(account.agent.clone()),
+            BudgetOwner::Principal(account.by.clone()),
+            BudgetOwner::Hall,
         ];
         purses.into_iter().find_map(|purse| {
-            let standing = if purse == Purse::Conversation {
+            let standing = if purse == BudgetOwner::Conversation {
                 self.spending.standing
             } else {
                 budgets.standing_after(&purse, decided)
             };
             let (measure, limit, until) =
                 standing.used_up(budgets.limits.of(&purse), measures, account.attended, now)?;
-            Some(Spent { purse, measure, limit, until })
+            Some(SpentBudget { purse, measure, limit, until })
         })
     }
 }

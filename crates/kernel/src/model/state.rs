@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::budget::{Spent, Standing};
+use crate::model::budget::{SpentBudget, WindowTotals};
 use crate::model::contribution::{Asides, Contribution};
 use crate::model::event::{Cause, Guard, Posted, RecordedEvent, Recipient};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
@@ -114,9 +114,9 @@ pub(crate) struct Origin {
 /// What a conversation remembers of its budget.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spending {
-    pub(crate) standing: Standing,
+    pub(crate) standing: WindowTotals,
     /// Budgets of which people were told that they are used up.
-    pub(crate) told: Vec<Spent>,
+    pub(crate) told: Vec<SpentBudget>,
     /// Who set off the latest contributions that answered a turn.
     pub(crate) origins: VecDeque<Origin>,
 }
@@ -140,13 +140,13 @@ pub struct Floor {
     pub(crate) turns: BTreeMap<TurnNo, Turn>,
     pub(crate) last_turn: TurnNo,
     /// Human messages that wait for their time, and agents' answers that were late for their round.
-    pub(crate) queue: VecDeque<Spoken>,
+    pub(crate) queue: VecDeque<WakingWords>,
     /// The position of the message that was taken from the queue last, and that of the event that
     /// took it.
     pub(crate) taken: Option<(Seq, Seq)>,
     /// Messages that left the queue after somebody's turns had come past the place where they were
     /// said: who is told of them next may look no further back for events than to where they left.
-    pub(crate) waited: VecDeque<Waited>,
+    pub(crate) waited: VecDeque<QueuedMessage>,
     pub(crate) round: Option<Round>,
     /// The human message whose replies are counted: the one whose round was opened last.
     pub(crate) message: Option<Seq>,
@@ -179,7 +179,7 @@ pub struct Floor {
 
 /// A message that waited in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waited {
+pub struct QueuedMessage {
     /// Where it was said.
     pub said: Seq,
     /// Where its time came, or a stop took it out of the queue.
@@ -210,7 +210,7 @@ impl Floor {
 
 /// Words that may wake somebody.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spoken {
+pub struct WakingWords {
     pub(crate) cause: Cause,
     /// Who need not be told of it.
     pub(crate) author: ParticipantId,
@@ -227,7 +227,7 @@ pub struct Spoken {
     pub(crate) late: Option<Seq>,
 }
 
-impl Spoken {
+impl WakingWords {
     /// Words that were said, from where they stand.
     pub(crate) fn of(posted: &Posted, cause: Cause) -> Self {
         let human = posted.is_persons();
@@ -459,7 +459,7 @@ impl Conversation {
 
     /// Messages that waited in the queue and that somebody has not been told of since, oldest
     /// first.
-    pub fn waited(&self) -> impl Iterator<Item = Waited> {
+    pub fn waited(&self) -> impl Iterator<Item = QueuedMessage> {
         self.floor.waited.iter().copied()
     }
 

@@ -3,7 +3,7 @@
 
 use crate::model::event::{Recipient, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
-use crate::model::state::{Conversation, Spoken};
+use crate::model::state::{Conversation, WakingWords};
 use crate::policy::rounds::{is_news, may_be_asked, must_wait};
 use crate::policy::{
     AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Reactions, Rules, Unsolicited, addressed,
@@ -35,7 +35,7 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
-fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let forced = addressed(state, spoken);
     let targeted = matches!(spoken.to, Recipient::One(_));
     let mut rest = others(state, &spoken.cause.from);

@@ -1,7 +1,7 @@
 //! `mention_only`: only those addressed answer. (Ruling 16.)
 
 use crate::model::event::{Recipient, TurnReason};
-use crate::model::state::{Conversation, Spoken};
+use crate::model::state::{Conversation, WakingWords};
 use crate::policy::{
     AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Rules, Unsolicited, addressed, others,
 };
@@ -31,7 +31,7 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
-fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let mut forced = addressed(state, spoken);
     if !spoken.human {
         let direct = matches!(spoken.to, Recipient::One(_));

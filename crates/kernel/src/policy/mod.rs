@@ -18,7 +18,7 @@ use crate::decide::Decider;
 use crate::model::event::{Recipient, TurnReason, WhyNot};
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::ParticipantId;
-use crate::model::state::{Conversation, Spoken, Turn};
+use crate::model::state::{Conversation, WakingWords, Turn};
 
 /// So many mentions of an agent's message are acted on.
 const AGENT_MENTIONS_MAX: usize = 5;
@@ -26,18 +26,18 @@ const AGENT_MENTIONS_MAX: usize = 5;
 /// What a policy decides: functions without a state of their own, and what is fixed.
 pub(crate) struct Rules {
     /// Whom some words would ask. The same function decides, and previews.
-    pub(crate) nominate: fn(&Conversation, &Spoken) -> Nomination,
+    pub(crate) nominate: fn(&Conversation, &WakingWords) -> Nomination,
     /// Who may react to the replies of the round, in an order that has those first who must;
     /// nothing where nobody does.
     pub(crate) react: fn(&Conversation) -> Option<Reactions>,
     /// Whether a person's message waits for its time.
     pub(crate) queues: fn(&Conversation) -> bool,
     /// A person said something that does not wait.
-    pub(crate) on_posted: fn(&mut Decider<'_>, &Spoken),
+    pub(crate) on_posted: fn(&mut Decider<'_>, &WakingWords),
     /// The time of a message has come that waited, maybe under other rules.
-    pub(crate) on_taken: fn(&mut Decider<'_>, &Spoken),
+    pub(crate) on_taken: fn(&mut Decider<'_>, &WakingWords),
     /// An agent said something.
-    pub(crate) on_reply: fn(&mut Decider<'_>, &Spoken),
+    pub(crate) on_reply: fn(&mut Decider<'_>, &WakingWords),
     /// Moves the floor; false when it has to wait for somebody.
     pub(crate) step: fn(&mut Decider<'_>) -> bool,
     /// Why those are asked who may answer and need not.
@@ -172,7 +172,7 @@ fn others(state: &Conversation, speaker: &ParticipantId) -> Vec<ParticipantId> {
 
 /// The agents that some words address: the one in `to`, then those mentioned, in order, then whose
 /// message a person replies to. (Ruling 15.)
-fn addressed(state: &Conversation, spoken: &Spoken) -> Vec<ParticipantId> {
+fn addressed(state: &Conversation, spoken: &WakingWords) -> Vec<ParticipantId> {
     let to = match &spoken.to {
         Recipient::All => None,
         Recipient::One(id) => Some(id),

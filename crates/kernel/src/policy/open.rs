@@ -3,7 +3,7 @@
 use crate::decide::Decider;
 use crate::model::event::{TurnKind, TurnReason};
 use crate::model::ids::ParticipantId;
-use crate::model::state::{Conversation, Spoken};
+use crate::model::state::{Conversation, WakingWords};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
 use crate::read::frames::headed;
 use crate::read::templates::{LINK_MEMBERS, LINK_SILENCE, LINKED};
@@ -35,7 +35,7 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
-fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let polled = others(state, &spoken.author).into_iter();
     let polled = polled.filter(|id| !spoken.elsewhere.contains(id)).collect();
     Nomination { polled, cap: u32::MAX, ..Nomination::default() }
@@ -54,7 +54,7 @@ fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
 impl Decider<'_> {
     /// Words that waited go to every member of a link: the step counts only what is said from now
     /// on. Whom they ask, their round asks.
-    fn link_all(&mut self, spoken: &Spoken) {
+    fn link_all(&mut self, spoken: &WakingWords) {
         for id in nominate(self.state, spoken).polled {
             if spoken.asks.contains(&id) {
                 continue;
@@ -66,7 +66,7 @@ impl Decider<'_> {
     }
 
     /// Records why no agent is asked about a person's words, if a guard holds.
-    fn tell_held(&mut self, spoken: &Spoken) {
+    fn tell_held(&mut self, spoken: &WakingWords) {
         for id in nominate(self.state, spoken).polled {
             if self.unable(&id).is_none() {
                 self.may_wake(spoken, &id);

@@ -2,7 +2,7 @@
 //! order. (Ruling 17.)
 
 use crate::model::event::TurnReason;
-use crate::model::state::{Conversation, Spoken};
+use crate::model::state::{Conversation, WakingWords};
 use crate::policy::rounds::must_wait;
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
 
@@ -31,7 +31,7 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
-fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
+fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let mut polled = others(state, &spoken.cause.from);
     let last = state.floor.last_speaker.as_ref();
     if let Some(at) = polled.iter().position(|id| Some(id) == last) {

@@ -6,7 +6,7 @@ use crate::model::event::{Cause, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
 use crate::model::settings::COOLDOWN_MAX;
-use crate::model::state::{Conversation, Reply, Spoken};
+use crate::model::state::{Conversation, Reply, WakingWords};
 use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
@@ -111,7 +111,7 @@ impl Conversation {
 
 impl Decider<'_> {
     /// The time of a person's message has come: those whom it asks are asked one after the other.
-    pub(crate) fn open_round(&mut self, spoken: &Spoken) {
+    pub(crate) fn open_round(&mut self, spoken: &WakingWords) {
         let Nomination { forced, polled, others, cap, targeted } =
             (self.state.rules().nominate)(self.state, spoken);
         if forced.is_empty() && polled.is_empty() && others.is_empty() {
@@ -133,7 +133,7 @@ impl Decider<'_> {
 
     /// A person says who answers: a round of just those, in order, under whatever rules.
     /// (Ruling 17.)
-    pub(crate) fn open_asked(&mut self, spoken: &Spoken) {
+    pub(crate) fn open_asked(&mut self, spoken: &WakingWords) {
         let forced: Vec<_> =
             spoken.asks.iter().filter(|id| self.may_wake(spoken, id)).cloned().collect();
         if forced.is_empty() || self.state.rules().gathers || planted::has(Bug::AskForcesNobody) {

@@ -7,7 +7,7 @@ mod prompts;
 
 use crate::decide::Decider;
 use crate::decide::gatherings::{SPEAKERS_MIN, check_circle, check_plan};
-use crate::model::budget::{Account, Measure, Purse};
+use crate::model::budget::{Account, Measure, BudgetOwner};
 use crate::model::command::{Actor, Control, Post, Refusal, Rejection};
 use crate::model::event::{Cause, Event, Guard, Outcome, SuppressedBecause, TurnKind, TurnReason};
 use crate::model::gathering::{
@@ -585,10 +585,10 @@ impl Decider<'_> {
         let by = self.state.gathering().map(|gathering| gathering.by.clone())?;
         let Account { agent, by, .. } =
             Account { agent: client.unwrap_or_else(|| id.to_string()), by, attended: true };
-        let purses = [Purse::Conversation, Purse::Agent(agent), Purse::Principal(by), Purse::Hall];
+        let purses = [BudgetOwner::Conversation, BudgetOwner::Agent(agent), BudgetOwner::Principal(by), BudgetOwner::Hall];
         let left = purses.into_iter().filter_map(|purse| {
             let standing = match purse {
-                Purse::Conversation => self.state.standing(),
+                BudgetOwner::Conversation => self.state.standing(),
                 _ => self.facts.budgets.standing(&purse),
             };
             standing.left(self.facts.budgets.limits.of(&purse), Measure::Turns, self.now)

@@ -7,7 +7,7 @@ use crate::model::command::Facts;
 use crate::model::event::{Cause, Recipient, TurnReason, WhyNot};
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::silence::Silence;
-use crate::model::state::{Conversation, Spoken};
+use crate::model::state::{Conversation, WakingWords};
 use crate::model::time::Timestamp;
 use crate::text::mentions;
 
@@ -64,7 +64,7 @@ impl Conversation {
         let mentions = named.participants.clone();
         let (elsewhere, asks, late) = (Vec::new(), Vec::new(), None);
         let spoken =
-            Spoken { author, cause, to, mentions, elsewhere, replies_to, asks, human, late };
+            WakingWords { author, cause, to, mentions, elsewhere, replies_to, asks, human, late };
         let silence = self.silence_of(&spoken, &draft.body, &named);
         let stray = || self.stray_name(&draft.body, &named, speaker);
         let stray = if silence.is_none() { stray() } else { None };

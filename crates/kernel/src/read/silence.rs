@@ -7,7 +7,7 @@ use crate::model::event::{Cause, Event, Fault, Guard, Posted, RecordedEvent, Rec
 use crate::model::ids::{EventId, ParticipantId, Seq, StreamId};
 use crate::model::participant::Participant;
 use crate::model::silence::{Reason, Silence};
-use crate::model::state::{Conversation, Spoken, Turn};
+use crate::model::state::{Conversation, WakingWords, Turn};
 use crate::read::view::{Viewer, visible};
 use crate::text::mentions::{self, Mentions};
 
@@ -68,7 +68,7 @@ impl Fault {
 impl Conversation {
     /// Returns the reason for which some words ask no agent; nothing if they ask one, or are an
     /// agent's and name none. The decision and the preview share it.
-    pub(crate) fn silence_of(&self, spoken: &Spoken, body: &str, named: &Mentions) -> Option<Silence> {
+    pub(crate) fn silence_of(&self, spoken: &WakingWords, body: &str, named: &Mentions) -> Option<Silence> {
         let names_any = || !spoken.mentions.is_empty() || spoken.to != Recipient::All;
         if !spoken.asks.is_empty() || (!spoken.human && !names_any()) {
             return None;
@@ -90,7 +90,7 @@ impl Conversation {
         other.map(|id| Silence::of(Reason::NoDiscussion).about(Some(id.clone())))
     }
 
-    fn silence_of_person(&self, spoken: &Spoken, body: &str, named: &Mentions) -> Silence {
+    fn silence_of_person(&self, spoken: &WakingWords, body: &str, named: &Mentions) -> Silence {
         let speaker = &spoken.cause.from;
         if !self.agents().any(|agent| agent.id != *speaker) {
             return Silence::of(Reason::NoAgents);

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::{Action, Door};
 use moothall_engine::ports::{UsageBy, UsageWanted, UsageSum};
-use moothall_kernel::budget::Purse;
+use moothall_kernel::budget::BudgetOwner;
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 
@@ -50,12 +50,12 @@ pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<Usag
             rows.push(named(&door, &used).await?);
         }
     }
-    let mut budgets = door.budgets(&Purse::Hall);
+    let mut budgets = door.budgets(&BudgetOwner::Hall);
     if let Some(thread) = &thread {
         budgets.extend(door.thread_budgets(thread).await?);
     }
     if let Some(agent) = wanted.agent {
-        budgets.extend(door.budgets(&Purse::Agent(agent)));
+        budgets.extend(door.budgets(&BudgetOwner::Agent(agent)));
     }
     Ok(Json(UsageAnswer {
         currency: door.currency(),
@@ -126,7 +126,7 @@ impl Inbound for BudgetRaise {
     }
 }
 
-fn purse(budget: &str, whose: Option<String>) -> ApiResult<Purse> {
+fn purse(budget: &str, whose: Option<String>) -> ApiResult<BudgetOwner> {
     let refused = |message: &str| ApiError::new(Code::InvalidField, message);
     if budget == "hall" && whose.is_some() {
         return Err(refused("The hall has one budget: leave 'whose' out."));
@@ -134,9 +134,9 @@ fn purse(budget: &str, whose: Option<String>) -> ApiResult<Purse> {
     let whose =
         || whose.ok_or_else(|| refused("'whose' is missing: the name of the agent or principal."));
     match budget {
-        "hall" => Ok(Purse::Hall),
-        "agent" => Ok(Purse::Agent(whose()?)),
-        "principal" => Ok(Purse::Principal(participant(&whose()?, "whose")?)),
+        "hall" => Ok(BudgetOwner::Hall),
+        "agent" => Ok(BudgetOwner::Agent(whose()?)),
+        "principal" => Ok(BudgetOwner::Principal(participant(&whose()?, "whose")?)),
         _ => Err(refused("'budget' is \"hall\", \"agent\" or \"principal\".")),
     }
 }

@@ -1,6 +1,6 @@
 //! The envelope in which every event travels.
 
-use moothall_kernel::budget::{Measure, Spent};
+use moothall_kernel::budget::{Measure, SpentBudget};
 use moothall_kernel::event::{self, Cause, Event, Guard, Posted, RecordedEvent, Recipient};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::permission::Withdrawn;
@@ -384,7 +384,7 @@ fn notice(code: &str, text: &str, about: Option<&ParticipantId>) -> Value {
 }
 
 /// A budget that is used up: whose, of what, how much there was, and until when.
-fn spent_content(spent: &Spent, currency: &str, about: &ParticipantId) -> Value {
+fn spent_content(spent: &SpentBudget, currency: &str, about: &ParticipantId) -> Value {
     let (budget, whose) = purse_words(&spent.purse);
     let sentence = spent.sentence(currency);
     let text = format!(

@@ -2,7 +2,7 @@
 
 use moothall_engine::door::{BudgetGuard, GuardItem, GuardSubject};
 use moothall_engine::reservations::{TurnReservation, Shortage};
-use moothall_kernel::budget::{Measure, Purse};
+use moothall_kernel::budget::{Measure, BudgetOwner};
 use moothall_kernel::event::Guard;
 use moothall_kernel::guards::{Check, Count, GuardRow, GuardState, Lift, OwnWordsRow, Speakers};
 use moothall_kernel::ids::ParticipantId;
@@ -189,7 +189,7 @@ impl GuardEntry {
         Self { count, limit, ..Self::default() }
     }
 
-    fn raised(self, purse: &Purse) -> Self {
+    fn raised(self, purse: &BudgetOwner) -> Self {
         let (budget, whose) = purse_words(purse);
         let lift = GuardLift { by: "raise".into(), proof: true, ..GuardLift::time() };
         Self { budget: Some(budget.into()), whose: whose.map(Into::into), lift: Some(lift), ..self }
@@ -247,16 +247,16 @@ fn floor_words(check: &Check) -> String {
     }
 }
 
-fn budget_words(measure: Measure, purse: &Purse) -> String {
+fn budget_words(measure: Measure, purse: &BudgetOwner) -> String {
     let what = match measure {
         Measure::Turns => "turns an hour",
         Measure::Unattended => "turns an hour without a person",
         Measure::Money => "money a day",
     };
     match purse {
-        Purse::Hall => format!("{what}, whole server"),
-        Purse::Conversation => format!("{what}, this conversation"),
-        Purse::Agent(agent) => format!("{what}, agent {agent}"),
-        Purse::Principal(by) => format!("{what}, set off by {by}"),
+        BudgetOwner::Hall => format!("{what}, whole server"),
+        BudgetOwner::Conversation => format!("{what}, this conversation"),
+        BudgetOwner::Agent(agent) => format!("{what}, agent {agent}"),
+        BudgetOwner::Principal(by) => format!("{what}, set off by {by}"),
     }
 }

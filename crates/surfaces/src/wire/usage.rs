@@ -2,7 +2,7 @@
 
 use moothall_engine::budgets::BudgetState;
 use moothall_engine::ports::UsageSum;
-use moothall_kernel::budget::Purse;
+use moothall_kernel::budget::BudgetOwner;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -113,12 +113,12 @@ impl UsageRow {
 }
 
 /// Whose budget it is: the kind, and the name where there are several.
-pub(super) fn purse_words(purse: &Purse) -> (&'static str, Option<&str>) {
+pub(super) fn purse_words(purse: &BudgetOwner) -> (&'static str, Option<&str>) {
     match purse {
-        Purse::Hall => ("hall", None),
-        Purse::Conversation => ("conversation", None),
-        Purse::Agent(agent) => ("agent", Some(agent.as_str())),
-        Purse::Principal(by) => ("principal", Some(by.as_str())),
+        BudgetOwner::Hall => ("hall", None),
+        BudgetOwner::Conversation => ("conversation", None),
+        BudgetOwner::Agent(agent) => ("agent", Some(agent.as_str())),
+        BudgetOwner::Principal(by) => ("principal", Some(by.as_str())),
     }
 }
 

@@ -4,7 +4,7 @@ use moothall_engine::access::{AuditAction, AuditEntry};
 use moothall_engine::ports::{
     AppendError, EventLog, Ledger, Principals, StreamBatch, UsageBy, UsageWanted, UsageSum,
 };
-use moothall_kernel::budget::{Account, Charge, Purse, Raise};
+use moothall_kernel::budget::{Account, Charge, BudgetOwner, Raise};
 use moothall_kernel::event::Usage;
 use moothall_kernel::ids::{Seq, StreamId};
 
@@ -148,7 +148,7 @@ pub async fn what_was_charged_is_found_again<S: Subject>(subject: S) {
         }
     };
     let raise = Raise { turns: 5, micros: 9, until: at(30 * HOUR) };
-    for purse in [Purse::Hall, Purse::Agent("demo".into())] {
+    for purse in [BudgetOwner::Hall, BudgetOwner::Agent("demo".into())] {
         log.keep_raise(&purse, &Raise { turns: 1, ..raise }, &entry("one")).await.unwrap();
         log.keep_raise(&purse, &raise, &entry("five")).await.unwrap();
     }
@@ -177,7 +177,7 @@ pub async fn what_was_charged_is_found_again<S: Subject>(subject: S) {
     assert_eq!((sum(true), sum(false)), ((1, 7), (1, 0)));
     assert_eq!(
         ledger.raises(at(29 * HOUR)).await.unwrap(),
-        [(Purse::Hall, raise), (Purse::Agent("demo".into()), raise)].to_vec()
+        [(BudgetOwner::Hall, raise), (BudgetOwner::Agent("demo".into()), raise)].to_vec()
     );
     assert!(ledger.raises(at(30 * HOUR)).await.unwrap().is_empty());
     assert!(ledger.uncounted(9).await.unwrap().is_empty());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::STATE_VERSION;
-use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
+use crate::model::budget::{Account, Measure, BudgetOwner, Raise, SpentBudget, WindowTotals};
 use crate::model::contribution::{Aside, Asides, Contribution};
 use crate::model::event::{Cause, Guard, Recipient, TurnKind, Usage, TurnReason};
 use crate::model::gathering::{
@@ -18,14 +18,14 @@ use crate::model::participant::{
 use crate::model::permission::{
     OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn,
 };
-use crate::model::refused::{Refusals, Refused};
+use crate::model::refused::{Refusals, RefusedWords};
 use crate::model::request::{OpenRequest, Request, Stage};
 use crate::model::said::Said;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::StartRequest;
 use crate::model::state::{
     TurnCause, Conversation, Discussion, ClosedRound, EndedTurn, Floor, Guards, Origin, Owner, Reply, Round,
-    RunningTurn, Spending, Spoken, Tombstone, Turn, Waited,
+    RunningTurn, Spending, WakingWords, Tombstone, Turn, QueuedMessage,
 };
 use crate::model::summary::{Summaries, Summary};
 use crate::model::talk::TalkRefusal;
@@ -94,7 +94,7 @@ fn floor() -> Floor {
     Floor {
         turns: BTreeMap::from([(TurnNo(4), turn())]),
         last_turn: TurnNo(4),
-        queue: [Spoken {
+        queue: [WakingWords {
             cause: cause(),
             author: "user".into(),
             to: Recipient::One("a".into()),
@@ -107,7 +107,7 @@ fn floor() -> Floor {
         }]
         .into(),
         taken: Some((Seq(3), Seq(4))),
-        waited: [Waited { said: Seq(2), left: Seq(4) }].into(),
+        waited: [QueuedMessage { said: Seq(2), left: Seq(4) }].into(),
         message: Some(Seq(3)),
         earlier: vec![ClosedRound { round: round.clone(), spent: 2, cap: 4 }],
         round: Some(round),
@@ -248,7 +248,7 @@ fn gathering() -> Gathering {
 
 fn spending() -> Spending {
     Spending {
-        standing: Standing {
+        standing: WindowTotals {
             hour: at(1),
             turns: 2,
             unattended: 1,
@@ -256,8 +256,8 @@ fn spending() -> Spending {
             micros: 5,
             raise: Raise { turns: 1, micros: 2, until: at(3) },
         },
-        told: vec![Spent {
-            purse: Purse::Conversation,
+        told: vec![SpentBudget {
+            purse: BudgetOwner::Conversation,
             measure: Measure::Turns,
             limit: 3,
             until: at(4),
@@ -295,7 +295,7 @@ fn full() -> Conversation {
         of: BTreeMap::from([("a".into(), vec![Summary { seq: Seq(2), through: Seq(1) }])]),
         redacted_at: Seq(1),
     };
-    let refused = Refused { since: at(1), kept: 2, bytes: 3, over: true };
+    let refused = RefusedWords { since: at(1), kept: 2, bytes: 3, over: true };
     let contribution = || Some(Contribution { cause: cause(), author: "a".into() });
     Conversation {
         stream: StreamId::new("full"),

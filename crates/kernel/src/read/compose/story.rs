@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use crate::model::event::{Event, Posted, RecordedEvent};
 use crate::model::ids::Seq;
-use crate::model::state::{Conversation, Waited};
+use crate::model::state::{Conversation, QueuedMessage};
 use crate::read::templates::LEFT_OUT;
 use crate::read::view::{Viewer, visible};
 
@@ -55,7 +55,7 @@ impl<'a> Material<'a> {
 
     /// Messages that left the queue before the events, and that somebody has not been told of
     /// since.
-    pub fn waited(&self, state: &Conversation) -> impl Iterator<Item = Waited> {
+    pub fn waited(&self, state: &Conversation) -> impl Iterator<Item = QueuedMessage> {
         let begins = self.events.first().map(|first| first.seq);
         state.waited().filter(move |waited| begins.is_some_and(|begins| waited.left < begins))
     }
