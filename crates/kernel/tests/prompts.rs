@@ -5,7 +5,7 @@
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Facts, Invite, Post};
-use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, Unread, compose};
+use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, OmittedCount, compose};
 use moothall_kernel::event::{Cause, Event, RecordedEvent, Usage};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
@@ -101,7 +101,7 @@ impl Room {
 
     /// The prompt of the newest open turn, where the last `events` of the log were read, of those
     /// before the last `messages` messages, and nothing else but what is needed.
-    fn prompt_of(&self, messages: usize, events: usize, bytes: usize, unread: Unread) -> Prompt {
+    fn prompt_of(&self, messages: usize, events: usize, bytes: usize, unread: OmittedCount) -> Prompt {
         let turn = self.state.open_turns().last().unwrap();
         let from = self.state.participant(&turn.participant).unwrap().cursor;
         let (older, events) = self.log.split_at(self.log.len() - events.min(self.log.len()));
@@ -120,7 +120,7 @@ impl Room {
     }
 
     fn prompt(&self) -> Prompt {
-        self.prompt_of(usize::MAX, usize::MAX, TRANSCRIPT_BYTES, Unread::default())
+        self.prompt_of(usize::MAX, usize::MAX, TRANSCRIPT_BYTES, OmittedCount::default())
     }
 }
 
@@ -136,7 +136,7 @@ fn a_transcript_does_not_care_how_many_events_lie_between_its_messages() {
         room.does(ClientCommand::Rename { name: format!("Lunch {n}"), by: Actor::human("user") });
     }
     room.says("user", "@ann who am I?");
-    let prompt = room.prompt_of(usize::MAX, 128, TRANSCRIPT_BYTES, Unread::default());
+    let prompt = room.prompt_of(usize::MAX, 128, TRANSCRIPT_BYTES, OmittedCount::default());
     assert!(
         prompt
             .standalone
@@ -152,11 +152,11 @@ fn what_was_not_read_is_counted_all_the_same() {
     let seqs: Vec<Seq> = (0..1_900).map(|n| room.says("user", &format!("message {n}"))).collect();
     room.says("user", "@ann how many?");
     let left_out = |room: &Room, messages| {
-        let prompt = room.prompt_of(messages, 20, TRANSCRIPT_BYTES, Unread::default());
+        let prompt = room.prompt_of(messages, 20, TRANSCRIPT_BYTES, OmittedCount::default());
         prompt.standalone.lines().find(|line| line.contains("left out")).map(str::to_owned)
     };
     let shown = room
-        .prompt_of(100, 20, TRANSCRIPT_BYTES, Unread::default())
+        .prompt_of(100, 20, TRANSCRIPT_BYTES, OmittedCount::default())
         .standalone
         .matches("[User]")
         .count();
@@ -166,14 +166,14 @@ fn what_was_not_read_is_counted_all_the_same() {
     );
     seqs[..10].iter().for_each(|seq| room.erase(*seq));
     room.erase(seqs[9]);
-    let all = room.prompt_of(usize::MAX, usize::MAX, usize::MAX, Unread::default()).standalone;
+    let all = room.prompt_of(usize::MAX, usize::MAX, usize::MAX, OmittedCount::default()).standalone;
     assert_eq!(
         (all.matches("[User]").count(), all.contains("left out")),
         (1_891, false),
         "erased ones are not missing"
     );
     let shown = room
-        .prompt_of(100, 20, TRANSCRIPT_BYTES, Unread::default())
+        .prompt_of(100, 20, TRANSCRIPT_BYTES, OmittedCount::default())
         .standalone
         .matches("[User]")
         .count();
@@ -190,7 +190,7 @@ fn what_fits_is_counted_like_what_does_not() {
         room.says("user", &format!("{n} {}", "x".repeat(90)));
     }
     room.says("user", "@ann how many?");
-    let whole = room.prompt_of(usize::MAX, usize::MAX, 2_000, Unread::default()).standalone;
+    let whole = room.prompt_of(usize::MAX, usize::MAX, 2_000, OmittedCount::default()).standalone;
     let shown = whole.matches("[User]").count();
     assert!((15..25).contains(&shown), "{shown}");
     assert!(
@@ -211,16 +211,16 @@ fn a_program_that_remembers_is_told_how_much_came_between() {
     room.answers("Hello.");
     room.says("user", "two");
     room.says("user", "@ann again");
-    let unread = Unread { messages: 7, more: false };
+    let unread = OmittedCount { messages: 7, more: false };
     let first = |unread| {
         room.prompt_of(0, 6, TRANSCRIPT_BYTES, unread).text.lines().nth(3).unwrap().to_owned()
     };
     assert_eq!(first(unread), "(7 earlier messages are left out)");
     assert_eq!(
-        first(Unread { more: true, ..unread }),
+        first(OmittedCount { more: true, ..unread }),
         "(more than 7 earlier messages are left out)"
     );
-    assert_eq!(first(Unread::default()), "[User] two");
+    assert_eq!(first(OmittedCount::default()), "[User] two");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn nobody_is_given_an_account_that_it_does_not_read() {
     let asked = |runtime, bytes| {
         let mut room = Room::with(runtime);
         room.says("user", "@ann hello");
-        let prompt = room.prompt_of(usize::MAX, usize::MAX, bytes, Unread::default());
+        let prompt = room.prompt_of(usize::MAX, usize::MAX, bytes, OmittedCount::default());
         (!prompt.standalone.is_empty(), !prompt.history.is_empty())
     };
     assert_eq!(asked(Runtime::COMMAND, TRANSCRIPT_BYTES), (true, false));

@@ -14,7 +14,7 @@ use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
 use moothall_kernel::pass::{PASS, is_pass, may_become_pass};
-use moothall_kernel::permission::{PermissionOption, Question, Withdrawn};
+use moothall_kernel::permission::{PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::text::{clean, cut, for_terminal, hang};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -235,7 +235,7 @@ impl Table {
                 let permission = PermissionId::new(self.permissions.to_string());
                 self.command(EngineCommand::WithdrawPermission {
                     permission,
-                    because: Withdrawn::Replaced,
+                    because: WithdrawalReason::Replaced,
                 });
             }
             Move::Pass(who) => self.command(ClientCommand::Pass {

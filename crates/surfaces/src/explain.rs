@@ -11,7 +11,7 @@ use moothall_engine::door::{Action, Door};
 use moothall_kernel::event::{Cause, Event, Fault, Outcome, Posted, RecordedEvent, TurnKind};
 use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
-use moothall_kernel::permission::Withdrawn;
+use moothall_kernel::permission::WithdrawalReason;
 use moothall_kernel::silence::{Reason, Silence};
 use moothall_kernel::silences::{Silences, SilentMessage};
 use moothall_kernel::time::Timestamp;
@@ -294,7 +294,7 @@ impl Explained {
                     .insert(permission.clone(), (participant.clone(), action.clone()));
                 self.asks(permission, turns, action);
             }
-            Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp } => {
+            Event::PermissionWithdrawn { permission, because: WithdrawalReason::GaveUp } => {
                 for turn in self.asking.get(permission).cloned().unwrap_or_default() {
                     self.change(turn, |Listed { entry, .. }| {
                         let action = entry.asks.as_deref().unwrap_or_default();

@@ -9,7 +9,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
-use moothall_kernel::permission::Withdrawn;
+use moothall_kernel::permission::WithdrawalReason;
 
 use crate::directory::Sessions;
 use crate::mail::Mail;
@@ -69,7 +69,7 @@ impl Sessions {
     pub(crate) async fn withdraw_requests(&self, session: &SessionId) {
         let requests = self.cards_of(session, |state| state.requests_asked().collect()).await;
         for (stream, permission) in requests {
-            let because = Withdrawn::Left;
+            let because = WithdrawalReason::Left;
             let withdraw = EngineCommand::WithdrawPermission { permission, because };
             self.tell_until_kept(&stream, withdraw).await;
         }

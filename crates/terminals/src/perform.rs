@@ -17,7 +17,7 @@ use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Fault, RecordedEvent, SuppressedBecause, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::{Address, Participant};
-use moothall_kernel::permission::{Question, Withdrawn};
+use moothall_kernel::permission::{Question, WithdrawalReason};
 use moothall_kernel::time::Millis;
 
 use crate::runner::Runner;
@@ -348,7 +348,7 @@ impl Runner {
         &self,
         stream: &StreamId,
         permission: PermissionId,
-        because: Withdrawn,
+        because: WithdrawalReason,
     ) {
         let Some(hall) = self.hall() else { return };
         let withdraw = EngineCommand::WithdrawPermission { permission, because };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::crash;
-use moothall_kernel::compose::{Remembered, Unread};
+use moothall_kernel::compose::{StoredSummary, OmittedCount};
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal, is_empty_looking};
@@ -166,7 +166,7 @@ impl<'a> Turn<'a> {
                 Ok(summary) => {
                     memory = Memory {
                         summary: Some(Cow::Owned(summary)),
-                        unread: Unread::default(),
+                        unread: OmittedCount::default(),
                         said: plan.kept,
                     }
                 }
@@ -183,7 +183,7 @@ impl<'a> Turn<'a> {
     }
 
     /// One request, within a part of the turn's time.
-    async fn sum_up(&mut self, plan: &Plan<'_>) -> Result<Remembered, Fault> {
+    async fn sum_up(&mut self, plan: &Plan<'_>) -> Result<StoredSummary, Fault> {
         let began = Instant::now();
         self.out.report(Report::Progress(format!(
             "{} sums up {} earlier messages.",

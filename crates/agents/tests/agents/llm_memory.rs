@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use moothall_engine::agent::{Job, Report};
 use moothall_engine::registry::AgentSpec;
-use moothall_kernel::compose::{Remembered, TranscriptLine};
+use moothall_kernel::compose::{StoredSummary, TranscriptLine};
 use moothall_kernel::event::{Usage, TurnReason};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::model_server::{ModelServer, Reply};
@@ -114,7 +114,7 @@ async fn a_summary_goes_on_from_the_one_before() {
     let spec = model(&server, "openai", SETTINGS);
     let mut job = long_job(50);
     job.prompt.summary =
-        Some(Remembered { through: Seq(2), text: "Before that, they slept.".into() });
+        Some(StoredSummary { through: Seq(2), text: "Before that, they slept.".into() });
     taken(&spec, job).await;
     let asked = |n: usize| server.requests()[n].body.to_string();
     assert!(
@@ -130,7 +130,7 @@ async fn a_summary_goes_on_from_the_one_before() {
 
     let mut short = long_job(5);
     short.prompt.summary =
-        Some(Remembered { through: Seq(2), text: "Before that, they slept.".into() });
+        Some(StoredSummary { through: Seq(2), text: "Before that, they slept.".into() });
     assert_eq!(summaries(&*taken(&spec, short).await), []);
     assert_eq!(server.requests().len(), 3, "what fits is not summed up");
     assert!(asked(2).contains("  Before that, they slept."));

@@ -1,7 +1,7 @@
 //! Names that look alike: the one place that knows all for whom a name could be taken. The kernel
 //! compares the participants of a conversation, and gets the answer of this as a fact.
 
-use moothall_kernel::command::{Invite, Resembled};
+use moothall_kernel::command::{Invite, NameConflict};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::names::NameLook;
 use uuid::Uuid;
@@ -63,7 +63,7 @@ impl Hall {
             // The id of a participant may be that of an agent of the registry, in its spelling.
             let client = if self.registry().get(name).is_some() { Some(name) } else { client };
             if let Some(taken) = self.resembled(name, &id, client).await? {
-                let resembled = Resembled { name: name.to_owned(), taken };
+                let resembled = NameConflict { name: name.to_owned(), taken };
                 invite.resembles = Some(Box::new(resembled));
                 return Ok(());
             }

@@ -6,7 +6,7 @@ use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, RecordedEvent, TurnKind, Usage, TurnReason};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
 use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
-use moothall_kernel::permission::{Question, Withdrawn};
+use moothall_kernel::permission::{Question, WithdrawalReason};
 use moothall_kernel::time::Millis;
 
 use crate::runtime::places::ProgramSlots;
@@ -112,7 +112,7 @@ pub enum Report {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// Why nobody is asked any more.
-        because: Withdrawn,
+        because: WithdrawalReason,
     },
     /// The turn is over, one way or the other.
     Finished {

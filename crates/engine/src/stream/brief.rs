@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Story, Unread, compose};
+use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Story, OmittedCount, compose};
 use moothall_kernel::duties::{Errand, Run};
 use moothall_kernel::event::{Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
@@ -112,7 +112,7 @@ enum LastRead {
 /// Messages of the range that were counted, because there is no room for them.
 #[derive(Clone, Debug, Default)]
 struct OmittedMessages {
-    unread: Unread,
+    unread: OmittedCount,
     /// All messages after this are read or counted.
     after: Option<Seq>,
     pages: usize,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Participant;
-use moothall_kernel::permission::Withdrawn;
+use moothall_kernel::permission::WithdrawalReason;
 use serde_json::{Map, Value};
 
 use super::host::Host;
@@ -36,7 +36,7 @@ impl Host {
                     self.out.extend(self.runs.permit(&self.stream, permission, Some(&given)));
                 }
                 Event::PermissionExpired { permission }
-                | Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp } => {
+                | Event::PermissionWithdrawn { permission, because: WithdrawalReason::GaveUp } => {
                     self.out.extend(self.runs.permit(&self.stream, permission, None))
                 }
                 _ => {}

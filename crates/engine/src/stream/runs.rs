@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{EngineCommand, Shown};
+use moothall_kernel::command::{EngineCommand, ShownAnswer};
 use moothall_kernel::duties::Run;
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, TurnKind, Usage};
@@ -137,9 +137,9 @@ impl Runs {
     }
 
     /// Returns what these running turns have brought, for the command that may end them.
-    pub(super) fn brought(&self, of: impl Fn(TurnNo) -> bool) -> BTreeMap<TurnNo, Shown> {
+    pub(super) fn brought(&self, of: impl Fn(TurnNo) -> bool) -> BTreeMap<TurnNo, ShownAnswer> {
         let brought = |(turn, going): (&TurnNo, &ActiveTurn)| {
-            let shown = Shown {
+            let shown = ShownAnswer {
                 attempt: going.attempt,
                 text: going.partial.shown().unwrap_or_default().to_owned(),
                 usage: going.used,

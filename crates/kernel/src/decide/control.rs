@@ -3,7 +3,7 @@
 use std::iter;
 
 use crate::decide::Decider;
-use crate::model::command::{Actor, Control, Invite, Refusal, Rejection, Resembled};
+use crate::model::command::{Actor, Control, Invite, Refusal, Rejection, NameConflict};
 use crate::model::event::{Change, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Profile};
@@ -248,7 +248,7 @@ impl Decider<'_> {
         if let Some(resembled) = &invite.resembles
             && known.is_none_or(|known| known.name() != name)
         {
-            let Resembled { name: own, taken } = &**resembled;
+            let NameConflict { name: own, taken } = &**resembled;
             let message = format!(
                 "The name {own:?} looks like {taken:?}, which is another's on this server. Choose another id or nickname."
             );

@@ -5,7 +5,7 @@ use crate::decide::Decider;
 use crate::model::command::{Refusal, Rejection};
 use crate::model::event::Event;
 use crate::model::ids::{ParticipantId, PermissionId, Seq};
-use crate::model::permission::{CARDS_MAX, OpenQuestion, Question, Waiting, Withdrawn};
+use crate::model::permission::{CARDS_MAX, OpenQuestion, Question, OpenPermission, WithdrawalReason};
 use crate::model::request::OpenRequest;
 use crate::model::state::{Conversation, Turn};
 
@@ -81,7 +81,7 @@ impl Decider<'_> {
     /// Ends the questions of turns and the requests whose time to be answered is over.
     pub(crate) fn end_overdue_cards(&mut self) {
         let now = self.now;
-        let is_over = |waiting: &Waiting| waiting.expires <= now;
+        let is_over = |waiting: &OpenPermission| waiting.expires <= now;
         let asked = self.state.open_turns().flat_map(|turn| &turn.permissions);
         let questions: Vec<_> = asked
             .filter(|(_, waiting)| is_over(waiting))
@@ -96,7 +96,7 @@ impl Decider<'_> {
             .map(|(permission, _)| permission.clone())
             .collect();
         for permission in questions {
-            self.emit(Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp });
+            self.emit(Event::PermissionWithdrawn { permission, because: WithdrawalReason::GaveUp });
         }
         for permission in requests {
             self.emit(Event::PermissionExpired { permission: permission.clone() });
@@ -130,7 +130,7 @@ impl Decider<'_> {
             .map(|(permission, _)| permission);
         let gone: Vec<_> = requests.chain(questions).cloned().collect();
         for permission in gone {
-            self.emit(Event::PermissionWithdrawn { permission, because: Withdrawn::Left });
+            self.emit(Event::PermissionWithdrawn { permission, because: WithdrawalReason::Left });
         }
     }
 }

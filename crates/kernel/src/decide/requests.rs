@@ -5,7 +5,7 @@ use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::{Cause, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::{ParticipantId, PermissionId, Seq};
-use crate::model::permission::{CARDS_MAX, OptionKind, Question, Waiting};
+use crate::model::permission::{CARDS_MAX, OptionKind, Question, OpenPermission};
 use crate::model::request::{OpenRequest, Request, Stage};
 use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::state::Conversation;
@@ -108,7 +108,7 @@ impl Conversation {
         permission: &PermissionId,
         participant: &ParticipantId,
         request: Request,
-        waiting: Waiting,
+        waiting: OpenPermission,
         at: Seq,
     ) {
         let (participant, stage) = (participant.clone(), Stage::Asked(waiting));

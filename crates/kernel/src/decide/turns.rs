@@ -6,7 +6,7 @@ use crate::model::event::{Cause, Event, Fault, Outcome, Posted, Recipient, TurnK
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Memory, Participant};
 use crate::model::permission::{
-    ChoiceFault, ChosenOptions, Question, Settled, Settlement, Withdrawn, answered,
+    ChoiceFault, ChosenOptions, Question, SettledPermission, Settlement, WithdrawalReason, answered,
 };
 use crate::model::state::Turn;
 use crate::model::time::Millis;
@@ -428,7 +428,7 @@ impl Decider<'_> {
             |message: String| Rejection::new(Refusal::Conflict, "permission_closed", message);
         let withdrawn =
             |message: &str| Rejection::new(Refusal::Conflict, "permission_withdrawn", message);
-        let Some(Settled { at, how, .. }) = known else {
+        let Some(SettledPermission { at, how, .. }) = known else {
             return closed(
                 "No such permission is open here; it was answered already, or its time is over."
                     .to_owned(),
@@ -440,33 +440,33 @@ impl Decider<'_> {
             }
             Settlement::Expired => closed(format!("Nobody answered in time: it ran out at {at}.")),
             Settlement::TurnOver => closed(format!("The turn that asked was over at {at}.")),
-            Settlement::Withdrawn(Withdrawn::GaveUp) => closed(format!(
+            Settlement::Withdrawn(WithdrawalReason::GaveUp) => closed(format!(
                 "Nobody answered in time, and the agent gave up at {at}. It may ask again."
             )),
-            Settlement::Withdrawn(Withdrawn::Left) => withdrawn(
+            Settlement::Withdrawn(WithdrawalReason::Left) => withdrawn(
                 "This is not asked any more: the agent that asked has left, or the conversation was archived.",
             ),
-            Settlement::Withdrawn(Withdrawn::Gone) => withdrawn(
+            Settlement::Withdrawn(WithdrawalReason::Gone) => withdrawn(
                 "This is not asked any more: it was answered at the agent's own terminal, or given up. Nothing was done now.",
             ),
-            Settlement::Withdrawn(Withdrawn::Replaced | Withdrawn::NotGiven) => withdrawn(
+            Settlement::Withdrawn(WithdrawalReason::Replaced | WithdrawalReason::NotGiven) => withdrawn(
                 "This is not asked any more; something else is asked in its place. Nothing was done now: look at what is asked.",
             ),
         }
     }
 
     /// What stands open is withdrawn; an answer that was given to nobody is told to be that.
-    pub(crate) fn withdraw_permission(&mut self, permission: &PermissionId, because: Withdrawn) {
+    pub(crate) fn withdraw_permission(&mut self, permission: &PermissionId, because: WithdrawalReason) {
         let of_turn = self.state.open_turns().any(|turn| turn.permissions.contains_key(permission));
         let request = self.state.floor.requests.get(permission);
         let open = of_turn
             || self.state.floor.questions.contains_key(permission)
             || request.is_some_and(|open| open.waiting().is_some());
-        let answered = |settled: &&Settled| settled.permission == *permission;
+        let answered = |settled: &&SettledPermission| settled.permission == *permission;
         let latest = self.state.floor.settled.iter().rev().find(answered);
         let given =
             latest.is_some_and(|settled| matches!(settled.how, Settlement::Answered { .. }));
-        if open || (given && because == Withdrawn::NotGiven) {
+        if open || (given && because == WithdrawalReason::NotGiven) {
             self.emit(Event::PermissionWithdrawn { permission: permission.clone(), because });
         }
     }

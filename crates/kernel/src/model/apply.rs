@@ -11,7 +11,7 @@ use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::own::Stop;
 use crate::model::participant::{Kind, Participant};
-use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
+use crate::model::permission::{OpenQuestion, SettledPermission, Settlement, OpenPermission};
 use crate::model::request::{Request, Stage};
 use crate::model::state::{
     Conversation, Discussion, Guards, Owner, Reply, Round, RunningTurn, WakingWords, Tombstone, Turn, QueuedMessage,
@@ -127,7 +127,7 @@ impl Conversation {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
                     turn.permissions.insert(
                         permission.clone(),
-                        Waiting { expires: *expires, options: options.clone() },
+                        OpenPermission { expires: *expires, options: options.clone() },
                     );
                     turn.frozen_since.get_or_insert(ts);
                 }
@@ -141,12 +141,12 @@ impl Conversation {
                 self.floor.questions.insert(permission.clone(), open);
             }
             Event::StartRequested { permission, participant, start, options, expires, .. } => {
-                let waiting = Waiting { expires: *expires, options: options.clone() };
+                let waiting = OpenPermission { expires: *expires, options: options.clone() };
                 let request = Request::Start(start.clone());
                 self.apply_requested(permission, participant, request, waiting, recorded.seq);
             }
             Event::TalkRequested { permission, participant, talk, options, expires, .. } => {
-                let waiting = Waiting { expires: *expires, options: options.clone() };
+                let waiting = OpenPermission { expires: *expires, options: options.clone() };
                 let request = Request::Talk(talk.clone());
                 self.apply_requested(permission, participant, request, waiting, recorded.seq);
             }
@@ -504,7 +504,7 @@ impl Conversation {
         ts: Timestamp,
         how: Settlement,
     ) {
-        self.settle(Settled { permission: permission.clone(), at: ts, how });
+        self.settle(SettledPermission { permission: permission.clone(), at: ts, how });
         self.floor.questions.remove(permission);
         let closes = |turn: &mut Turn| {
             turn.permissions.remove(permission).is_some() && turn.permissions.is_empty()
@@ -524,12 +524,12 @@ impl Conversation {
             .map(|turn| std::mem::take(&mut turn.permissions))
             .unwrap_or_default();
         for permission in permissions.into_keys() {
-            self.settle(Settled { permission, at: ts, how: Settlement::TurnOver });
+            self.settle(SettledPermission { permission, at: ts, how: Settlement::TurnOver });
         }
     }
 
     /// A permission waits no more.
-    fn settle(&mut self, settled: Settled) {
+    fn settle(&mut self, settled: SettledPermission) {
         if self.floor.settled.len() == SETTLED_KEPT {
             self.floor.settled.pop_front();
         }

@@ -14,7 +14,7 @@ use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
     Address, AgentFacts, Answers, Kind, Part, Participant, Profile, TerminalReach,
 };
-use crate::model::permission::{Question, Withdrawn};
+use crate::model::permission::{Question, WithdrawalReason};
 pub use crate::model::post::Post;
 pub use crate::model::rejection::{HELD, Refusal, Rejection, STOPPED};
 use crate::model::request::Request;
@@ -46,7 +46,7 @@ pub struct Facts {
     /// how long together.
     pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
     /// What running turns have brought so far, for commands that may end them.
-    pub shown: BTreeMap<TurnNo, Shown>,
+    pub shown: BTreeMap<TurnNo, ShownAnswer>,
     /// The words that agents said lately in all conversations.
     pub voices: Arc<Voices>,
 }
@@ -69,7 +69,7 @@ impl Facts {
 
 /// The beginning of an answer, and what came beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownAnswer {
     /// Which attempt of the turn it is of.
     pub attempt: u32,
     /// The words that people were shown.
@@ -375,7 +375,7 @@ pub enum EngineCommand {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// Why nobody is asked any more.
-        because: Withdrawn,
+        because: WithdrawalReason,
     },
     /// Look at the clock.
     Tick,
@@ -547,12 +547,12 @@ pub struct Invite {
     /// and stays as it is later.
     pub reach: Option<TerminalReach>,
     /// A name known to the server for which a reader would take it: a fact.
-    pub resembles: Option<Box<Resembled>>,
+    pub resembles: Option<Box<NameConflict>>,
 }
 
 /// A name that looks like one that the server knows as another's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resembled {
+pub struct NameConflict {
     /// The id or nickname.
     pub name: String,
     /// The other name.

@@ -11,7 +11,7 @@ use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, Tur
 use crate::model::message_part::{PartPlace, Span};
 use crate::model::own::OwnWords;
 use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile, TerminalReach};
-use crate::model::permission::{PermissionOption, Withdrawn};
+use crate::model::permission::{PermissionOption, WithdrawalReason};
 use crate::model::settings::Policy;
 use crate::model::silence::{Reason, Silence};
 use crate::model::start::{StartOutcome, StartRequest};
@@ -795,7 +795,7 @@ pub enum Event {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// Why nobody is asked any more.
-        because: Withdrawn,
+        because: WithdrawalReason,
     },
     /// An agent's program asks something in no turn, such as whether a folder is trusted. It is
     /// answered as a permission is, and has no deadline: whoever asked says when it is not asked

@@ -40,7 +40,7 @@ pub(crate) struct Stop {
 
 /// Agent words, and when they were said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SaidBy {
+pub(crate) struct AgentWords {
     pub(crate) agent: ParticipantId,
     pub(crate) at: Timestamp,
 }
@@ -55,9 +55,9 @@ pub(crate) struct Restraint {
     /// When own words were said since a person spoke.
     pub(crate) said: VecDeque<Timestamp>,
     /// The newest words of an agent since a person spoke.
-    pub(crate) newest: Option<SaidBy>,
+    pub(crate) newest: Option<AgentWords>,
     /// The newest ones of another agent than that.
-    pub(crate) other: Option<SaidBy>,
+    pub(crate) other: Option<AgentWords>,
     /// The newest own words that counted as an exchange, and with whom.
     pub(crate) exchange: Option<(Seq, Vec<ParticipantId>)>,
 }
@@ -88,7 +88,7 @@ impl Restraint {
         if self.newest.as_ref().is_some_and(|newest| newest.agent != *agent) {
             self.other = self.newest.take();
         }
-        self.newest = Some(SaidBy { agent: agent.clone(), at: ts });
+        self.newest = Some(AgentWords { agent: agent.clone(), at: ts });
     }
 
     /// An agent said something that answers no turn.
@@ -111,7 +111,7 @@ impl Restraint {
     }
 
     /// The newest words of another agent.
-    pub(crate) fn newest_not_by(&self, agent: &ParticipantId) -> Option<&SaidBy> {
+    pub(crate) fn newest_not_by(&self, agent: &ParticipantId) -> Option<&AgentWords> {
         self.newest.as_ref().filter(|newest| newest.agent != *agent).or(self.other.as_ref())
     }
 

@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for PermissionOption {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Stored {
+        enum StoredOption {
             Words(String),
             Whole {
                 id: String,
@@ -120,9 +120,9 @@ impl<'de> Deserialize<'de> for PermissionOption {
                 with_others: bool,
             },
         }
-        Ok(match Stored::deserialize(deserializer)? {
-            Stored::Words(words) => Self::from(words.as_str()),
-            Stored::Whole { id, label, kind, takes_text, with_others } => {
+        Ok(match StoredOption::deserialize(deserializer)? {
+            StoredOption::Words(words) => Self::from(words.as_str()),
+            StoredOption::Whole { id, label, kind, takes_text, with_others } => {
                 Self { id, label, kind, takes_text, with_others }
             }
         })
@@ -190,7 +190,7 @@ fn words(text: &str) -> String {
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Withdrawn {
+pub enum WithdrawalReason {
     /// It is not asked any more: it was answered where it was asked, or given up.
     Gone,
     /// Something else is asked in its place.
@@ -206,7 +206,7 @@ pub enum Withdrawn {
 
 /// A permission that waits for a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Waiting {
+pub(crate) struct OpenPermission {
     pub(crate) expires: Timestamp,
     pub(crate) options: Vec<PermissionOption>,
 }
@@ -222,7 +222,7 @@ pub(crate) struct OpenQuestion {
 
 /// A permission that waits no more, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Settled {
+pub(crate) struct SettledPermission {
     pub(crate) permission: PermissionId,
     pub(crate) at: Timestamp,
     pub(crate) how: Settlement,
@@ -237,7 +237,7 @@ pub(crate) enum Settlement {
         label: String,
     },
     Expired,
-    Withdrawn(Withdrawn),
+    Withdrawn(WithdrawalReason),
     /// Its turn was over.
     TurnOver,
 }

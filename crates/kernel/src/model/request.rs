@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{ParticipantId, Seq};
-use crate::model::permission::{Question, Waiting};
+use crate::model::permission::{Question, OpenPermission};
 use crate::model::start::StartRequest;
 use crate::model::talk::TalkRequest;
 
@@ -33,13 +33,13 @@ pub(crate) struct OpenRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Stage {
     /// It waits for a person.
-    Asked(Waiting),
+    Asked(OpenPermission),
     /// The engine has to carry it out.
     Allowed,
 }
 
 impl OpenRequest {
-    pub(crate) fn waiting(&self) -> Option<&Waiting> {
+    pub(crate) fn waiting(&self) -> Option<&OpenPermission> {
         match &self.stage {
             Stage::Asked(waiting) => Some(waiting),
             Stage::Allowed => None,

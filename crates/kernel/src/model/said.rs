@@ -8,14 +8,14 @@ use crate::model::ids::{ParticipantId, Seq};
 /// What a conversation knows of its messages. They are for everybody (`Event::audience`), so one
 /// number holds for every viewer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct MessageCounters {
     /// Messages that have words, those in the queue among them.
     pub(crate) messages: u64,
     /// The message whose words were erased last: two people may erase the same one at once.
     pub(crate) erased: Seq,
 }
 
-impl Said {
+impl MessageCounters {
     pub(crate) fn apply_posted(&mut self, posted: &Posted) {
         self.messages += u64::from(posted.from.as_str() != ParticipantId::MOOTHALL);
     }

@@ -13,10 +13,10 @@ use crate::model::gathering::Gathering;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::own::Restraint;
 use crate::model::participant::{Kind, Part, Participant, TerminalReach};
-use crate::model::permission::{OpenQuestion, Settled, Settlement};
+use crate::model::permission::{OpenQuestion, SettledPermission, Settlement};
 use crate::model::refused::Refusals;
 use crate::model::request::OpenRequest;
-use crate::model::said::Said;
+use crate::model::said::MessageCounters;
 use crate::model::settings::Policy;
 use crate::model::summary::{Summaries, Summary};
 use crate::model::talk::TalkRefusal;
@@ -90,7 +90,7 @@ pub struct Conversation {
     /// Who was refused again and again, and what of it is kept.
     pub(crate) refused: Refusals,
     /// How much was said.
-    pub(crate) said: Said,
+    pub(crate) said: MessageCounters,
     /// The task that owns it, where one does.
     pub(crate) owner: Option<Owner>,
     /// The newest contribution.
@@ -159,7 +159,7 @@ pub struct Floor {
     /// Whose the latest ended turns were, so that late results find their author.
     pub(crate) ended: VecDeque<EndedTurn>,
     /// What came of the latest permissions, so that late answers hear of it.
-    pub(crate) settled: VecDeque<Settled>,
+    pub(crate) settled: VecDeque<SettledPermission>,
     /// Requests of agents that have no outcome yet.
     pub(crate) requests: BTreeMap<PermissionId, OpenRequest>,
     /// Wishes to talk that people refused within the last hour.
@@ -299,7 +299,7 @@ impl Conversation {
             gathering: None,
             summaries: Summaries::default(),
             refused: Refusals::default(),
-            said: Said::default(),
+            said: MessageCounters::default(),
             owner: None,
             latest: None,
             latest_other: None,

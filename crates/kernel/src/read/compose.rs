@@ -22,10 +22,10 @@ use crate::text::{hang, shortened};
 mod story;
 mod transcript;
 
-pub use story::{Material, Story, Unread};
+pub use story::{Material, Story, OmittedCount};
 use story::{Source, Utterance};
 pub use transcript::TranscriptLine;
-use transcript::{Teller, count, label};
+use transcript::{WordsFormatter, count, label};
 
 /// Returns the line that tells an agent of signs that were written wide for its program.
 pub fn written_wide(count: usize) -> String {
@@ -61,16 +61,16 @@ pub struct Prompt {
     /// other. What its summary covers is left out.
     pub history: Vec<TranscriptLine>,
     /// What is missing between the summary, or the beginning, and the history.
-    pub unread: Unread,
+    pub unread: OmittedCount,
     /// What such a runtime wrote down about what came before.
-    pub summary: Option<Remembered>,
+    pub summary: Option<StoredSummary>,
     /// What is asked: the closing part of both texts.
     pub request: String,
 }
 
 /// What a summary in the log says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct StoredSummary {
     /// It covers what took effect up to and with this.
     pub through: Seq,
     /// Its words: made of what others said, and so no instructions either.
@@ -99,7 +99,7 @@ pub fn compose(
 ) -> Prompt {
     let material = &story.material;
     let (told, later): (Vec<_>, Vec<_>) = story.words.iter().partition(|words| words.at <= through);
-    let teller = Teller { state, material, reader: &turn.participant, cause: turn.cause.seq };
+    let teller = WordsFormatter { state, material, reader: &turn.participant, cause: turn.cause.seq };
     // How much was said up to there, whether it was read or not.
     let all = state.messages().saturating_sub(count(&later));
     let request = your_turn(&teller, turn);
@@ -124,7 +124,7 @@ pub fn compose(
     let unread = if summary.is_some() {
         material.unread
     } else {
-        Unread { messages: all.saturating_sub(count(&told)), more: false }
+        OmittedCount { messages: all.saturating_sub(count(&told)), more: false }
     };
     let system = system(state, turn);
     Prompt { system, text, bodies, standalone, history, unread, summary, request }
@@ -132,7 +132,7 @@ pub fn compose(
 
 /// What was said so far, as much of it as there is room for, and what is asked.
 fn transcript(
-    teller: &Teller<'_>,
+    teller: &WordsFormatter<'_>,
     all: u64,
     told: &[&Utterance<'_>],
     bytes_max: usize,
@@ -140,13 +140,13 @@ fn transcript(
 ) -> String {
     let (transcript, missing) = teller.newest(told, bytes_max);
     let missing = all.saturating_sub(count(told)) + missing;
-    let left_out = Unread { messages: missing, more: false }.line();
+    let left_out = OmittedCount { messages: missing, more: false }.line();
     format!("{}\n{}\n\n{left_out}{transcript}\n{request}", CONTEXT.fill(&[]), SAID_SO_FAR.fill(&[]))
 }
 
 /// What others said since its last turn, and what is asked, with the bytes that are their words.
 fn since(
-    teller: &Teller<'_>,
+    teller: &WordsFormatter<'_>,
     turn: &Turn,
     from: Seq,
     all: u64,
@@ -163,7 +163,7 @@ fn since(
     // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn
     // is counted by whoever read it.
     let unread = match from {
-        Seq(0) => Unread { messages: all.saturating_sub(count(told)), more: false },
+        Seq(0) => OmittedCount { messages: all.saturating_sub(count(told)), more: false },
         _ => teller.material.unread,
     };
     let framing = framing(state, turn);
@@ -189,10 +189,10 @@ fn since(
     (format!("{context}\n{since}\n\n{left_out}{account}\n{request}"), Vec::new())
 }
 
-fn remembered(teller: &Teller<'_>, participant: &ParticipantId) -> Option<Remembered> {
+fn remembered(teller: &WordsFormatter<'_>, participant: &ParticipantId) -> Option<StoredSummary> {
     let summary = teller.state.summary_of(participant)?;
     let text = teller.material.find(summary.seq)?.event.body().filter(|words| !words.is_empty())?;
-    Some(Remembered { through: summary.through, text: text.to_owned() })
+    Some(StoredSummary { through: summary.through, text: text.to_owned() })
 }
 
 /// What members that hear frames are told under the policy.
@@ -203,7 +203,7 @@ fn framing(state: &Conversation, turn: &Turn) -> Frames {
 }
 
 /// What others said as frames, and how many messages among it did not fit.
-fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>, u64) {
+fn frames(teller: &WordsFormatter<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>, u64) {
     let Some((newest, earlier)) = since.split_last() else { return (Vec::new(), 0) };
     // What somebody said last arrives whole, however long they may be: nothing brings the rest of
     // it later.
@@ -229,7 +229,7 @@ fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>, u64) {
 
 /// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked
 /// may reply to anything.
-fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> Frame {
+fn frame(teller: &WordsFormatter<'_>, words: &Utterance<'_>) -> Frame {
     if let Source::Announcement(posted) = &words.posted {
         return Frame { text: format!("{}\n\n", posted.body), body: 0..0 };
     }
@@ -267,7 +267,7 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
 }
 
 /// The closing part: why it is asked, and the cause in full.
-fn your_turn(teller: &Teller<'_>, turn: &Turn) -> String {
+fn your_turn(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
     let (state, material) = (teller.state, teller.material);
     let name = state.name_of(&turn.participant);
     let mut out = format!("{}\n{}\n", YOUR_TURN.fill(&[]), TAKES_PART.fill(&[name]));

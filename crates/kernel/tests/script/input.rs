@@ -55,14 +55,14 @@ use std::sync::Arc;
 
 use moothall_kernel::budget::Limit;
 use moothall_kernel::command::{
-    Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post, Shown,
+    Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post, ShownAnswer,
 };
 use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Cause, Event, Fault, Recipient, Usage};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile, Runtime};
-use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
+use moothall_kernel::permission::{OptionKind, PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Draft;
 use moothall_kernel::request::Request;
@@ -140,7 +140,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             let (turn, attempt) = turn_of(player, who)?;
             let usage = Usage { input_tokens: 7, ..Usage::default() };
             let shown = player.facts.shown.entry(turn).or_default();
-            *shown = Shown { attempt, text: rest[1..].join(" "), usage, ..shown.clone() };
+            *shown = ShownAnswer { attempt, text: rest[1..].join(" "), usage, ..shown.clone() };
             Ok(())
         }
         "thought" | "printed" | "ended" => {

@@ -3,7 +3,7 @@
 use moothall_kernel::budget::{Measure, SpentBudget};
 use moothall_kernel::event::{self, Cause, Event, Guard, Posted, RecordedEvent, Recipient};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::permission::Withdrawn;
+use moothall_kernel::permission::WithdrawalReason;
 use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::TalkOutcome;
 use serde::{Deserialize, Serialize};
@@ -517,7 +517,7 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
         Event::PermissionExpired { permission } => {
             json!({"event": "expired", "permission": permission})
         }
-        Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp } => {
+        Event::PermissionWithdrawn { permission, because: WithdrawalReason::GaveUp } => {
             json!({"event": "gave_up", "permission": permission})
         }
         Event::PermissionWithdrawn { permission, because } => {

@@ -4,7 +4,7 @@ use moothall_engine::agent::TurnKey;
 use moothall_engine::sessions::{Dialog, Permit};
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, StreamId};
-use moothall_kernel::permission::{Question, Withdrawn};
+use moothall_kernel::permission::{Question, WithdrawalReason};
 use moothall_kernel::time::Millis;
 
 use super::io::{Around, Output, Reply, RequestId};
@@ -130,7 +130,7 @@ impl Questions {
         let asked = self.asks.drain(..).map(|ask| (ask.asked_in, ask.permission));
         for (asked_in, permission) in asked.chain(self.earlier.drain(..)) {
             if let AskedIn::NoTurn(stream) = asked_in {
-                out.push(Output::WithdrawInNoTurn { stream, permission, because: Withdrawn::Gone });
+                out.push(Output::WithdrawInNoTurn { stream, permission, because: WithdrawalReason::Gone });
             }
         }
         // The turn is over, not the dialog that was answered in it.

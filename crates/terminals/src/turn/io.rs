@@ -11,7 +11,7 @@ use moothall_engine::sessions::{
 use moothall_engine::stream::Now;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, StreamId};
-use moothall_kernel::permission::{Question, Withdrawn};
+use moothall_kernel::permission::{Question, WithdrawalReason};
 use moothall_kernel::time::Millis;
 
 use crate::config::Checkpoints;
@@ -224,7 +224,7 @@ pub enum Output {
         /// The permission that is withdrawn.
         permission: PermissionId,
         /// Why nobody is asked any more.
-        because: Withdrawn,
+        because: WithdrawalReason,
     },
     /// People are told at the session's home.
     Tell {

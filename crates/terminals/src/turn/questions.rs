@@ -10,7 +10,7 @@ use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, 
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::{
-    CARDS_MAX, OptionKind, PermissionOption, Question, Withdrawn, positions,
+    CARDS_MAX, OptionKind, PermissionOption, Question, WithdrawalReason, positions,
 };
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
@@ -97,7 +97,7 @@ impl Machine {
     /// A dialog stands there. `patient` no longer where it stood so for a while.
     pub(super) fn seen_dialog(&mut self, around: &Around<'_>, dialog: Dialog, patient: bool) {
         for ask in self.questions.gone(Some(&dialog)) {
-            self.withdraw(ask, Withdrawn::Replaced);
+            self.withdraw(ask, WithdrawalReason::Replaced);
         }
         self.questions.answered.take_if(|answered| !answered.dialog.is_same(&dialog));
         if !self.is_asked(&dialog) && self.is_to_be_asked(around, &dialog, patient) {
@@ -105,7 +105,7 @@ impl Machine {
         }
         match (patient, self.questions.earlier.is_empty()) {
             (true, false) => self.questions.wait(around),
-            (false, _) => self.forget_earlier(Withdrawn::Replaced),
+            (false, _) => self.forget_earlier(WithdrawalReason::Replaced),
             (true, true) => {}
         }
     }
@@ -173,7 +173,7 @@ impl Machine {
             .collect();
         if asked.len() + self.questions.earlier.len() > CARDS_MAX {
             // The conversation would refuse this one beside them, and the dialog is what stands.
-            self.forget_earlier(Withdrawn::Replaced);
+            self.forget_earlier(WithdrawalReason::Replaced);
         }
         for (permission, asked_in) in asked {
             self.ask_person(Ask {
@@ -270,9 +270,9 @@ impl Machine {
     /// asks may not be drawn yet.
     pub(super) fn seen_no_dialog(&mut self) {
         for ask in self.questions.gone(None) {
-            self.withdraw(ask, Withdrawn::Gone);
+            self.withdraw(ask, WithdrawalReason::Gone);
         }
-        self.forget_earlier(Withdrawn::Gone);
+        self.forget_earlier(WithdrawalReason::Gone);
         (self.questions.answered, self.questions.due) = (None, None);
     }
 
@@ -287,7 +287,7 @@ impl Machine {
         }
     }
 
-    fn forget_earlier(&mut self, because: Withdrawn) {
+    fn forget_earlier(&mut self, because: WithdrawalReason) {
         for (asked_in, permission) in std::mem::take(&mut self.questions.earlier) {
             self.tell_withdrawn(asked_in, permission, because);
         }
@@ -299,24 +299,24 @@ impl Machine {
         let gave_up = |ask: &mut Ask| matches!(ask.to, Asked::Hook(waiting) if waiting == id);
         for ask in self.questions.asks.extract_if(.., gave_up).collect::<Vec<_>>() {
             let Some(dialog) = ask.dialog.clone() else {
-                self.withdraw(ask, Withdrawn::GaveUp);
+                self.withdraw(ask, WithdrawalReason::GaveUp);
                 continue;
             };
             let Question { action, partial, .. } = ask.question.clone();
             self.questions.reported(Reported { action, partial });
             // One that was answered at the terminal may be drawn a moment longer.
             self.questions.answered = Some(Answered { dialog, for_good: false });
-            self.withdraw(ask, Withdrawn::Replaced);
+            self.withdraw(ask, WithdrawalReason::Replaced);
             self.look_at = Some(Millis(0));
         }
     }
 
-    fn withdraw(&mut self, ask: Ask, because: Withdrawn) {
+    fn withdraw(&mut self, ask: Ask, because: WithdrawalReason) {
         undecided(&ask, &mut self.out);
         self.tell_withdrawn(ask.asked_in, ask.permission, because);
     }
 
-    fn tell_withdrawn(&mut self, asked_in: AskedIn, permission: PermissionId, because: Withdrawn) {
+    fn tell_withdrawn(&mut self, asked_in: AskedIn, permission: PermissionId, because: WithdrawalReason) {
         self.out.push(match asked_in {
             AskedIn::Turn(key) => {
                 Output::Report { key, report: Report::Withdrawn { permission, because } }
@@ -392,7 +392,7 @@ impl Machine {
                 tracing::warn!(session = %self.session.id, %fault, "an answer could not be typed");
                 self.questions.refused = None;
                 if choice.by_person {
-                    self.tell_withdrawn(choice.asked_in, choice.permission, Withdrawn::NotGiven);
+                    self.tell_withdrawn(choice.asked_in, choice.permission, WithdrawalReason::NotGiven);
                 }
                 if choice.in_words {
                     self.tell_what_became_of_words(&fault);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use moothall_kernel::command::ClientCommand;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, Seq};
-use moothall_kernel::permission::{OptionKind, PermissionOption, Withdrawn};
+use moothall_kernel::permission::{OptionKind, PermissionOption, WithdrawalReason};
 use moothall_terminals::SessionsConfig;
 
 use super::*;
@@ -90,7 +90,7 @@ impl Room {
         asked[number - 1].0.clone()
     }
 
-    async fn withdrawn(&self, session: &SessionId, permission: &PermissionId) -> Withdrawn {
+    async fn withdrawn(&self, session: &SessionId, permission: &PermissionId) -> WithdrawalReason {
         let of = |event: Event| match event {
             Event::PermissionWithdrawn { permission: withdrawn, because }
                 if withdrawn == *permission =>
@@ -181,7 +181,7 @@ async fn an_answer_in_words_goes_into_its_dialog() {
     shows("And where?");
     let question = room.question(&a, 2).await;
     assert_eq!(room.answer_with(&a, &question, "3", Some("here")).await, None);
-    assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::NotGiven);
+    assert_eq!(room.withdrawn(&a, &question).await, WithdrawalReason::NotGiven);
     let told = |event: &Event| {
         event
             .body()
@@ -200,7 +200,7 @@ async fn an_answer_is_never_pressed_into_another_dialog() {
     let harmless = room.question(&a, 1).await;
     room.bench.with(a.as_str(), |screen| screen.dialog = Some(dialog("touch DANGER")));
     assert_eq!(room.answer(&a, &harmless, "Yes, proceed (y)").await, Some("permission_withdrawn"));
-    assert_eq!(room.withdrawn(&a, &harmless).await, Withdrawn::Replaced);
+    assert_eq!(room.withdrawn(&a, &harmless).await, WithdrawalReason::Replaced);
     assert_eq!(room.keys(&a), (vec![], 0));
     let danger = room.question(&a, 2).await;
     // One blank makes it another command.
@@ -214,7 +214,7 @@ async fn an_answer_is_never_pressed_into_another_dialog() {
     // was given to nobody.
     room.bench.hasty.store(true, Relaxed);
     assert_eq!(room.answer(&a, &danger, "1").await, None);
-    assert_eq!(room.withdrawn(&a, &danger).await, Withdrawn::NotGiven);
+    assert_eq!(room.withdrawn(&a, &danger).await, WithdrawalReason::NotGiven);
     assert_eq!(room.keys(&a), (vec![], 0));
 }
 
@@ -225,7 +225,7 @@ async fn what_is_answered_at_the_terminal_is_asked_no_more() {
         room.shows(&a, "touch harmless");
         let question = room.question(&a, 1).await;
         room.bench.show(a.as_str(), PaneState::Busy);
-        assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::Gone);
+        assert_eq!(room.withdrawn(&a, &question).await, WithdrawalReason::Gone);
         assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_withdrawn"));
         // The same once more is another question.
         room.shows(&a, "touch harmless");
@@ -331,7 +331,7 @@ async fn after_a_restart_the_same_dialog_is_the_same_question() {
 #[tokio::test(start_paused = true)]
 async fn what_is_not_asked_after_a_restart_is_withdrawn() {
     for (dialog, because, questions) in
-        [(Some("touch DANGER"), Withdrawn::Replaced, 2), (None, Withdrawn::Gone, 1)]
+        [(Some("touch DANGER"), WithdrawalReason::Replaced, 2), (None, WithdrawalReason::Gone, 1)]
     {
         let (mut room, a) = Room::at_work(LATE).await;
         room.shows(&a, "touch harmless");
@@ -383,7 +383,7 @@ async fn a_hook_that_waits_no_longer_takes_its_question_along() {
     let asking = tokio::spawn(async move { sessions.ask(hook).await });
     let question = room.question(&a, 1).await;
     asking.abort();
-    assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::GaveUp);
+    assert_eq!(room.withdrawn(&a, &question).await, WithdrawalReason::GaveUp);
 }
 
 /// A report that came late is of a dialog that is gone, and must not stand over the next one.
@@ -450,5 +450,5 @@ async fn what_is_asked_in_no_turn_is_answered_at_home() {
     room.restart().await;
     room.bench.with(a.as_str(), |screen| screen.dialog = None);
     room.bench.show(a.as_str(), PaneState::Idle);
-    assert_eq!(room.withdrawn(&a, &second).await, Withdrawn::Gone);
+    assert_eq!(room.withdrawn(&a, &second).await, WithdrawalReason::Gone);
 }

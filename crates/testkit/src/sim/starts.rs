@@ -3,7 +3,7 @@
 use moothall_kernel::command::{Actor, EngineCommand};
 use moothall_kernel::duties::Errand;
 use moothall_kernel::ids::PermissionId;
-use moothall_kernel::permission::{PermissionOption, Question, Withdrawn};
+use moothall_kernel::permission::{PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::request::Request;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::talk::{TalkOutcome, TalkRequest};
@@ -61,7 +61,7 @@ impl World {
         let asked = self.benches[room].room.questions.keys().next().cloned();
         let command = match (asked, self.rng.below(4)) {
             (Some(permission), 0) => {
-                EngineCommand::WithdrawPermission { permission, because: Withdrawn::Gone }
+                EngineCommand::WithdrawPermission { permission, because: WithdrawalReason::Gone }
             }
             (asked, chance) => {
                 let permission = asked.filter(|_| chance == 1).unwrap_or(permission);

@@ -3,7 +3,7 @@
 
 use crate::decide::Decider;
 use crate::decide::say::AGENT_BYTES_MAX;
-use crate::model::command::{Actor, Post, Refusal, Rejection, Shown};
+use crate::model::command::{Actor, Post, Refusal, Rejection, ShownAnswer};
 use crate::model::event::{Event, Posted, RecordedEvent, SuppressedBecause, TurnKind, Usage};
 use crate::model::ids::{ParticipantId, Seq, TurnNo};
 use crate::model::participant::Kind;
@@ -64,7 +64,7 @@ impl Decider<'_> {
     }
 
     /// What a turn has brought so far in its present attempt.
-    pub(crate) fn brought(&self, no: TurnNo) -> Option<&Shown> {
+    pub(crate) fn brought(&self, no: TurnNo) -> Option<&ShownAnswer> {
         let attempt = self.state.turn(no)?.attempt;
         self.facts.shown.get(&no).filter(|shown| shown.attempt == attempt)
     }

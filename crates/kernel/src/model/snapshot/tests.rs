@@ -10,17 +10,17 @@ use crate::model::gathering::{
     Gathering, GatheringPlan, DeliveryMode, Member, PendingPass, Phase, PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::own::{Restraint, SaidBy, Stop};
+use crate::model::own::{Restraint, AgentWords, Stop};
 use crate::model::participant::{
     Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime,
     TerminalReach,
 };
 use crate::model::permission::{
-    OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn,
+    OpenQuestion, PermissionOption, SettledPermission, Settlement, OpenPermission, WithdrawalReason,
 };
 use crate::model::refused::{Refusals, RefusedWords};
 use crate::model::request::{OpenRequest, Request, Stage};
-use crate::model::said::Said;
+use crate::model::said::MessageCounters;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::StartRequest;
 use crate::model::state::{
@@ -46,8 +46,8 @@ fn cause() -> Cause {
     }
 }
 
-fn waiting() -> Waiting {
-    Waiting { expires: at(9), options: PermissionOption::allow_or_deny() }
+fn waiting() -> OpenPermission {
+    OpenPermission { expires: at(9), options: PermissionOption::allow_or_deny() }
 }
 
 fn question() -> OpenQuestion {
@@ -88,7 +88,7 @@ fn floor() -> Floor {
     let how = [
         Settlement::Answered { by: "user".into(), option: "yes".into(), label: "Yes".into() },
         Settlement::Expired,
-        Settlement::Withdrawn(Withdrawn::Gone),
+        Settlement::Withdrawn(WithdrawalReason::Gone),
         Settlement::TurnOver,
     ];
     Floor {
@@ -116,7 +116,7 @@ fn floor() -> Floor {
         ended: [EndedTurn { turn: TurnNo(2), participant: "a".into(), stopped: true }].into(),
         settled: how
             .into_iter()
-            .map(|how| Settled { permission: PermissionId::new("p"), at: at(6), how })
+            .map(|how| SettledPermission { permission: PermissionId::new("p"), at: at(6), how })
             .collect(),
         refusals: vec![TalkRefusal { participant: "a".into(), to: "b".into(), until: at(9) }],
         requests: BTreeMap::from([
@@ -267,7 +267,7 @@ fn spending() -> Spending {
 }
 
 fn restraint() -> Restraint {
-    let said_by = |agent: &str| Some(SaidBy { agent: agent.into(), at: at(5) });
+    let said_by = |agent: &str| Some(AgentWords { agent: agent.into(), at: at(5) });
     Restraint {
         stop: Some(Stop {
             by: "user".into(),
@@ -330,7 +330,7 @@ fn full() -> Conversation {
         gathering: Some(gathering()),
         summaries,
         refused: Refusals(BTreeMap::from([("b".into(), refused)])),
-        said: Said { messages: 5, erased: Seq(6) },
+        said: MessageCounters { messages: 5, erased: Seq(6) },
         latest: contribution(),
         latest_other: contribution(),
         asides: Asides(

@@ -8,7 +8,7 @@ use crate::model::budget::Account;
 use crate::model::event::{Cause, TurnKind, Usage, TurnReason};
 use crate::model::fold::CAUSES_KEPT;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use crate::model::permission::Waiting;
+use crate::model::permission::OpenPermission;
 use crate::model::time::{Millis, Timestamp};
 
 /// One prompting of one participant.
@@ -50,7 +50,7 @@ pub struct Turn {
     pub running: Option<RunningTurn>,
     /// Since when a permission keeps its clock still.
     pub frozen_since: Option<Timestamp>,
-    pub(crate) permissions: BTreeMap<PermissionId, Waiting>,
+    pub(crate) permissions: BTreeMap<PermissionId, OpenPermission>,
     /// Whom it is charged to.
     pub(crate) account: Account,
     /// What summaries made for this attempt used.

@@ -19,19 +19,19 @@ pub struct Material<'a> {
     /// Single events that those and the turn refer to.
     pub apart: &'a [RecordedEvent],
     /// What lies before `messages` and was counted instead of read.
-    pub unread: Unread,
+    pub unread: OmittedCount,
 }
 
 /// Messages that a prompt leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Unread {
+pub struct OmittedCount {
     /// The number of messages.
     pub messages: u64,
     /// There are more, which nobody counted.
     pub more: bool,
 }
 
-impl Unread {
+impl OmittedCount {
     /// The line that says it; empty where nothing is left out.
     pub fn line(self) -> String {
         let (count, more) = (self.messages, if self.more { "more than " } else { "" });

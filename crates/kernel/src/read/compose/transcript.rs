@@ -54,7 +54,7 @@ impl TranscriptLine {
 }
 
 /// How words are told.
-pub(super) struct Teller<'a> {
+pub(super) struct WordsFormatter<'a> {
     pub(super) state: &'a Conversation,
     pub(super) material: &'a Material<'a>,
     pub(super) reader: &'a ParticipantId,
@@ -65,7 +65,7 @@ pub(super) struct Teller<'a> {
 /// Longest part of the cause in an account, in bytes: it stands in full in the request.
 const CAUSE_BYTES_MAX: usize = 1024;
 
-impl Teller<'_> {
+impl WordsFormatter<'_> {
     /// One message. What it answers is said, unless it is the answer to a turn that stands right
     /// below its cause.
     pub(super) fn told(

@@ -214,7 +214,7 @@ fn engine_command(
         },
         ("withdraw", _) => EngineCommand::WithdrawPermission {
             permission: permission.clone(),
-            because: if first == "left" { Withdrawn::Left } else { Withdrawn::Gone },
+            because: if first == "left" { WithdrawalReason::Left } else { WithdrawalReason::Gone },
         },
         (who, "fails") => {
             let (turn, attempt) = turn_of(player, who)?;
