@@ -44,7 +44,7 @@ pub(crate) struct Decider<'a> {
     /// What was decided costs this.
     pub(crate) charges: Vec<Charge>,
     /// Words that were neither taken nor kept.
-    pub(crate) unkept: Option<Unkept>,
+    pub(crate) unkept: Option<DroppedWords>,
 }
 
 /// What came of a command.
@@ -60,12 +60,12 @@ pub struct Decision {
     pub charges: Vec<Charge>,
     /// Refused words that are only counted, because too many were kept lately. The caller adds them
     /// up, and gives the sum with [`Facts::unkept`](crate::model::command::Facts::unkept).
-    pub unkept: Option<Unkept>,
+    pub unkept: Option<DroppedWords>,
 }
 
 /// Words that were refused and are not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unkept {
+pub struct DroppedWords {
     /// The participant who wrote them.
     pub participant: ParticipantId,
     /// How long they were.

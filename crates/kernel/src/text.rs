@@ -13,7 +13,7 @@ pub(crate) mod joiners;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use joiners::{Placed, placed};
+use joiners::{JudgedChar, placed};
 
 /// Removes what no message needs: whole escape sequences, C0 controls except newline and tab, DEL,
 /// C1. A `\r` before a newline stays, as files have it; a lone one becomes a newline.
@@ -88,8 +88,8 @@ pub fn for_program(text: &str) -> String {
         return text;
     }
     let kept = |placed| match placed {
-        Placed::Kept(c) => Some(c),
-        Placed::Hidden(_) => None,
+        JudgedChar::Kept(c) => Some(c),
+        JudgedChar::Hidden(_) => None,
     };
     placed(&text).filter_map(kept).collect()
 }
@@ -101,10 +101,10 @@ pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for placed in placed(text) {
         match placed {
-            Placed::Kept(c) if !is_stray_control(c) && (!is_invisible(c) || is_selector(c)) => {
+            JudgedChar::Kept(c) if !is_stray_control(c) && (!is_invisible(c) || is_selector(c)) => {
                 out.push(c);
             }
-            Placed::Kept(c) | Placed::Hidden(c) => out.extend(c.escape_unicode()),
+            JudgedChar::Kept(c) | JudgedChar::Hidden(c) => out.extend(c.escape_unicode()),
         }
     }
     out
@@ -288,10 +288,10 @@ const QUOTED_CHARS_MAX: usize = 60;
 /// the quotation or the label around it.
 pub fn quoted(text: &str) -> String {
     let seen = |placed| match placed {
-        Placed::Kept(c) if c.is_whitespace() => Some(' '),
-        Placed::Kept(c) if is_stray_control(c) || is_invisible(c) && !is_selector(c) => None,
-        Placed::Kept(c) => Some(c),
-        Placed::Hidden(_) => None,
+        JudgedChar::Kept(c) if c.is_whitespace() => Some(' '),
+        JudgedChar::Kept(c) if is_stray_control(c) || is_invisible(c) && !is_selector(c) => None,
+        JudgedChar::Kept(c) => Some(c),
+        JudgedChar::Hidden(_) => None,
     };
     // A message may be long: its first words stand in its beginning.
     let beginning = cut(text, 64 * QUOTED_CHARS_MAX);

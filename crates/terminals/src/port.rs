@@ -18,7 +18,7 @@ use moothall_engine::sessions::{
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
-use moothall_kernel::duties::Errand;
+use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
@@ -67,7 +67,7 @@ impl Residents for Sessions {
         Sessions::see_question(self, stream, permission).await;
     }
 
-    fn carry_out(&self, stream: &StreamId, errand: &Errand) {
+    fn carry_out(&self, stream: &StreamId, errand: &AllowedRequest) {
         Sessions::carry_out(self, stream, errand);
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::sessions::{Asker, Message, SessionError, SessionId, is_session, session_of};
 use moothall_kernel::command::{Actor, EngineCommand};
-use moothall_kernel::duties::Errand;
+use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::request::Request;
 use moothall_kernel::start::StartOutcome;
@@ -87,7 +87,7 @@ impl Sessions {
 
     /// Carries out what a person allowed, once however often it is asked, and tells the
     /// conversation the outcome.
-    pub(crate) fn carry_out(&self, stream: &StreamId, errand: &Errand) {
+    pub(crate) fn carry_out(&self, stream: &StreamId, errand: &AllowedRequest) {
         if !self.errands().insert(errand.permission.clone()) {
             return;
         }
@@ -122,7 +122,7 @@ impl Sessions {
     async fn talk_allowed(
         &self,
         stream: &StreamId,
-        errand: &Errand,
+        errand: &AllowedRequest,
         talk: &TalkRequest,
     ) -> Result<TalkOutcome, SessionError> {
         let own = self.asker_of(stream, &errand.participant).await?;

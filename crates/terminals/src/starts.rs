@@ -6,7 +6,7 @@ use std::path::Path;
 use moothall_engine::answers::Idempotency;
 use moothall_engine::sessions::{Asker, FirstWords, Message, NewSession, SessionError, Status};
 use moothall_kernel::command::Actor;
-use moothall_kernel::duties::Errand;
+use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::names;
 use moothall_kernel::request::Request;
@@ -67,10 +67,10 @@ impl Sessions {
     pub(crate) async fn start_allowed(
         &self,
         stream: &StreamId,
-        errand: &Errand,
+        errand: &AllowedRequest,
         request: &StartRequest,
     ) -> Result<StartOutcome, SessionError> {
-        let Errand { permission, participant, .. } = errand;
+        let AllowedRequest { permission, participant, .. } = errand;
         let session = self.asker_of(stream, participant).await?;
         let by = Actor::named(participant.clone());
         let new = NewSession {

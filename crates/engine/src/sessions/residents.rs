@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
-use moothall_kernel::duties::Errand;
+use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
@@ -79,7 +79,7 @@ pub trait Residents: Send + Sync + 'static {
 
     /// Carries out what a person allowed, once however often it is asked, and tells the
     /// conversation what came of it.
-    fn carry_out(&self, _stream: &StreamId, _errand: &Errand) {}
+    fn carry_out(&self, _stream: &StreamId, _errand: &AllowedRequest) {}
 
     /// Whose program holds this secret.
     fn by_token(&self, _token: &str) -> Option<Resident> {

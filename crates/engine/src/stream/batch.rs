@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::Budgets;
 use moothall_kernel::command::{Command, Facts, Refusal, Rejection};
-use moothall_kernel::decide::{Decision, Unkept};
+use moothall_kernel::decide::{Decision, DroppedWords};
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::invariants::BrokenRule;
 use moothall_kernel::planted::{self, Bug};
@@ -193,7 +193,7 @@ impl Host {
 
     /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that
     /// is only how many there were.
-    fn count_unkept(&mut self, unkept: Unkept) {
+    fn count_unkept(&mut self, unkept: DroppedWords) {
         let (count, sum) = self.unkept.entry(unkept.participant).or_default();
         *count += 1;
         *sum += unkept.bytes;

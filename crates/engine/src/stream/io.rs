@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use moothall_kernel::budget::{Budgets, Charge};
 use moothall_kernel::command::Command;
-use moothall_kernel::duties::Errand;
+use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::invariants::BrokenRule;
@@ -396,7 +396,7 @@ pub enum Output {
     /// Carry out a request that a person allowed, once however often it is asked.
     CarryOut {
         /// The request, and the permission under which it was allowed.
-        errand: Box<Errand>,
+        errand: Box<AllowedRequest>,
     },
     /// Give [`Input::Look`] at this time of the steady clock, in place of every earlier wish; never
     /// where unset.

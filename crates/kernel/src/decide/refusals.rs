@@ -1,6 +1,6 @@
 //! Words that are refused: kept in the trace as long as there is room for them, and counted beyond.
 
-use crate::decide::{Decider, Unkept};
+use crate::decide::{Decider, DroppedWords};
 use crate::model::command::{Post, Refusal, Rejection};
 use crate::model::event::{Event, SuppressedBecause};
 use crate::model::ids::ParticipantId;
@@ -51,7 +51,7 @@ impl Decider<'_> {
         } else if begins.is_some() {
             self.emit(Event::Discarded { participant: by.clone(), count: 1, bytes, until: begins });
         } else {
-            self.unkept = Some(Unkept { participant: by.clone(), bytes });
+            self.unkept = Some(DroppedWords { participant: by.clone(), bytes });
         }
         room
     }
@@ -80,7 +80,7 @@ mod tests {
     use crate::model::time::Timestamp;
     use crate::policy::Policy;
 
-    struct Room {
+    struct Scene {
         state: Conversation,
         log: Vec<RecordedEvent>,
         now: Timestamp,
@@ -88,7 +88,7 @@ mod tests {
         counted: bool,
     }
 
-    impl Room {
+    impl Scene {
         /// With agents who are muted.
         fn with_muted(agents: &[&str]) -> Self {
             let mut room = Self {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn refused_words_are_kept_up_to_a_bound_and_then_counted_for_each_participant() {
-        let mut room = Room::with_muted(&["a", "b"]);
+        let mut room = Scene::with_muted(&["a", "b"]);
         for n in 0..50 {
             let refused = room.says("a", 10);
             assert_eq!((refused.code, room.counted), ("participant_muted", n > 20), "{n}");
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_megabyte_of_refused_words_is_enough_however_few_they_are() {
-        let mut room = Room::with_muted(&["a"]);
+        let mut room = Scene::with_muted(&["a"]);
         for _ in 0..20 {
             room.says("a", 250_000);
         }

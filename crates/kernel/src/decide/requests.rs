@@ -14,7 +14,7 @@ use crate::model::time::{Millis, Timestamp};
 
 /// The end of a request without a person's yes.
 #[derive(Clone)]
-enum Unmet {
+enum RequestFailure {
     Refused(ParticipantId),
     Expired,
 }
@@ -222,31 +222,31 @@ impl Decider<'_> {
 
     /// Settles a request that a person refused.
     pub(crate) fn settle_refused(&mut self, permission: &PermissionId, by: &ParticipantId) {
-        self.settle_unmet(permission, Unmet::Refused(by.clone()));
+        self.settle_unmet(permission, RequestFailure::Refused(by.clone()));
     }
 
     /// Settles a request whose time to answer ran out.
     pub(crate) fn settle_expired(&mut self, permission: &PermissionId) {
-        self.settle_unmet(permission, Unmet::Expired);
+        self.settle_unmet(permission, RequestFailure::Expired);
     }
 
-    fn settle_unmet(&mut self, permission: &PermissionId, unmet: Unmet) {
+    fn settle_unmet(&mut self, permission: &PermissionId, unmet: RequestFailure) {
         let requests = &self.state.floor.requests;
         let Some(open) = requests.get(permission).filter(|open| open.stage != Stage::Allowed)
         else {
             return;
         };
         match (&open.request, unmet) {
-            (Request::Start(_), Unmet::Refused(by)) => {
+            (Request::Start(_), RequestFailure::Refused(by)) => {
                 self.settle_start(permission, StartOutcome::Refused { by })
             }
-            (Request::Start(_), Unmet::Expired) => {
+            (Request::Start(_), RequestFailure::Expired) => {
                 self.settle_start(permission, StartOutcome::Expired)
             }
-            (Request::Talk(_), Unmet::Refused(by)) => {
+            (Request::Talk(_), RequestFailure::Refused(by)) => {
                 self.settle_talk(permission, TalkOutcome::Refused { by })
             }
-            (Request::Talk(_), Unmet::Expired) => {
+            (Request::Talk(_), RequestFailure::Expired) => {
                 self.settle_talk(permission, TalkOutcome::Expired)
             }
         }

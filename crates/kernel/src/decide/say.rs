@@ -11,7 +11,7 @@ use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::message_part::Span;
 use crate::model::participant::{Kind, Participant};
 use crate::model::state::{Conversation, Round, WakingWords, Turn};
-use crate::policy::{EmptyReply, Unsolicited};
+use crate::policy::{EmptyReply, UnsolicitedRule};
 use crate::text;
 use crate::text::mentions::{self, Mentions};
 use crate::text::pass::is_pass;
@@ -301,13 +301,13 @@ impl Decider<'_> {
         let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
         let unsolicited = self.state.rules().unsolicited;
         let near = match unsolicited {
-            Unsolicited::Charged => {
+            UnsolicitedRule::Charged => {
                 round_cause.or(self.state.latest.as_ref().map(|latest| &latest.cause))
             }
-            Unsolicited::Free => None,
+            UnsolicitedRule::Free => None,
         };
         let depth = post.reply_to.as_ref().or(near).map_or(1, |cause| cause.depth + 1);
-        if unsolicited == Unsolicited::Charged {
+        if unsolicited == UnsolicitedRule::Charged {
             self.check_reply_limits(&post, depth)?;
         }
         let named = mentions::named(&post.body, &self.state.participants, &post.by.id);

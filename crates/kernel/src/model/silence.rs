@@ -13,7 +13,7 @@ use crate::model::message_part::Span;
 
 /// The people and agents that are told a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
-pub enum Told {
+pub enum ReasonAudience {
     /// The readers of the message.
     #[strum(serialize = "readers")]
     Readers,
@@ -31,7 +31,7 @@ pub struct ReasonRow {
     /// The condition under which it is the reason.
     pub condition: &'static str,
     /// Its audience.
-    pub told: Told,
+    pub told: ReasonAudience,
     /// The way forward, as a sentence; empty if nothing has to be done.
     pub cure: &'static str,
 }
@@ -57,7 +57,7 @@ macro_rules! reasons {
                     $(Reason::$name => ReasonRow {
                         phrase: $phrase,
                         condition: $condition,
-                        told: Told::$told,
+                        told: ReasonAudience::$told,
                         cure: $cure,
                     },)*
                 }

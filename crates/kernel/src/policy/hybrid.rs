@@ -6,7 +6,7 @@ use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, WakingWords};
 use crate::policy::rounds::{is_news, may_be_asked, must_wait};
 use crate::policy::{
-    AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Reactions, Rules, Unsolicited, addressed,
+    AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Reactions, Rules, UnsolicitedRule, addressed,
     others,
 };
 
@@ -21,7 +21,7 @@ pub(crate) static RULES: Rules = Rules {
     asks_as: TurnReason::Polled,
     counts_depth: true,
     heeds_names: true,
-    unsolicited: Unsolicited::Charged,
+    unsolicited: UnsolicitedRule::Charged,
     empty_reply: EmptyReply::Fails,
     cools: true,
     spares_habitual: true,

@@ -3,7 +3,7 @@
 use crate::model::event::{Recipient, TurnReason};
 use crate::model::state::{Conversation, WakingWords};
 use crate::policy::{
-    AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Rules, Unsolicited, addressed, others,
+    AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Rules, UnsolicitedRule, addressed, others,
 };
 
 pub(crate) static RULES: Rules = Rules {
@@ -17,7 +17,7 @@ pub(crate) static RULES: Rules = Rules {
     asks_as: TurnReason::Polled,
     counts_depth: true,
     heeds_names: false,
-    unsolicited: Unsolicited::Free,
+    unsolicited: UnsolicitedRule::Free,
     empty_reply: EmptyReply::Fails,
     cools: false,
     spares_habitual: false,

@@ -47,7 +47,7 @@ pub(crate) struct Rules {
     /// Whether an agent that a reply names comes before those who may speak, and must. (Ruling 8.)
     pub(crate) heeds_names: bool,
     /// What becomes of an agent's words that answer no turn.
-    pub(crate) unsolicited: Unsolicited,
+    pub(crate) unsolicited: UnsolicitedRule,
     /// What a reply without any words is.
     pub(crate) empty_reply: EmptyReply,
     /// Whether somebody who has just spoken is asked later. (Ruling 10.)
@@ -87,7 +87,7 @@ pub(crate) enum Frames {
 
 /// What becomes of an agent's words that answer no turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unsolicited {
+pub(crate) enum UnsolicitedRule {
     /// They are said, at the depth of what they reply to plus one.
     Free,
     /// The same, within the limits of depth and of replies to the message that is being answered.
@@ -153,7 +153,7 @@ impl Conversation {
 
     /// Whether there are at most so many replies to a message.
     pub(crate) fn counts_replies(&self) -> bool {
-        self.rules().unsolicited == Unsolicited::Charged
+        self.rules().unsolicited == UnsolicitedRule::Charged
     }
 
     /// Whether a message waits until others are dealt with. While a person has some answer one

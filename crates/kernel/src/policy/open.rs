@@ -4,7 +4,7 @@ use crate::decide::Decider;
 use crate::model::event::{TurnKind, TurnReason};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, WakingWords};
-use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
+use crate::policy::{EmptyReply, Frames, Nomination, Rules, UnsolicitedRule, others};
 use crate::read::frames::headed;
 use crate::read::templates::{LINK_MEMBERS, LINK_SILENCE, LINKED};
 use crate::text::pass::PASS;
@@ -21,7 +21,7 @@ pub(crate) static RULES: Rules = Rules {
     asks_as: TurnReason::Link,
     counts_depth: false,
     heeds_names: false,
-    unsolicited: Unsolicited::Free,
+    unsolicited: UnsolicitedRule::Free,
     empty_reply: EmptyReply::Passes,
     cools: false,
     spares_habitual: false,

@@ -4,7 +4,7 @@
 use crate::model::event::TurnReason;
 use crate::model::state::{Conversation, WakingWords};
 use crate::policy::rounds::must_wait;
-use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
+use crate::policy::{EmptyReply, Frames, Nomination, Rules, UnsolicitedRule, others};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,
@@ -17,7 +17,7 @@ pub(crate) static RULES: Rules = Rules {
     asks_as: TurnReason::Round,
     counts_depth: true,
     heeds_names: false,
-    unsolicited: Unsolicited::Charged,
+    unsolicited: UnsolicitedRule::Charged,
     empty_reply: EmptyReply::Fails,
     cools: true,
     spares_habitual: false,

@@ -18,7 +18,7 @@ use crate::model::ids::{EventId, ParticipantId};
 use crate::model::participant::{Kind, Memory, Part, Participant};
 use crate::model::state::{Conversation, Turn};
 use crate::model::time::{Millis, Timestamp};
-use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited};
+use crate::policy::{EmptyReply, Frames, Nomination, Rules, UnsolicitedRule};
 use crate::text::{self, mentions};
 
 use directive::{Directive, directive, find};
@@ -39,7 +39,7 @@ pub(crate) static RULES: Rules = Rules {
     asks_as: TurnReason::Polled,
     counts_depth: false,
     heeds_names: false,
-    unsolicited: Unsolicited::Free,
+    unsolicited: UnsolicitedRule::Free,
     empty_reply: EmptyReply::Passes,
     cools: false,
     spares_habitual: false,

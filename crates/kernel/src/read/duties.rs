@@ -21,7 +21,7 @@ pub struct Run {
 
 /// A request of an agent that a person allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Errand {
+pub struct AllowedRequest {
     /// The permission that allows it, once.
     pub permission: PermissionId,
     /// The agent that asked for it.
@@ -36,7 +36,7 @@ pub struct Duties {
     /// Turns that should be running.
     pub run: Vec<Run>,
     /// Requests that people allowed.
-    pub requests: Vec<Errand>,
+    pub requests: Vec<AllowedRequest>,
     /// When the conversation has to look at the clock.
     pub wake_at: Option<Timestamp>,
 }
@@ -54,7 +54,7 @@ impl Conversation {
             started: turn.running.is_some(),
         });
         let requests = self.requests_allowed().filter(|_| !self.archived).map(
-            |(permission, participant, request)| Errand {
+            |(permission, participant, request)| AllowedRequest {
                 permission: permission.clone(),
                 participant: participant.clone(),
                 request: request.clone(),

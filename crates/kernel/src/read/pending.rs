@@ -6,7 +6,7 @@ use crate::model::state::{Conversation, Round, Turn};
 
 /// The answers to a message that are still to come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pending {
+pub struct ExpectedAnswers {
     /// True if its time has not come: it waits for earlier messages.
     pub waits: bool,
     /// Agents that have to answer it.
@@ -15,7 +15,7 @@ pub struct Pending {
     pub may: Vec<ParticipantId>,
 }
 
-impl Pending {
+impl ExpectedAnswers {
     /// True if nothing is to come any more.
     pub fn is_over(&self) -> bool {
         !self.waits && self.must.is_empty() && self.may.is_empty()
@@ -32,8 +32,8 @@ impl Pending {
 impl Conversation {
     /// Returns the answers to a message that are still to come. Reactions to its answers are none.
     /// While the conversation is paused, only turns that go on are counted.
-    pub fn pending(&self, message: Seq) -> Pending {
-        let mut pending = Pending::default();
+    pub fn pending(&self, message: Seq) -> ExpectedAnswers {
+        let mut pending = ExpectedAnswers::default();
         let asks = |turn: &&Turn| {
             turn.kind == TurnKind::Reply && turn.answers().any(|cause| cause.seq == message)
         };

@@ -18,7 +18,7 @@ const FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
 /// A character of a text, judged by its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placed {
+pub(crate) enum JudgedChar {
     /// It is seen, or it shapes what is seen beside it.
     Kept(char),
     /// It would reorder or hide what is around it, or says something that is not seen.
@@ -26,7 +26,7 @@ pub(crate) enum Placed {
 }
 
 /// Returns the characters of a text, each judged by its place.
-pub(crate) fn placed(text: &str) -> impl Iterator<Item = Placed> {
+pub(crate) fn placed(text: &str) -> impl Iterator<Item = JudgedChar> {
     let mut reader = Reader { rest: text.chars().peekable(), base: None, flag: 0, at: text };
     std::iter::from_fn(move || reader.next())
 }
@@ -42,25 +42,25 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn next(&mut self) -> Option<Placed> {
+    fn next(&mut self) -> Option<JudgedChar> {
         let c = self.rest.next()?;
         self.at = &self.at[c.len_utf8()..];
         if c.is_ascii() {
             self.base = Some(c);
-            return Some(Placed::Kept(c));
+            return Some(JudgedChar::Kept(c));
         }
         if self.flag > 0 {
             self.flag -= 1;
-            return Some(Placed::Kept(c));
+            return Some(JudgedChar::Kept(c));
         }
         if !self.is_kept(c) {
-            return Some(Placed::Hidden(c));
+            return Some(JudgedChar::Hidden(c));
         }
         if c == FLAG {
             self.flag = tags_of_flag(self.at);
         }
         self.base = Some(c);
-        Some(Placed::Kept(c))
+        Some(JudgedChar::Kept(c))
     }
 
     fn is_kept(&mut self, c: char) -> bool {
@@ -153,8 +153,8 @@ mod tests {
 
     fn kept(text: &str) -> String {
         let kept = |placed| match placed {
-            Placed::Kept(c) => Some(c),
-            Placed::Hidden(_) => None,
+            JudgedChar::Kept(c) => Some(c),
+            JudgedChar::Hidden(_) => None,
         };
         placed(text).filter_map(kept).collect()
     }

@@ -3,7 +3,7 @@
 use moothall_engine::context::Context;
 use moothall_kernel::event::{Event, Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
-use moothall_kernel::pending::Pending;
+use moothall_kernel::pending::ExpectedAnswers;
 use moothall_kernel::time::Millis;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -474,10 +474,10 @@ pub struct PendingAnswers {
     pub may: Vec<String>,
 }
 
-impl From<Pending> for PendingAnswers {
-    fn from(pending: Pending) -> Self {
+impl From<ExpectedAnswers> for PendingAnswers {
+    fn from(pending: ExpectedAnswers) -> Self {
         let ids = |list: Vec<ParticipantId>| list.iter().map(ToString::to_string).collect();
-        let Pending { waits, must, may } = pending;
+        let ExpectedAnswers { waits, must, may } = pending;
         Self { waits, must: ids(must), may: ids(may) }
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that agents ask to have started: who asks, and the part of the engine that starts them.
 
 use moothall_kernel::command::{Actor, EngineCommand};
-use moothall_kernel::duties::Errand;
+use moothall_kernel::duties::AllowedRequest;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::{PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::request::Request;
@@ -80,7 +80,7 @@ impl World {
     }
 
     /// The host wants a request carried out, however often it says so.
-    pub(crate) fn begin_errand(&mut self, room: usize, errand: &Errand) -> Result<(), Objection> {
+    pub(crate) fn begin_errand(&mut self, room: usize, errand: &AllowedRequest) -> Result<(), Objection> {
         let permission = &errand.permission;
         // A host that was replaced may have settled it: the newer one finds that out with its next
         // append.
@@ -109,7 +109,7 @@ impl World {
     }
 
     /// The outcome of a request that was carried out, or could not be.
-    fn done(&mut self, errand: &Errand) -> EngineCommand {
+    fn done(&mut self, errand: &AllowedRequest) -> EngineCommand {
         let permission = errand.permission.clone();
         let fails = self.rng.below(3) == 0;
         match &errand.request {
