@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::fault::{Exit, Fault};
 
 /// A user that programs run as.
-pub struct Named<'a> {
+pub struct NamedUser<'a> {
     /// The section of the configuration that names the user.
     pub section: String,
     /// The user, as that section has it.
@@ -17,11 +17,11 @@ pub struct Named<'a> {
 }
 
 /// Every user that is named, with the section that does.
-pub fn named(config: &Config) -> Vec<Named<'_>> {
+pub fn named(config: &Config) -> Vec<NamedUser<'_>> {
     let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled());
     let agents = enabled.filter_map(|(client, agent)| {
         let user = agent.run_as.as_deref()?;
-        Some(Named {
+        Some(NamedUser {
             section: format!("[agents.{client}]"),
             user,
             in_terminals: agent.lives_in_session(),
@@ -29,7 +29,7 @@ pub fn named(config: &Config) -> Vec<Named<'_>> {
     });
     let sessions = config.sessions.run_as.as_deref();
     let sessions =
-        sessions.map(|user| Named { section: "[sessions]".to_owned(), user, in_terminals: true });
+        sessions.map(|user| NamedUser { section: "[sessions]".to_owned(), user, in_terminals: true });
     sessions.into_iter().chain(agents).collect()
 }
 
@@ -38,7 +38,7 @@ pub fn is_own(user: &str) -> bool {
     Account::find(user).is_ok_and(|account| account.is_own())
 }
 
-impl Named<'_> {
+impl NamedUser<'_> {
     /// Whether this process may start programs so.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub use self::export::{Export, ExportFormat};
 #[cfg(test)]
 pub use self::gather::Members;
 pub use self::gather::{
-    Gather, GatherEnd, GatherPass, GatherStart, Is as MemberIs, Member as GatherMember,
+    Gather, GatherEnd, GatherPass, GatherStart, SeatOccupant as MemberIs, Member as GatherMember,
 };
 pub use self::global::{ColorChoice, Global, command};
 pub use self::guards::{Guards, SlashCommand};
@@ -445,7 +445,7 @@ pub struct Hook {
 
 /// Which configuration, data folder and address.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Place {
+pub struct LocationOptions {
     /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG
     /// configuration folder]
     #[arg(long, value_name = "FILE")]
@@ -481,7 +481,7 @@ pub enum LogFormat {
 #[derive(Clone, Debug, Args)]
 pub struct Serve {
     #[command(flatten)]
-    pub place: Place,
+    pub place: LocationOptions,
     /// How to write the server's own log to standard error: text, or json with a line for each
     /// request and turn
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text, hide_possible_values = true)]
@@ -667,7 +667,7 @@ pub struct Redact {
     pub event: String,
     /// Whether it is meant.
     #[command(flatten)]
-    pub sure: Sure,
+    pub sure: Confirmation,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -676,12 +676,12 @@ pub struct Delete {
     pub thread: Thread,
     /// Whether it is meant.
     #[command(flatten)]
-    pub sure: Sure,
+    pub sure: Confirmation,
 }
 
 /// For what cannot be undone.
 #[derive(Clone, Debug, Args)]
-pub struct Sure {
+pub struct Confirmation {
     /// Do not ask whether it is meant
     #[arg(long, short = 'y')]
     pub yes: bool,

@@ -41,7 +41,7 @@ pub const CLIENT_VARIABLE: &str = "MOOTHALL_AGENT_TOKEN_FILE";
 
 /// What was said about the server and the credential. Nothing of it has to be.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Said<'a> {
+pub struct CredentialOptions<'a> {
     /// The address of the server.
     pub server: Option<&'a str>,
     /// A file with a token.
@@ -56,7 +56,7 @@ pub struct Said<'a> {
 
 /// The server that is meant, and what to show to it.
 #[derive(Clone, Debug)]
-pub struct Meant {
+pub struct ResolvedServer {
     /// The address of the server, as a URL.
     pub server: String,
     /// What is shown to the server with each request.
@@ -70,21 +70,21 @@ pub struct Meant {
     pub others: Vec<String>,
 }
 
-impl Meant {
+impl ResolvedServer {
     /// The server that was named, or whose data folder or credential was; inside a session the
     /// session's own; that of the profile; the one that the configuration describes; the one that
     /// runs on the usual data folder; and otherwise the usual one.
     ///
     /// # Errors
     /// A file that was named cannot be read.
-    pub fn find(said: &Said<'_>, variables: &Variables) -> Result<Self, Fault> {
+    pub fn find(said: &CredentialOptions<'_>, variables: &Variables) -> Result<Self, Fault> {
         let profile = said.profile.filter(|name| !name.is_empty());
         if is_inside(variables) && (said.data.is_some() || profile.is_some()) {
             return Err(persons_alone());
         }
         let given = match (said.data, said.token_file) {
-            (Some(data), _) => Some(Handed::posted(data)?),
-            (None, Some(file)) => Some(Handed::read(file)?),
+            (Some(data), _) => Some(FileCredential::posted(data)?),
+            (None, Some(file)) => Some(FileCredential::read(file)?),
             (None, None) => None,
         };
         if is_inside(variables)
@@ -129,7 +129,7 @@ impl Meant {
 
 /// Returns where the server of the usual data folder listens, while it runs.
 fn usual_server(variables: &Variables) -> Option<String> {
-    Handed::posted(&usual_data_folder(variables)?).ok()?.server
+    FileCredential::posted(&usual_data_folder(variables)?).ok()?.server
 }
 
 /// Inside a session nothing acts as a person, also where somebody asks for it.
@@ -140,13 +140,13 @@ fn persons_alone() -> Fault {
 }
 
 /// A credential from a file, and whose it is where the file says so.
-struct Handed {
+struct FileCredential {
     token: String,
     server: Option<String>,
     others: Vec<String>,
 }
 
-impl Handed {
+impl FileCredential {
     /// A file with a token alone, or the one that a server leaves in its data folder.
     fn read(file: &Path) -> Result<Self, Fault> {
         let text = fs::read_to_string(file).map_err(|error| {
@@ -318,7 +318,7 @@ fn place_of(port: u16, variables: &Variables) -> Option<PathBuf> {
 }
 
 /// The start-up credential in its file, for as long as this lives.
-pub struct Posted {
+pub struct StartupKey {
     key: PathBuf,
     place: Option<PathBuf>,
     /// What the file says, or is to say.
@@ -330,7 +330,7 @@ pub struct Posted {
 /// How long to wait before it is tried again to write the credential to a disk that was full.
 pub const WRITE_AGAIN: Duration = Duration::from_secs(5);
 
-impl Posted {
+impl StartupKey {
     /// Writes the start-up credential for the command line of this user. Where the port is known,
     /// this comes before listening on it, so that a client that waits for a server to come back
     /// never shows it the credential of the run before.
@@ -409,7 +409,7 @@ impl KeyFile {
     }
 }
 
-impl Drop for Posted {
+impl Drop for StartupKey {
     /// What is left after a crash opens nothing: the next run has another credential.
     fn drop(&mut self) {
         for file in std::iter::once(&self.key).chain(&self.place) {

@@ -4,7 +4,7 @@
 use moothall_surfaces::{Unasked, try_to_ask};
 
 use crate::config::{self, Mode};
-use crate::place::Settled;
+use crate::place::StartupSettings;
 
 /// The ways forward for an operator whose system does not say whose process asks.
 pub const CURE: &str = "let the server ask it (a service of systemd needs AF_NETLINK in RestrictAddressFamilies), \
@@ -12,20 +12,20 @@ pub const CURE: &str = "let the server ask it (a service of systemd needs AF_NET
 
 /// Returns why the system does not say whose process asks, if a server of this configuration needs
 /// to know.
-pub fn unknown(settled: &Settled) -> Option<Unasked> {
+pub fn unknown(settled: &StartupSettings) -> Option<Unasked> {
     let needed = settled.mode == Mode::Local && !settled.config.server.other_users;
     needed.then(try_to_ask).and_then(Result::err)
 }
 
 /// Returns the words of `serve` for it.
-pub fn warning(settled: &Settled) -> Option<String> {
+pub fn warning(settled: &StartupSettings) -> Option<String> {
     let why = unknown(settled)?;
     Some(match settled.config.server.unasked {
-        config::Unasked::Refuse => format!(
+        config::UnknownPeerRule::Refuse => format!(
             "warning: {why}; so every request needs a credential: `moothall` finds it as this user, and `moothall page` prints a link with it. \
              To change that, {CURE}"
         ),
-        config::Unasked::Converse => format!(
+        config::UnknownPeerRule::Converse => format!(
             "warning: {why}; so every user of this computer may converse here and speak as any person (unasked = \"converse\" in [server])"
         ),
     })

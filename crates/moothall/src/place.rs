@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use crate::cli::{DataFolder, Place};
+use crate::cli::{DataFolder, LocationOptions};
 use crate::config::{self, Config, Mode, TlsConfig, Variables, usual_data_folder};
 use crate::fault::{Exit, Fault};
 
@@ -15,7 +15,7 @@ pub const USUAL_SERVER: &str = "http://127.0.0.1:5111";
 
 /// Everything that has to be known before a server can start.
 #[derive(Debug)]
-pub struct Settled {
+pub struct StartupSettings {
     /// What the configuration files and the variables say.
     pub config: Config,
     /// The folder in which everything is kept.
@@ -32,7 +32,7 @@ pub struct Settled {
 ///
 /// # Errors
 /// A configuration that cannot be used, or an address that may not be.
-pub fn settle(place: &Place, variables: &Variables) -> Result<Settled, Fault> {
+pub fn settle(place: &LocationOptions, variables: &Variables) -> Result<StartupSettings, Fault> {
     let config = Config::find(place.config.as_deref(), variables)?;
     let data = data_folder(place, &config, variables)?;
     let mode = place.mode.unwrap_or(config.server.mode);
@@ -41,11 +41,11 @@ pub fn settle(place: &Place, variables: &Variables) -> Result<Settled, Fault> {
         None => USUAL_BIND,
     };
     let tls = certificate(place, &config)?;
-    Ok(Settled { config, data, bind, mode, tls })
+    Ok(StartupSettings { config, data, bind, mode, tls })
 }
 
 /// The two files of a certificate: each from its flag, or else from the configuration.
-fn certificate(place: &Place, config: &Config) -> Result<Option<TlsConfig>, Fault> {
+fn certificate(place: &LocationOptions, config: &Config) -> Result<Option<TlsConfig>, Fault> {
     let told = config.server.tls.as_ref();
     let cert = place.tls_cert.clone().or_else(|| told.map(|tls| tls.cert.clone()));
     let key = place.tls_key.clone().or_else(|| told.map(|tls| tls.key.clone()));
@@ -75,11 +75,11 @@ pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathB
     if let Some(data) = &named.data {
         return Ok(data.clone());
     }
-    let place = Place { config: named.config.clone(), ..Place::default() };
+    let place = LocationOptions { config: named.config.clone(), ..LocationOptions::default() };
     settle(&place, variables).map(|settled| settled.data)
 }
 
-fn data_folder(place: &Place, config: &Config, variables: &Variables) -> Result<PathBuf, Fault> {
+fn data_folder(place: &LocationOptions, config: &Config, variables: &Variables) -> Result<PathBuf, Fault> {
     let told = place.data.clone().or_else(|| config.server.data.clone());
     told.or_else(|| usual_data_folder(variables)).ok_or_else(|| {
         Fault::new(
@@ -137,7 +137,7 @@ mod tests {
         let file = folder.path().join("m.toml");
         std::fs::write(&file, "[server]\nbind = \"127.0.0.1:1\"\ndata = \"from-file\"\n").unwrap();
         let variables = Variables::from([("XDG_DATA_HOME".to_owned(), "/data".to_owned())]);
-        let mut place = Place { config: Some(file), ..Place::default() };
+        let mut place = LocationOptions { config: Some(file), ..LocationOptions::default() };
         let settled = settle(&place, &variables).unwrap();
         assert_eq!((settled.bind.port(), settled.data), (1, "from-file".into()));
         place.bind = Some("127.0.0.1:2".into());
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn without_home_a_data_folder_must_be_named() {
         assert_eq!(
-            data_folder(&Place::default(), &Config::default(), &Variables::new()).unwrap_err().exit,
+            data_folder(&LocationOptions::default(), &Config::default(), &Variables::new()).unwrap_err().exit,
             Exit::Config
         );
     }

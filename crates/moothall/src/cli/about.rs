@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::Place;
+use super::LocationOptions;
 
 #[derive(Clone, Debug, Args)]
 pub struct Init {
@@ -23,7 +23,7 @@ pub struct Init {
 #[derive(Clone, Debug, Args)]
 pub struct Doctor {
     #[command(flatten)]
-    pub place: Place,
+    pub place: LocationOptions,
     /// Ask the address of each model whether it answers and takes the key, for at most 5 seconds
     /// each
     #[arg(long)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Sure, Thread};
+use super::{Confirmation, Thread};
 
 /// Whose start-up credential to use, for the operator of a server.
 #[derive(Clone, Debug, Args)]
@@ -64,7 +64,7 @@ pub struct TokenId {
     pub id: String,
     /// Whether it is meant.
     #[command(flatten)]
-    pub sure: Sure,
+    pub sure: Confirmation,
     #[command(flatten)]
     pub key: KeyOf,
 }
@@ -94,7 +94,7 @@ pub struct AgentNames {
     pub names: Vec<String>,
     /// Asks before.
     #[command(flatten)]
-    pub sure: Sure,
+    pub sure: Confirmation,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -129,7 +129,7 @@ pub struct AppId {
     pub app: String,
     /// Whether it is meant.
     #[command(flatten)]
-    pub sure: Sure,
+    pub sure: Confirmation,
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -134,12 +134,12 @@ pub struct Member {
     /// The name that the others read.
     pub name: String,
     /// Who it is.
-    pub is: Is,
+    pub is: SeatOccupant,
 }
 
 /// Who somebody is who takes part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Is {
+pub enum SeatOccupant {
     /// An agent of the registry, by its name there.
     Agent(String),
     /// A session that lives, by its id or name.
@@ -227,13 +227,13 @@ fn given<'a, T: Clone + Send + Sync + 'static>(
 impl FromArgMatches for Members {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         type Pair = (String, String);
-        let member = |name: &String, is: Is| Member { name: name.clone(), is };
+        let member = |name: &String, is: SeatOccupant| Member { name: name.clone(), is };
         let agents = given::<Pair>(matches, &AGENT)
-            .map(|(at, (name, client))| (at, member(name, Is::Agent(client.clone()))));
+            .map(|(at, (name, client))| (at, member(name, SeatOccupant::Agent(client.clone()))));
         let sessions = given::<Pair>(matches, &SESSION)
-            .map(|(at, (name, session))| (at, member(name, Is::Session(session.clone()))));
+            .map(|(at, (name, session))| (at, member(name, SeatOccupant::Session(session.clone()))));
         let people = given::<(String, Option<String>)>(matches, &PERSON)
-            .map(|(at, (name, id))| (at, member(name, Is::Person(id.clone()))));
+            .map(|(at, (name, id))| (at, member(name, SeatOccupant::Person(id.clone()))));
         let mut all: Vec<_> = agents.chain(sessions).chain(people).collect();
         all.sort_by_key(|(at, _)| *at);
         Ok(Self(all.into_iter().map(|(_, member)| member).collect()))
@@ -251,7 +251,7 @@ mod tests {
     use clap::Parser;
     use serde_json::json;
 
-    use super::{Gather, GatherStart, Is, Member};
+    use super::{Gather, GatherStart, SeatOccupant, Member};
     use crate::cli::{Cli, Command};
 
     fn start(words: &str) -> Result<GatherStart, clap::Error> {
@@ -268,15 +268,15 @@ mod tests {
             "--person Ann --agent Cy=critic --session Pia=planner --person=Bob=bob --agent Hal=w --harvester Hal",
         )
         .unwrap();
-        let member = |name: &str, is: Is| Member { name: name.into(), is };
+        let member = |name: &str, is: SeatOccupant| Member { name: name.into(), is };
         assert_eq!(
             args.members.0,
             [
-                member("Ann", Is::Person(None)),
-                member("Cy", Is::Agent("critic".into())),
-                member("Pia", Is::Session("planner".into())),
-                member("Bob", Is::Person(Some("bob".into()))),
-                member("Hal", Is::Agent("w".into())),
+                member("Ann", SeatOccupant::Person(None)),
+                member("Cy", SeatOccupant::Agent("critic".into())),
+                member("Pia", SeatOccupant::Session("planner".into())),
+                member("Bob", SeatOccupant::Person(Some("bob".into()))),
+                member("Hal", SeatOccupant::Agent("w".into())),
             ]
         );
         assert_eq!(args.harvester.as_deref(), Some("Hal"));

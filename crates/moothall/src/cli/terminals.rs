@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Sure, examples};
+use super::{Confirmation, examples};
 
 #[derive(Clone, Debug, Args)]
 pub struct Session {
@@ -18,7 +18,7 @@ pub struct End {
     pub session: Session,
     /// Whether it is meant.
     #[command(flatten)]
-    pub sure: Sure,
+    pub sure: Confirmation,
 }
 
 #[derive(Clone, Debug, Args)]

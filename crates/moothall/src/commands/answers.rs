@@ -11,9 +11,9 @@ use moothall_surfaces::wire::{Envelope, PendingAnswers, TurnEntry, TurnList};
 use tokio::time::Instant;
 
 use super::Context;
-use super::events::{self, Follow, Heard, Wanted};
+use super::events::{self, Follower, FollowItem, EventSelection};
 use super::outcome;
-use super::permit::{self, Asked};
+use super::permit::{self, PendingPermission};
 use super::show::{View, is_conversation};
 use super::why::goes_back_to;
 use crate::client::{Client, segment};
@@ -55,7 +55,7 @@ struct Answers<'a> {
 pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault> {
     let (client, thread) = (&context.client, said.thread.as_str());
     // The trace says when a turn ends without a word.
-    let mut follow = Follow::new(client, thread, said.seq, Wanted::Trace);
+    let mut follow = Follower::new(client, thread, said.seq, EventSelection::Trace);
     // It was said: a server that goes away meanwhile is waited for.
     let look = async || about(client, said).await;
     let state = async || threads::state(client, thread).await;
@@ -72,7 +72,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
         }
         if std::mem::take(&mut asks) {
             let state = follow.when_there(state).await?;
-            let holds = |asked: &Asked| answers.are_kept_by(asked);
+            let holds = |asked: &PendingPermission| answers.are_kept_by(asked);
             follow.when_there(async || permit::still_asked(context, &state, holds).await).await?;
         }
         answers.note_waits(&mut in_the_way);
@@ -87,8 +87,8 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
         }
         // Waiting is interrupted only between two frames, so none is lost.
         match tokio::time::timeout(LOOK_EVERY, follow.next()).await {
-            Ok(Ok(Heard::Signal)) => {}
-            Ok(Ok(Heard::Event(envelope))) => {
+            Ok(Ok(FollowItem::Signal)) => {}
+            Ok(Ok(FollowItem::Event(envelope))) => {
                 (shown, changed) = (envelope.seq, true);
                 asks |= envelope.kind == "permission";
                 if is_conversation(&envelope) {
@@ -101,7 +101,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
         }
     }
     let rest =
-        async || events::after(client, thread, shown, Wanted::Conversation, is_conversation).await;
+        async || events::after(client, thread, shown, EventSelection::Conversation, is_conversation).await;
     for envelope in follow.when_there(rest).await?.events {
         answers.hear(&mut view, envelope).await?;
     }
@@ -188,7 +188,7 @@ impl Answers<'_> {
 
     /// True if an answer that is waited for comes after what is asked. A question of no turn keeps
     /// its agent from all turns.
-    fn are_kept_by(&self, asked: &Asked) -> bool {
+    fn are_kept_by(&self, asked: &PendingPermission) -> bool {
         match &asked.turn {
             Some(turn) => self.asks(turn),
             None => self.is_awaited(&asked.participant),
@@ -294,7 +294,7 @@ mod tests {
         let pending = PendingAnswers { waits: false, must: vec!["d".into()], may: vec![] };
         answers.list.pending = Some(pending);
         let asked = |turn: Option<&str>, participant: &str| {
-            answers.are_kept_by(&Asked {
+            answers.are_kept_by(&PendingPermission {
                 thread: "t".into(),
                 permission: "p".into(),
                 number: 1,

@@ -21,7 +21,7 @@ struct Head {
 
 /// A walk along the record.
 #[derive(Debug, Serialize)]
-struct Walked {
+struct AuditWalk {
     rows: u64,
     damage: Vec<String>,
 }
@@ -53,7 +53,7 @@ fn verify(data: &Path, args: &AuditVerify, printer: &Printer) -> Result<(), Faul
     let rows = rows.ok_or_else(|| unchained(data))?;
     let damage: Vec<String> = faults.iter().map(ToString::to_string).collect();
     match printer.json {
-        true => printer.object(&Walked { rows, damage: damage.clone() })?,
+        true => printer.object(&AuditWalk { rows, damage: damage.clone() })?,
         false => {
             damaged(&damage, printer)?;
             printer.line(&format!("{rows} rows of the audit record"))?;

@@ -13,7 +13,7 @@ use super::said;
 use crate::cli::{self, Complete, Global};
 use crate::client::Client;
 use crate::config;
-use crate::credential::Meant;
+use crate::credential::ResolvedServer;
 use crate::fault::Fault;
 use crate::paint::Printer;
 use crate::threads;
@@ -36,7 +36,7 @@ enum Kind {
 /// What has been typed: the word that is being typed is a name of this kind, asked of the server
 /// that these options name.
 #[derive(Debug, PartialEq, Eq)]
-struct Typed {
+struct TypedLine {
     kind: Kind,
     options: BTreeMap<String, String>,
 }
@@ -59,7 +59,7 @@ pub async fn run(global: &Global, args: &Complete, printer: &Printer) -> Result<
 
 /// What the next word is, after these. The program's own name and what stands before it, such as
 /// another command of a pipe, say nothing.
-fn typed(words: &[String]) -> Option<Typed> {
+fn typed(words: &[String]) -> Option<TypedLine> {
     let own = words
         .iter()
         .rposition(|word| word.rsplit('/').next() == Some("moothall"))
@@ -80,7 +80,7 @@ fn typed(words: &[String]) -> Option<Typed> {
                 (None, false) => {}
                 (None, true) => match words.next() {
                     Some(value) => drop(options.insert(option.get_id().to_string(), value)),
-                    None => return Some(Typed { kind: kind_of(option)?, options }),
+                    None => return Some(TypedLine { kind: kind_of(option)?, options }),
                 },
             }
         } else if let Some(inner) = command.find_subcommand(&word).filter(|_| place == 0) {
@@ -94,7 +94,7 @@ fn typed(words: &[String]) -> Option<Typed> {
         .last()
         .filter(|last| last.get_num_args().is_some_and(|number| number.max_values() > 1));
     let positional = command.get_positionals().nth(place).or(last)?;
-    Some(Typed { kind: kind_of(positional)?, options })
+    Some(TypedLine { kind: kind_of(positional)?, options })
 }
 
 /// The option that a word is, with its value behind `=` or without.
@@ -138,7 +138,7 @@ fn plain(word: &str) -> String {
     meant
 }
 
-async fn names(global: &Global, typed: &Typed) -> Option<Vec<String>> {
+async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
     let told = |name: &str| typed.options.get(name).cloned();
     let global = Global {
         server: told("server").or_else(|| global.server.clone()),
@@ -147,7 +147,7 @@ async fn names(global: &Global, typed: &Typed) -> Option<Vec<String>> {
         cacert: told("cacert").map(PathBuf::from).or_else(|| global.cacert.clone()),
         ..global.clone()
     };
-    let meant = Meant::find(&said(&global, None), &config::environment()).ok()?;
+    let meant = ResolvedServer::find(&said(&global, None), &config::environment()).ok()?;
     let client = Client::new(&meant.server, meant.cacert.as_deref()).ok()?.with(meant.credential);
     match typed.kind {
         Kind::Conversation => conversations(&client).await,

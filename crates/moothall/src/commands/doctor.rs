@@ -22,13 +22,13 @@ use serde::Serialize;
 use crate::accounts;
 use crate::cli::{Doctor, Global};
 use crate::client::Client;
-use crate::config::{self, Config, Mode, Unasked};
-use crate::credential::Said;
+use crate::config::{self, Config, Mode, UnknownPeerRule};
+use crate::credential::CredentialOptions;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
 use crate::owner;
 use crate::paint::{Printer, Style};
-use crate::place::{Settled, settle};
+use crate::place::{StartupSettings, settle};
 
 /// Free space below which a log is in danger, and below which it is worth a word, in bytes.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -87,7 +87,7 @@ pub async fn run(args: &Doctor, global: &Global, printer: &Printer) -> Result<()
     let mut checks = examine(args).await;
     if let Some(server) = global.server.as_deref().filter(|server| !server.is_empty()) {
         let (token_file, profile) = (global.token_file.as_deref(), global.profile.as_deref());
-        let said = Said {
+        let said = CredentialOptions {
             server: Some(server),
             token_file,
             data: None,
@@ -166,7 +166,7 @@ fn configuration(config: &Config) -> Vec<Finding> {
     let found = match accounts::named(config)
         .iter()
         .find(|named| named.section == "[sessions]")
-        .map(accounts::Named::allowed)
+        .map(accounts::NamedUser::allowed)
     {
         Some(Err(why)) => {
             let fix = "run this as the user of the server, or correct `run_as` in [sessions]";
@@ -368,7 +368,7 @@ fn file_system(_: &Path) -> Option<Finding> {
 }
 
 /// Local mode is for one user of the computer, so the system has to say which of them asks.
-fn owner(settled: &Settled) -> Option<Finding> {
+fn owner(settled: &StartupSettings) -> Option<Finding> {
     let server = &settled.config.server;
     if settled.mode == Mode::Token || server.other_users {
         return None;
@@ -377,8 +377,8 @@ fn owner(settled: &Settled) -> Option<Finding> {
         None => Finding::new(OWNER, Verdict::Ok, "the system says which user each request is from"),
         Some(why) => {
             let what = match server.unasked {
-                Unasked::Refuse => "a server started here answers nothing without a credential",
-                Unasked::Converse => {
+                UnknownPeerRule::Refuse => "a server started here answers nothing without a credential",
+                UnknownPeerRule::Converse => {
                     "a server started here lets every user of this computer converse"
                 }
             };

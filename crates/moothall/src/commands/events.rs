@@ -15,21 +15,21 @@ use crate::threads;
 
 /// Which events are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum EventSelection {
     /// Only what the caller would see as a participant, without the trace.
     Conversation,
     /// The events that explain, too.
     Trace,
 }
 
-impl Wanted {
+impl EventSelection {
     /// More parameters, each with its `&`: everybody reads a conversation through their own eyes.
     fn query(self, client: &Client) -> String {
         match self {
-            Wanted::Conversation => {
+            EventSelection::Conversation => {
                 format!("&types={}&as={}", EventTypes::usual().list(), segment(client.name()))
             }
-            Wanted::Trace => format!("&types={}", EventTypes::EVERY.list()),
+            EventSelection::Trace => format!("&types={}", EventTypes::EVERY.list()),
         }
     }
 }
@@ -45,7 +45,7 @@ pub async fn after(
     client: &Client,
     thread: &str,
     from: u64,
-    wanted: Wanted,
+    wanted: EventSelection,
     pass: fn(&Envelope) -> bool,
 ) -> Result<EventPage, Fault> {
     let mut all = page(client, thread, from, PAGE, wanted).await?;
@@ -69,7 +69,7 @@ pub async fn page(
     thread: &str,
     after: u64,
     limit: usize,
-    wanted: Wanted,
+    wanted: EventSelection,
 ) -> Result<EventPage, Fault> {
     client
         .get(&format!(
@@ -88,7 +88,7 @@ pub async fn since(
     client: &Client,
     thread: &str,
     moment: &str,
-    wanted: Wanted,
+    wanted: EventSelection,
 ) -> Result<EventPage, Fault> {
     let query = format!("since={}&limit={PAGE}{}", segment(moment), wanted.query(client));
     client.get(&format!("{}?{query}", threads::path(thread, "events"))).await
@@ -104,7 +104,7 @@ pub async fn last(
     thread: &str,
     head: u64,
     count: usize,
-    wanted: Wanted,
+    wanted: EventSelection,
     pass: fn(&Envelope) -> bool,
 ) -> Result<EventPage, Fault> {
     let mut span = 64 + 8 * u64::try_from(count).unwrap_or(u64::MAX / 8);
@@ -120,7 +120,7 @@ pub async fn last(
 }
 
 /// Follows a conversation from a position.
-pub struct Follow<'a> {
+pub struct Follower<'a> {
     client: &'a Client,
     path: String,
     position: u64,
@@ -131,16 +131,16 @@ pub struct Follow<'a> {
 type Frames = Pin<Box<dyn Stream<Item = Frame> + Send>>;
 
 /// What a stream says.
-pub enum Heard {
+pub enum FollowItem {
     /// A recorded event, in its order.
     Event(Box<Envelope>),
     /// Something else than an event, such as presence or a piece of a reply.
     Signal,
 }
 
-impl<'a> Follow<'a> {
+impl<'a> Follower<'a> {
     /// Follows from after a position; what was missed comes first.
-    pub fn new(client: &'a Client, thread: &str, position: u64, wanted: Wanted) -> Self {
+    pub fn new(client: &'a Client, thread: &str, position: u64, wanted: EventSelection) -> Self {
         let path = format!(
             "{}?{}",
             threads::path(thread, "events/stream"),
@@ -165,7 +165,7 @@ impl<'a> Follow<'a> {
     ///
     /// # Errors
     /// The server refuses, or sends what this version does not understand.
-    pub async fn next(&mut self) -> Result<Heard, Fault> {
+    pub async fn next(&mut self) -> Result<FollowItem, Fault> {
         loop {
             let frames = match &mut self.frames {
                 Some(frames) => frames,
@@ -180,10 +180,10 @@ impl<'a> Follow<'a> {
                     let envelope = parse(&frame)?;
                     if envelope.seq > self.position {
                         self.position = envelope.seq;
-                        return Ok(Heard::Event(Box::new(envelope)));
+                        return Ok(FollowItem::Event(Box::new(envelope)));
                     }
                 }
-                Some(_) => return Ok(Heard::Signal),
+                Some(_) => return Ok(FollowItem::Signal),
                 None => self.frames = None,
             }
         }

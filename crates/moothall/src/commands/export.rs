@@ -4,7 +4,7 @@ use moothall_surfaces::wire::Envelope;
 
 use super::Context;
 use super::circle::is_repeated;
-use super::events::{self, Wanted};
+use super::events::{self, EventSelection};
 use super::markdown::Transcript;
 use crate::cli::{Export, ExportFormat};
 use crate::fault::Fault;
@@ -25,7 +25,7 @@ pub async fn run(context: &Context, args: &Export) -> Result<(), Fault> {
         }
         ExportFormat::Markdown | ExportFormat::Jsonl => context.printer.object(envelope),
     };
-    let wanted = if args.all { Wanted::Trace } else { Wanted::Conversation };
+    let wanted = if args.all { EventSelection::Trace } else { EventSelection::Conversation };
     let mut after = 0;
     while after < state.head {
         let page = events::page(&context.client, &thread, after, PAGE, wanted).await?;

@@ -9,7 +9,7 @@ use moothall_surfaces::wire::{
 
 use super::Context;
 use super::circle::{self, Circle, ask, numbered, path};
-use super::events::{Follow, Heard, Wanted};
+use super::events::{Follower, FollowItem, EventSelection};
 use super::permit;
 use crate::cli::{Gather, GatherEnd, GatherPass, GatherStart, Thread};
 use crate::clock::time;
@@ -45,10 +45,10 @@ async fn start(context: &Context, args: &GatherStart) -> Result<(), Fault> {
 
 /// Follows a gathering until it is closed, and prints its harvest.
 async fn wait(context: &Context, id: &str) -> Result<(), Fault> {
-    let mut follow = Follow::new(&context.client, id, 0, Wanted::Conversation);
-    let mut heard = Waited::default();
+    let mut follow = Follower::new(&context.client, id, 0, EventSelection::Conversation);
+    let mut heard = GatheringProgress::default();
     while !heard.is_over {
-        if let Heard::Event(envelope) = follow.next().await? {
+        if let FollowItem::Event(envelope) = follow.next().await? {
             heard.take(&envelope).iter().for_each(|words| note(words));
         }
     }
@@ -65,14 +65,14 @@ async fn wait(context: &Context, id: &str) -> Result<(), Fault> {
 
 /// What was heard of a gathering that is waited for.
 #[derive(Default)]
-struct Waited {
+struct GatheringProgress {
     circle: Circle,
     /// What went wrong last with an agent.
     failed: Option<String>,
     is_over: bool,
 }
 
-impl Waited {
+impl GatheringProgress {
     /// Takes an event; gives what to say about it beside the harvest.
     fn take(&mut self, envelope: &Envelope) -> Option<String> {
         if let Some(fault) = &envelope.meta.error {

@@ -55,7 +55,7 @@ use crate::cli::{
 };
 use crate::client::Client;
 use crate::config;
-use crate::credential::{Meant, Said};
+use crate::credential::{ResolvedServer, CredentialOptions};
 use crate::fault::Fault;
 use crate::paint::Printer;
 
@@ -91,7 +91,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     if let Command::Join(args) = &command {
         return join::run(&said, &printer, args).await;
     }
-    let meant = Meant::find(&said, &config::environment())?;
+    let meant = ResolvedServer::find(&said, &config::environment())?;
     if let Command::Mcp(args) = &command {
         // Whoever speaks through it is an agent, which never acts with the credential of the person
         // who started the server.
@@ -154,8 +154,8 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
 }
 
 /// What was said about the server.
-fn said<'a>(global: &'a Global, data: Option<&'a Path>) -> Said<'a> {
-    Said {
+fn said<'a>(global: &'a Global, data: Option<&'a Path>) -> CredentialOptions<'a> {
+    CredentialOptions {
         server: global.server.as_deref(),
         token_file: global.token_file.as_deref(),
         data,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Context;
-use super::events::{Wanted, after};
+use super::events::{EventSelection, after};
 use crate::cli::Permit;
 use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
@@ -17,7 +17,7 @@ use crate::threads;
 
 /// A permission that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Asked {
+pub struct PendingPermission {
     /// The id of the conversation in which it is asked.
     pub thread: String,
     /// The id of the permission.
@@ -43,7 +43,7 @@ pub struct Asked {
     pub look: Option<String>,
 }
 
-impl Asked {
+impl PendingPermission {
     /// What there is to know before an answer, beside the action: where it would be done, and
     /// whether something is missing.
     pub fn remarks(&self) -> Vec<String> {
@@ -148,7 +148,7 @@ pub enum PermissionEvent {
 
 impl PermissionEvent {
     /// Whether it is about this permission.
-    pub fn is_about(&self, asked: &Asked) -> bool {
+    pub fn is_about(&self, asked: &PendingPermission) -> bool {
         match self {
             PermissionEvent::Requested { permission, .. }
             | PermissionEvent::Answered { permission, .. }
@@ -211,14 +211,14 @@ pub struct RequestOutcome {
     /// The name of the session that runs.
     name: Option<String>,
     /// The session with which it was to be linked.
-    talk: Option<TalkTo>,
+    talk: Option<TalkTarget>,
     /// Why it could not be done.
     why: Option<String>,
 }
 
 /// The session to which another asked to talk.
 #[derive(Debug, Deserialize)]
-struct TalkTo {
+struct TalkTarget {
     /// The name, as the agent wrote it.
     to: String,
 }
@@ -248,7 +248,7 @@ pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Env
     let in_no_turn = state.state.starts.iter().chain(&state.state.questions).map(|asked| asked.seq);
     let Some(oldest) = turns.chain(in_no_turn).min() else { return Ok(Vec::new()) };
     let mut page =
-        after(client, &state.thread, oldest.saturating_sub(1), Wanted::Trace, |envelope| {
+        after(client, &state.thread, oldest.saturating_sub(1), EventSelection::Trace, |envelope| {
             envelope.kind == "permission"
         })
         .await?;
@@ -258,7 +258,7 @@ pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Env
 
 /// Those of them that are open.
 #[derive(Clone, Debug, Default)]
-pub struct Open(Vec<Asked>);
+pub struct Open(Vec<PendingPermission>);
 
 impl Open {
     /// Takes what an event says.
@@ -273,7 +273,7 @@ impl Open {
                 options,
                 folder,
                 look,
-            } => self.0.push(Asked {
+            } => self.0.push(PendingPermission {
                 thread: thread.to_owned(),
                 permission: permission.clone(),
                 number,
@@ -296,7 +296,7 @@ impl Open {
     }
 
     /// All that wait, the one that was asked first before the others.
-    pub fn all(&self) -> &[Asked] {
+    pub fn all(&self) -> &[PendingPermission] {
         &self.0
     }
 
@@ -306,11 +306,11 @@ impl Open {
     }
 
     /// Returns the one of this number, or the only one; otherwise what to say about it.
-    pub fn one(&self, number: Option<u64>) -> Result<&Asked, String> {
-        let meant: Vec<&Asked> =
+    pub fn one(&self, number: Option<u64>) -> Result<&PendingPermission, String> {
+        let meant: Vec<&PendingPermission> =
             self.0.iter().filter(|asked| number.is_none_or(|one| asked.number == one)).collect();
-        let listed = |all: &[&Asked]| {
-            let line = |asked: &&Asked| {
+        let listed = |all: &[&PendingPermission]| {
+            let line = |asked: &&PendingPermission| {
                 let (who, what) = (&asked.participant, first_line(&asked.action));
                 format!("\n  {}  {who}: {what}\n  {}", asked.number, asked.command())
             };
@@ -324,7 +324,7 @@ impl Open {
                 listed(several)
             )),
             (Some(number), []) => {
-                let all: Vec<&Asked> = self.0.iter().collect();
+                let all: Vec<&PendingPermission> = self.0.iter().collect();
                 let there = if all.is_empty() { "none is" } else { "there are:" };
                 Err(format!("no permission {number} is asked for; {there}{}", listed(&all)))
             }
@@ -413,7 +413,7 @@ async fn of_word(context: &Context, word: &str) -> Result<Open, Fault> {
     let Ok(session) = context.client.get::<SessionEntry>(&session).await else { return Ok(found) };
     for thread in waiting(context).await?.iter().filter(|thread| thread.id != home) {
         let state = threads::state(&context.client, &thread.id).await?;
-        let own = |asked: &Asked| {
+        let own = |asked: &PendingPermission| {
             let entry = state.state.participants.invited.iter();
             let mut entry = entry.filter(|entry| entry.id == asked.participant);
             entry.any(|entry| entry.profile.session.as_deref() == Some(session.id.as_str()))
@@ -442,11 +442,11 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
 pub async fn still_asked(
     context: &Context,
     state: &ThreadStateAnswer,
-    is_waited_for: impl Fn(&Asked) -> bool,
+    is_waited_for: impl Fn(&PendingPermission) -> bool,
 ) -> Result<(), Fault> {
     let mut open = open(&context.client, state).await?;
     // Whoever asks to have a program started goes on meanwhile.
-    let is_question = |asked: &Asked| {
+    let is_question = |asked: &PendingPermission| {
         asked.turn.is_some()
             || state.state.questions.iter().any(|one| one.permission == asked.permission)
     };

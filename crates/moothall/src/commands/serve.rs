@@ -31,17 +31,17 @@ use crate::accounts;
 use crate::cli::{LogFormat, Serve};
 use crate::commands::announce::Doors;
 use crate::commands::doctor::{FILES_MIN, warning_of_folder};
-use crate::config::{self, Config, ServerConfig, Started, TlsConfig};
-use crate::credential::Posted;
+use crate::config::{self, Config, ServerConfig, StartupValues, TlsConfig};
+use crate::credential::StartupKey;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
 use crate::owner;
 use crate::paint::{Printer, note};
-use crate::place::{Settled, settle};
+use crate::place::{StartupSettings, settle};
 use crate::reach::Reach;
 use crate::terminals::{Host, Terminals};
 use crate::trail::Trails;
-use reload::House;
+use reload::RunningServer;
 
 /// How long open work may take when the server is told to stop.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
@@ -60,7 +60,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         .iter()
         .for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     warning_of_folder(&settled.data).iter().for_each(|warning| tell(args.log, warning));
-    let mut stops = Stops::listen()?;
+    let mut stops = StopSignals::listen()?;
     let store = Store::of(Arc::new(open_log(&settled.data)?));
     let key = Secret::fresh(TokenKind::Startup)
         .map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
@@ -108,16 +108,16 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         let _ = stopped.await;
     }));
     let left = host.clone();
-    let started = Started::with(&settled);
+    let started = StartupValues::with(&settled);
     hall.set_retention(settled.config.server.retention());
     let house =
-        House { args, hall: &hall, sessions, gate, host, address, tls, places, posted, started };
+        RunningServer { args, hall: &hall, sessions, gate, host, address, tls, places, posted, started };
     let mut config = settled.config;
     let reason = loop {
         tokio::select! {
             told = stops.next() => match told {
-                Told::Stop => break None,
-                Told::Reload => config = house.reload(config).await,
+                SignalRequest::Stop => break None,
+                SignalRequest::Reload => config = house.reload(config).await,
             },
             reason = hall.failed() => break Some(reason),
         }
@@ -180,7 +180,7 @@ async fn close(
 /// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end. SIGHUP asks
 /// for the configuration to be read again, unless it says that the terminal of this server is gone:
 /// then it asks for a calm end too.
-struct Stops {
+struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
@@ -188,7 +188,7 @@ struct Stops {
 }
 
 /// What a signal asks for.
-enum Told {
+enum SignalRequest {
     Stop,
     Reload,
 }
@@ -198,7 +198,7 @@ fn terminals() -> [bool; 3] {
     [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()]
 }
 
-impl Stops {
+impl StopSignals {
     fn listen() -> Result<Self, Fault> {
         let listen =
             |kind| signal(kind).map_err(|error| Fault::io("cannot listen for signals", &error));
@@ -212,19 +212,19 @@ impl Stops {
         })
     }
 
-    async fn next(&mut self) -> Told {
+    async fn next(&mut self) -> SignalRequest {
         tokio::select! {
-            _ = self.interrupt.recv() => Told::Stop,
-            _ = self.terminate.recv() => Told::Stop,
+            _ = self.interrupt.recv() => SignalRequest::Stop,
+            _ = self.terminate.recv() => SignalRequest::Stop,
             _ = self.hangup.recv() => {
-                if terminals() == self.terminals { Told::Reload } else { Told::Stop }
+                if terminals() == self.terminals { SignalRequest::Reload } else { SignalRequest::Stop }
             }
         }
     }
 
     /// Waits for the word to stop, whatever else is said.
     async fn first(&mut self) {
-        while matches!(self.next().await, Told::Reload) {}
+        while matches!(self.next().await, SignalRequest::Reload) {}
     }
 }
 
@@ -272,13 +272,13 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
 
 /// Listens, with the start-up credential in its place before anybody can ask for it.
 async fn listen_with(
-    settled: &Settled,
+    settled: &StartupSettings,
     tls: Option<&Tls>,
     key: &Secret,
-) -> Result<(TcpListener, SocketAddr, Posted), Fault> {
+) -> Result<(TcpListener, SocketAddr, StartupKey), Fault> {
     let post = |address: SocketAddr| {
         let reach = Reach::of(address, &settled.config.server, tls);
-        Posted::new(&settled.data, address, &reach.others, key.reveal())
+        StartupKey::new(&settled.data, address, &reach.others, key.reveal())
     };
     // Nobody knows a port yet that the system is to choose.
     let early = if settled.bind.port() == 0 { None } else { Some(post(settled.bind)?) };
@@ -412,7 +412,7 @@ fn connections_max(files: u64, most: usize) -> usize {
 }
 
 fn options(
-    settled: &Settled,
+    settled: &StartupSettings,
     reach: &Reach,
     address: SocketAddr,
     key: Secret,

@@ -10,7 +10,7 @@ use moothall_surfaces::wire::{
     SessionList, StartAnswer,
 };
 
-use super::events::{self, Wanted};
+use super::events::{self, EventSelection};
 use super::{Context, answers, say, sure, width};
 use crate::cli::{End, Run, Send, Session, Sessions};
 use crate::client::segment;
@@ -175,7 +175,7 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
             &sent.thread,
             seq.saturating_sub(1),
             1,
-            Wanted::Conversation,
+            EventSelection::Conversation,
         )
         .await?;
         let said = page.events.into_iter().find(|event| event.seq == seq);

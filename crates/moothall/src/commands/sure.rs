@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use super::Context;
-use crate::cli::Sure;
+use crate::cli::Confirmation;
 use crate::fault::{Exit, Fault};
 
 /// Goes on where it is meant: `--yes` says so, and so does whoever calls from a program, where
@@ -12,7 +12,7 @@ use crate::fault::{Exit, Fault};
 ///
 /// # Errors
 /// It is not meant; nothing was done.
-pub fn ask(context: &Context, sure: &Sure, what: &str) -> Result<(), Fault> {
+pub fn ask(context: &Context, sure: &Confirmation, what: &str) -> Result<(), Fault> {
     if sure.yes || context.printer.json || !io::stdin().is_terminal() || !io::stderr().is_terminal()
     {
         return Ok(());

@@ -3,7 +3,7 @@
 use moothall_surfaces::wire::{Envelope, EventPage};
 
 use super::Context;
-use super::events::{self, Follow, Heard, Wanted, last};
+use super::events::{self, Follower, FollowItem, EventSelection, last};
 use super::show::{View, is_anything, is_read};
 use crate::cli::Tail;
 use crate::client::Client;
@@ -15,7 +15,7 @@ pub async fn run(context: &Context, args: &Tail) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let state = threads::state(&context.client, &thread).await?;
     let (wanted, pass): (_, fn(&_) -> bool) =
-        if args.all { (Wanted::Trace, is_anything) } else { (Wanted::Conversation, is_read) };
+        if args.all { (EventSelection::Trace, is_anything) } else { (EventSelection::Conversation, is_read) };
     let page = match &args.since {
         Some(word) => since(&context.client, &thread, word, wanted, pass).await?,
         None => last(&context.client, &thread, state.head, args.lines, wanted, pass).await?,
@@ -27,11 +27,11 @@ pub async fn run(context: &Context, args: &Tail) -> Result<(), Fault> {
     if args.no_follow {
         return Ok(());
     }
-    let mut follow = Follow::new(&context.client, &thread, page.through, wanted);
+    let mut follow = Follower::new(&context.client, &thread, page.through, wanted);
     loop {
         match follow.next().await? {
-            Heard::Event(envelope) if pass(&envelope) => view.show(&envelope).await?,
-            Heard::Event(_) | Heard::Signal => {}
+            FollowItem::Event(envelope) if pass(&envelope) => view.show(&envelope).await?,
+            FollowItem::Event(_) | FollowItem::Signal => {}
         }
     }
 }
@@ -41,7 +41,7 @@ async fn since(
     client: &Client,
     thread: &str,
     word: &str,
-    wanted: Wanted,
+    wanted: EventSelection,
     pass: fn(&Envelope) -> bool,
 ) -> Result<EventPage, Fault> {
     let moment = clock::moment(word, jiff::Timestamp::now()).ok_or_else(|| {

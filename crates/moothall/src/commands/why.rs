@@ -8,7 +8,7 @@ use moothall_surfaces::wire::{
 use serde::Serialize;
 
 use super::Context;
-use super::events::{self, Wanted};
+use super::events::{self, EventSelection};
 use super::outcome::covers;
 use super::show::{clock, spent_in, words_of};
 use super::spending::summed;
@@ -52,7 +52,7 @@ struct Stories {
 pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let list: TurnList = context.client.get(&threads::path(&thread, "turns")).await?;
-    let page = events::after(&context.client, &thread, 0, Wanted::Conversation, |event| {
+    let page = events::after(&context.client, &thread, 0, EventSelection::Conversation, |event| {
         event.kind == "message"
     })
     .await?;
@@ -65,13 +65,13 @@ pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
     }
     let state = threads::state(&context.client, &stories.thread).await?;
     let room =
-        if stories.has_links() { room(&context.client, &stories.thread).await } else { Room::Link };
+        if stories.has_links() { room(&context.client, &stories.thread).await } else { ThreadRole::Link };
     print(&context.printer, &state, room, &stories)
 }
 
 /// Where everything that is said goes on to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Room {
+enum ThreadRole {
     /// What is said there goes on to the other members' sessions.
     Link,
     /// What is said there is told to its session.
@@ -79,12 +79,12 @@ enum Room {
 }
 
 /// A conversation with the id of a session is its home.
-async fn room(client: &Client, thread: &str) -> Room {
+async fn room(client: &Client, thread: &str) -> ThreadRole {
     let session: Result<SessionEntry, Fault> =
         client.get(&format!("/sessions/{}", segment(thread))).await;
     match session {
-        Ok(session) if session.id == thread => Room::Home,
-        Ok(_) | Err(_) => Room::Link,
+        Ok(session) if session.id == thread => ThreadRole::Home,
+        Ok(_) | Err(_) => ThreadRole::Link,
     }
 }
 
@@ -172,7 +172,7 @@ fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
 fn print(
     printer: &Printer,
     state: &ThreadStateAnswer,
-    room: Room,
+    room: ThreadRole,
     stories: &Stories,
 ) -> Result<(), Fault> {
     let faces = &Faces::of(state);
@@ -241,12 +241,12 @@ pub fn fate(one: &UnaskedMessage) -> String {
     format!("{}: {}{cure}", one.reason, one.text)
 }
 
-fn row(printer: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency: &str) -> String {
+fn row(printer: &Printer, faces: &Faces, room: ThreadRole, turn: &TurnEntry, currency: &str) -> String {
     let who = faces.painted(printer, &turn.participant, faces.width());
     let asked = match (turn.why.as_deref(), room) {
-        (Some(LINK), Room::Home) => "told",
-        (Some(why), Room::Home | Room::Link) => why,
-        (None, Room::Home | Room::Link) => "not asked",
+        (Some(LINK), ThreadRole::Home) => "told",
+        (Some(why), ThreadRole::Home | ThreadRole::Link) => why,
+        (None, ThreadRole::Home | ThreadRole::Link) => "not asked",
     };
     let (style, came) = outcome(turn);
     let used = turn

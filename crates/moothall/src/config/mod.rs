@@ -24,7 +24,7 @@ use toml::de::DeValue;
 use crate::fault::{Exit, Fault};
 use document::names_a_secret;
 pub use document::{Document, Entries, Node, Variables, nearest};
-pub use restart::{Started, needs_restart};
+pub use restart::{StartupValues, needs_restart};
 
 /// The key of `[agents]` that is no agent.
 const DISCOVER: &str = "discover";
@@ -88,7 +88,7 @@ pub struct ServerConfig {
     pub other_users: bool,
     /// In local mode: the rights of a caller without a credential if the system does not say whose
     /// process it is.
-    pub unasked: Unasked,
+    pub unasked: UnknownPeerRule,
     /// What agents need to register; open in local mode, and closed in token mode, where it is
     /// unset.
     pub invite_code: Option<String>,
@@ -207,7 +207,7 @@ pub enum Mode {
 /// The rights of a caller without a credential if the system does not say whose process it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unasked {
+pub enum UnknownPeerRule {
     /// Sign in.
     #[default]
     Refuse,
@@ -215,11 +215,11 @@ pub enum Unasked {
     Converse,
 }
 
-impl From<Unasked> for moothall_surfaces::UnaskedMay {
-    fn from(unasked: Unasked) -> Self {
+impl From<UnknownPeerRule> for moothall_surfaces::UnaskedMay {
+    fn from(unasked: UnknownPeerRule) -> Self {
         match unasked {
-            Unasked::Refuse => Self::SignIn,
-            Unasked::Converse => Self::Converse,
+            UnknownPeerRule::Refuse => Self::SignIn,
+            UnknownPeerRule::Converse => Self::Converse,
         }
     }
 }

@@ -1,53 +1,53 @@
 //! What a running server does not take over when its configuration is read again. `serve` and
 //! `config check` ask the same table.
 
-use crate::place::Settled;
+use crate::place::StartupSettings;
 
 /// A key, or a section, that holds from the start of a server to its end.
-pub struct Lasting {
+pub struct RestartKey {
     /// As `config show` names it; everything below a section is meant too.
     pub key: &'static str,
-    value: fn(&Settled) -> String,
+    value: fn(&StartupSettings) -> String,
 }
 
 /// All of them. Everything else is taken over at once.
-pub const LASTING: [Lasting; 9] = [
-    Lasting { key: "server.bind", value: |settled| settled.bind.to_string() },
-    Lasting { key: "server.data", value: |settled| settled.data.display().to_string() },
-    Lasting { key: "server.mode", value: |settled| format!("{:?}", settled.mode) },
-    Lasting { key: "server.tls", value: |settled| format!("{:?}", settled.tls) },
-    Lasting {
+pub const LASTING: [RestartKey; 9] = [
+    RestartKey { key: "server.bind", value: |settled| settled.bind.to_string() },
+    RestartKey { key: "server.data", value: |settled| settled.data.display().to_string() },
+    RestartKey { key: "server.mode", value: |settled| format!("{:?}", settled.mode) },
+    RestartKey { key: "server.tls", value: |settled| format!("{:?}", settled.tls) },
+    RestartKey {
         key: "server.other_users",
         value: |settled| settled.config.server.other_users.to_string(),
     },
-    Lasting {
+    RestartKey {
         key: "server.unasked",
         value: |settled| format!("{:?}", settled.config.server.unasked),
     },
-    Lasting {
+    RestartKey {
         key: "server.invite_code",
         value: |settled| format!("{:?}", settled.config.server.invite_code),
     },
-    Lasting {
+    RestartKey {
         key: "server.trails",
         value: |settled| format!("{:?}", settled.config.server.trails),
     },
-    Lasting {
+    RestartKey {
         key: "sessions.spool",
         value: |settled| format!("{:?}", settled.config.sessions.spool),
     },
 ];
 
 /// What a server was started with, as far as it lasts.
-pub struct Started([String; LASTING.len()]);
+pub struct StartupValues([String; LASTING.len()]);
 
-impl Started {
-    pub fn with(settled: &Settled) -> Self {
+impl StartupValues {
+    pub fn with(settled: &StartupSettings) -> Self {
         Self(LASTING.map(|lasting| (lasting.value)(settled)))
     }
 
     /// The keys that say something else now.
-    pub fn waiting(&self, now: &Settled) -> Vec<&'static str> {
+    pub fn waiting(&self, now: &StartupSettings) -> Vec<&'static str> {
         let pairs = LASTING.iter().zip(&self.0);
         pairs
             .filter(|(lasting, started)| (lasting.value)(now) != **started)
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn the_operators_manual_names_them_all() {
         let manual = include_str!("../../../../docs/operations.md");
-        for Lasting { key, .. } in LASTING {
+        for RestartKey { key, .. } in LASTING {
             assert!(manual.contains(&format!("`{key}`")), "{key}");
         }
     }

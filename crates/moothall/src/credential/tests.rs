@@ -8,8 +8,8 @@ fn home(folder: &Path) -> Variables {
     Variables::from([("XDG_STATE_HOME".to_owned(), folder.join("state").display().to_string())])
 }
 
-fn post(data: &Path, address: SocketAddr, key: &str, variables: &Variables) -> Posted {
-    let mut posted = Posted::new(data, address, &[], key).unwrap();
+fn post(data: &Path, address: SocketAddr, key: &str, variables: &Variables) -> StartupKey {
+    let mut posted = StartupKey::new(data, address, &[], key).unwrap();
     posted.note(data, address.port(), variables);
     posted
 }
@@ -60,7 +60,7 @@ fn a_server_on_any_port_is_found_by_the_usual_data_folder() {
     for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
         variables.insert(name.into(), folder.path().display().to_string());
     }
-    let found = || Meant::find(&Said::default(), &variables).unwrap();
+    let found = || ResolvedServer::find(&CredentialOptions::default(), &variables).unwrap();
     assert_eq!(found().server, USUAL_SERVER);
     let data = folder.path().join("moothall");
     fs::create_dir(&data).unwrap();
@@ -83,7 +83,7 @@ fn a_sessions_token_goes_to_its_own_server_only() {
             (SESSION_VARIABLE.to_owned(), token.to_owned()),
         ]);
         let meant =
-            Meant::find(&Said { server: Some(server), ..Said::default() }, &variables).unwrap();
+            ResolvedServer::find(&CredentialOptions { server: Some(server), ..CredentialOptions::default() }, &variables).unwrap();
         (meant.server.trim_end_matches('/').to_owned(), meant.credential.read())
     };
     let (usual, own, token) = (USUAL_SERVER, "http://127.0.0.1:6000/", Some("ses_x".to_owned()));
@@ -104,7 +104,7 @@ fn inside_a_session_nobody_asks_for_what_is_a_persons() {
     let folder = tempfile::tempdir().unwrap();
     let mut variables = home(folder.path());
     let posted =
-        Posted::new(folder.path(), "127.0.0.1:4711".parse().unwrap(), &[], "boot_1").unwrap();
+        StartupKey::new(folder.path(), "127.0.0.1:4711".parse().unwrap(), &[], "boot_1").unwrap();
     let token = "pat_joined".to_owned();
     let joined = Profile {
         server: "https://hall.test".into(),
@@ -117,15 +117,15 @@ fn inside_a_session_nobody_asks_for_what_is_a_persons() {
     let (bare, file) = (folder.path().join("bare"), key_file(folder.path()));
     fs::write(&bare, "boot_1\n").unwrap();
     for said in [
-        Said { data: Some(folder.path()), ..Said::default() },
-        Said { token_file: Some(&file), ..Said::default() },
-        Said { token_file: Some(&bare), ..Said::default() },
-        Said { profile: Some("hall"), ..Said::default() },
+        CredentialOptions { data: Some(folder.path()), ..CredentialOptions::default() },
+        CredentialOptions { token_file: Some(&file), ..CredentialOptions::default() },
+        CredentialOptions { token_file: Some(&bare), ..CredentialOptions::default() },
+        CredentialOptions { profile: Some("hall"), ..CredentialOptions::default() },
     ] {
-        assert_eq!(Meant::find(&said, &variables).unwrap_err().exit, Exit::Denied, "{said:?}");
+        assert_eq!(ResolvedServer::find(&said, &variables).unwrap_err().exit, Exit::Denied, "{said:?}");
     }
     let by_address =
-        Meant::find(&Said { server: Some("https://hall.test"), ..Said::default() }, &variables)
+        ResolvedServer::find(&CredentialOptions { server: Some("https://hall.test"), ..CredentialOptions::default() }, &variables)
             .unwrap();
     assert!(matches!(by_address.credential, Credential::Withheld));
     drop(posted);
@@ -152,8 +152,8 @@ fn a_token_that_is_given_wins() {
     let mut variables = home(folder.path());
     variables.insert(TOKEN_VARIABLE.into(), " pat_variable ".into());
     let find = |file: Option<&Path>| {
-        let said = Said { server: Some("http://127.0.0.1:1"), token_file: file, ..Said::default() };
-        Meant::find(&said, &variables).map(|meant| meant.credential.read())
+        let said = CredentialOptions { server: Some("http://127.0.0.1:1"), token_file: file, ..CredentialOptions::default() };
+        ResolvedServer::find(&said, &variables).map(|meant| meant.credential.read())
     };
     assert_eq!(find(Some(&file)).unwrap().as_deref(), Some("pat_file"));
     assert_eq!(find(None).unwrap().as_deref(), Some("pat_variable"));
@@ -163,7 +163,7 @@ fn a_token_that_is_given_wins() {
 #[test]
 fn the_credential_of_a_data_folder_says_where_its_server_is() {
     let folder = tempfile::tempdir().unwrap();
-    let posted = Posted::new(
+    let posted = StartupKey::new(
         folder.path(),
         "0.0.0.0:4711".parse().unwrap(),
         &["https://hall.test".into()],
@@ -173,10 +173,10 @@ fn the_credential_of_a_data_folder_says_where_its_server_is() {
     let elsewhere = home(&folder.path().join("elsewhere"));
     let file = key_file(folder.path());
     for said in [
-        Said { data: Some(folder.path()), ..Said::default() },
-        Said { token_file: Some(&file), ..Said::default() },
+        CredentialOptions { data: Some(folder.path()), ..CredentialOptions::default() },
+        CredentialOptions { token_file: Some(&file), ..CredentialOptions::default() },
     ] {
-        let meant = Meant::find(&said, &elsewhere).unwrap();
+        let meant = ResolvedServer::find(&said, &elsewhere).unwrap();
         assert_eq!(
             (meant.server.as_str(), meant.credential.read().as_deref()),
             ("http://127.0.0.1:4711", Some("boot_1"))
@@ -184,7 +184,7 @@ fn the_credential_of_a_data_folder_says_where_its_server_is() {
         assert_eq!(meant.others, ["https://hall.test"]);
     }
     drop(posted);
-    let gone = Meant::find(&Said { data: Some(folder.path()), ..Said::default() }, &elsewhere)
+    let gone = ResolvedServer::find(&CredentialOptions { data: Some(folder.path()), ..CredentialOptions::default() }, &elsewhere)
         .unwrap_err();
     assert!(gone.exit == Exit::Denied && gone.forward.unwrap().contains("start the server"));
 }
@@ -199,22 +199,22 @@ fn who_joined_is_known_at_that_server_and_by_its_name() {
         .write("hall", &variables)
         .unwrap();
     for said in [
-        Said { server: Some("https://hall.test/"), ..Said::default() },
-        Said { profile: Some("hall"), ..Said::default() },
+        CredentialOptions { server: Some("https://hall.test/"), ..CredentialOptions::default() },
+        CredentialOptions { profile: Some("hall"), ..CredentialOptions::default() },
     ] {
-        let meant = Meant::find(&said, &variables).unwrap();
+        let meant = ResolvedServer::find(&said, &variables).unwrap();
         assert_eq!(meant.server.trim_end_matches('/'), "https://hall.test");
         assert_eq!(meant.credential.read().as_deref(), Some("pat_joined"));
         assert_eq!(meant.cacert.as_deref(), Some(Path::new("/ca.pem")));
     }
-    let other = Meant::find(
-        &Said { server: Some("https://other.test"), profile: Some("hall"), ..Said::default() },
+    let other = ResolvedServer::find(
+        &CredentialOptions { server: Some("https://other.test"), profile: Some("hall"), ..CredentialOptions::default() },
         &variables,
     )
     .unwrap();
     assert_eq!(other.credential.read(), None, "a token goes to the server that gave it");
     assert_eq!(
-        Meant::find(&Said { server: Some(""), ..Said::default() }, &variables).unwrap().server,
+        ResolvedServer::find(&CredentialOptions { server: Some(""), ..CredentialOptions::default() }, &variables).unwrap().server,
         USUAL_SERVER
     );
 }

@@ -8,7 +8,7 @@ use super::width::width;
 
 /// What a key came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Did {
+pub enum KeyOutcome {
     /// The line may look different now.
     Edited,
     /// Enter was pressed, and this is what was written.
@@ -74,7 +74,7 @@ impl Editor {
     }
 
     /// Takes a key, and says what it came to.
-    pub fn press(&mut self, key: &Key, book: &Book) -> Did {
+    pub fn press(&mut self, key: &Key, book: &Book) -> KeyOutcome {
         match key {
             Key::Tab => return self.complete(book, true),
             Key::BackTab => return self.complete(book, false),
@@ -82,10 +82,10 @@ impl Editor {
         }
         match key {
             Key::Enter => return self.submit(),
-            Key::Ctrl('c') if self.text.is_empty() => return Did::Interrupted,
-            Key::Ctrl('d') if self.text.is_empty() => return Did::Left,
-            Key::Ctrl('l') => return Did::Cleared,
-            Key::Ctrl('z') => return Did::Suspended,
+            Key::Ctrl('c') if self.text.is_empty() => return KeyOutcome::Interrupted,
+            Key::Ctrl('d') if self.text.is_empty() => return KeyOutcome::Left,
+            Key::Ctrl('l') => return KeyOutcome::Cleared,
+            Key::Ctrl('z') => return KeyOutcome::Suspended,
             Key::Ctrl('c') => self.replace(String::new()),
             Key::Up => self.up(),
             Key::Down => self.down(),
@@ -97,7 +97,7 @@ impl Editor {
             Key::End => self.at = self.line_end(),
             key => self.change(key),
         }
-        Did::Edited
+        KeyOutcome::Edited
     }
 
     fn change(&mut self, key: &Key) {
@@ -138,17 +138,17 @@ impl Editor {
     }
 
     /// A backslash at the end asks for another row.
-    fn submit(&mut self) -> Did {
+    fn submit(&mut self) -> KeyOutcome {
         let backslashes = self.text.len() - self.text.trim_end_matches('\\').len();
         if backslashes % 2 == 1 {
             self.text.pop();
             self.at = self.text.len();
             self.insert("\n");
-            return Did::Edited;
+            return KeyOutcome::Edited;
         }
         let text = std::mem::take(&mut self.text);
         self.replace(String::new());
-        if text.trim().is_empty() { Did::Edited } else { Did::Submitted(text) }
+        if text.trim().is_empty() { KeyOutcome::Edited } else { KeyOutcome::Submitted(text) }
     }
 
     /// Keeps a line among those written before, unless it is the same as the newest.
@@ -244,13 +244,13 @@ impl Editor {
             .unwrap_or(0)
     }
 
-    fn complete(&mut self, book: &Book, forward: bool) -> Did {
+    fn complete(&mut self, book: &Book, forward: bool) -> KeyOutcome {
         if self.choice.is_none() {
             self.begin_choice(book);
         } else {
             self.turn_choice(forward);
         }
-        Did::Edited
+        KeyOutcome::Edited
     }
 
     fn begin_choice(&mut self, book: &Book) {
@@ -382,8 +382,8 @@ mod tests {
         assert_eq!(editor.text, "one");
         editor.press(&Key::Ctrl('c'), &book());
         assert_eq!(editor.text, "");
-        assert_eq!(editor.press(&Key::Ctrl('c'), &book()), Did::Interrupted);
-        assert_eq!(editor.press(&Key::Ctrl('d'), &book()), Did::Left);
+        assert_eq!(editor.press(&Key::Ctrl('c'), &book()), KeyOutcome::Interrupted);
+        assert_eq!(editor.press(&Key::Ctrl('d'), &book()), KeyOutcome::Left);
     }
 
     #[test]
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(editor.at, editor.text.len());
         assert_eq!(
             editor.press(&Key::Enter, &book()),
-            Did::Submitted("one\ntwo\nthree\nfour".into())
+            KeyOutcome::Submitted("one\ntwo\nthree\nfour".into())
         );
         assert_eq!(editor.text, "");
     }

@@ -12,15 +12,15 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::complete::Book;
-use super::editor::{Did, Editor};
+use super::editor::{KeyOutcome, Editor};
 use super::history::History;
 use super::input::{LineAction, parse};
 use super::keys::{Key, Keys};
 use super::outbox::{Answer, Matter, Outgoing};
-use super::render::Brush;
-use super::room::{Item, Room, Said};
+use super::render::RenderContext;
+use super::room::{Item, ChatView, ShownMessage};
 use super::screen::{self, Live, Raw, Screen};
-use super::stream::Heard;
+use super::stream::ChatNews;
 use super::width::{clip, width};
 use super::{Line, earlier, gathering};
 use crate::commands::{Context, permit};
@@ -44,9 +44,9 @@ const ASK_STOP: &str = "Press Ctrl-C again to stop everything that runs or waits
 const NOTHING_RUNS: &str = "Nothing runs. Ctrl-D leaves.";
 
 /// A request without an answer, or one whose event has not been heard yet.
-struct Pending {
+struct PendingRequest {
     key: String,
-    said: Said,
+    said: ShownMessage,
     seq: Option<u64>,
 }
 
@@ -54,13 +54,13 @@ struct Chat<'a> {
     context: &'a Context,
     thread: String,
     me: &'a str,
-    room: Room,
+    room: ChatView,
     book: Book,
     editor: Editor,
     history: History,
     screen: Screen,
     outgoing: mpsc::UnboundedSender<Outgoing>,
-    pending: Vec<Pending>,
+    pending: Vec<PendingRequest>,
     to: Option<String>,
     reply: Option<u64>,
     away: bool,
@@ -73,7 +73,7 @@ struct Chat<'a> {
 }
 
 /// What comes of a key.
-enum Going {
+enum LoopStep {
     On,
     Suspended,
     Ends,
@@ -97,7 +97,7 @@ pub async fn run(
         context,
         thread: thread.to_owned(),
         me,
-        room: Room::new(state, me),
+        room: ChatView::new(state, me),
         book,
         editor: Editor::new(history.read()),
         history,
@@ -158,7 +158,7 @@ impl Chat<'_> {
     async fn live(
         &mut self,
         raw: &Raw,
-        mut heard: mpsc::Receiver<Heard>,
+        mut heard: mpsc::Receiver<ChatNews>,
         mut answers: mpsc::UnboundedReceiver<Answer>,
     ) -> Result<(), Fault> {
         let fault = |error: std::io::Error| Fault::io("cannot watch for signals", &error);
@@ -193,9 +193,9 @@ impl Chat<'_> {
             };
             for key in pressed {
                 match self.press(&key) {
-                    Going::On => {}
-                    Going::Ends => return Ok(()),
-                    Going::Suspended => {
+                    LoopStep::On => {}
+                    LoopStep::Ends => return Ok(()),
+                    LoopStep::Suspended => {
                         screen::write(&self.screen.leave(self.size.0));
                         raw.suspend();
                         self.size = screen::size();
@@ -205,28 +205,28 @@ impl Chat<'_> {
         }
     }
 
-    fn press(&mut self, key: &Key) -> Going {
+    fn press(&mut self, key: &Key) -> LoopStep {
         let asked = self.whisper.take() == Some(ASK_STOP);
         match self.editor.press(key, &self.book) {
-            Did::Edited => {}
-            Did::Submitted(line) => {
+            KeyOutcome::Edited => {}
+            KeyOutcome::Submitted(line) => {
                 self.tell_typing();
                 return self.submit(&line);
             }
-            Did::Interrupted if asked => self.send(Matter::Stop, "/stop"),
-            Did::Interrupted => {
+            KeyOutcome::Interrupted if asked => self.send(Matter::Stop, "/stop"),
+            KeyOutcome::Interrupted => {
                 self.whisper = Some(if self.room.is_busy() || !self.pending.is_empty() {
                     ASK_STOP
                 } else {
                     NOTHING_RUNS
                 })
             }
-            Did::Left => return Going::Ends,
-            Did::Cleared => screen::write(&self.screen.clear()),
-            Did::Suspended => return Going::Suspended,
+            KeyOutcome::Left => return LoopStep::Ends,
+            KeyOutcome::Cleared => screen::write(&self.screen.clear()),
+            KeyOutcome::Suspended => return LoopStep::Suspended,
         }
         self.tell_typing();
-        Going::On
+        LoopStep::On
     }
 
     /// Tells others when something is being written, and when it is not any more. Commands are
@@ -253,7 +253,7 @@ impl Chat<'_> {
         });
     }
 
-    fn submit(&mut self, line: &str) -> Going {
+    fn submit(&mut self, line: &str) -> LoopStep {
         self.editor.remember(line);
         self.history.keep(line);
         match parse(line, &self.room.faces) {
@@ -273,10 +273,10 @@ impl Chat<'_> {
             }
             LineAction::Command(text) => self.send(Matter::Command(text.clone()), &text),
             LineAction::Help => self.send(Matter::Help, "/help"),
-            LineAction::Quit => return Going::Ends,
+            LineAction::Quit => return LoopStep::Ends,
             LineAction::Wrong(line) => self.say(&line, Style::Warn),
         }
-        Going::On
+        LoopStep::On
     }
 
     fn unknown_number(&mut self, number: u64) {
@@ -294,24 +294,24 @@ impl Chat<'_> {
                 }
             };
         self.reply = None;
-        let said = Said {
+        let said = ShownMessage {
             from: self.me.to_owned(),
             to: to.clone(),
             reply,
             text: text.clone(),
-            ..Said::default()
+            ..ShownMessage::default()
         };
         self.post(Matter::Say { text, to, reply_to }, said);
     }
 
     fn send(&mut self, matter: Matter, shown: &str) {
-        let said = Said { from: self.me.to_owned(), text: shown.to_owned(), ..Said::default() };
+        let said = ShownMessage { from: self.me.to_owned(), text: shown.to_owned(), ..ShownMessage::default() };
         self.post(matter, said);
     }
 
-    fn post(&mut self, matter: Matter, said: Said) {
+    fn post(&mut self, matter: Matter, said: ShownMessage) {
         let outgoing = Outgoing::new(self.me, matter);
-        self.pending.push(Pending { key: outgoing.key.clone(), said, seq: None });
+        self.pending.push(PendingRequest { key: outgoing.key.clone(), said, seq: None });
         // The other end lives as long as this does.
         let _ = self.outgoing.send(outgoing);
     }
@@ -343,34 +343,34 @@ impl Chat<'_> {
         }
     }
 
-    fn hear(&mut self, heard: Heard) -> Result<(), Fault> {
+    fn hear(&mut self, heard: ChatNews) -> Result<(), Fault> {
         match heard {
-            Heard::Event(envelope) => self.event(&envelope),
-            Heard::Delta(delta) => self.room.delta(delta),
-            Heard::Presence(update) => self.room.presence(update, Instant::now()),
-            Heard::State(state) => {
+            ChatNews::Event(envelope) => self.event(&envelope),
+            ChatNews::Delta(delta) => self.room.delta(delta),
+            ChatNews::Presence(update) => self.room.presence(update, Instant::now()),
+            ChatNews::State(state) => {
                 self.room.update(&state);
                 self.book.update(&state);
             }
-            Heard::Gathering(held) => {
+            ChatNews::Gathering(held) => {
                 for item in self.room.stands(&held) {
                     let rows = self.brush().item(&item);
                     self.settled.extend(rows);
                 }
             }
-            Heard::Away => self.away = true,
-            Heard::Back => {
+            ChatNews::Away => self.away = true,
+            ChatNews::Back => {
                 self.away = false;
                 self.say("connected again; nothing was missed", Style::Dim);
             }
-            Heard::Refused(fault) => return Err(fault),
+            ChatNews::Refused(fault) => return Err(fault),
         }
         Ok(())
     }
 
     fn event(&mut self, envelope: &Envelope) {
         let item = self.room.hear(envelope);
-        let same_words = |said: &Said| {
+        let same_words = |said: &ShownMessage| {
             matches!(
                 &item,
                 Some(Item::Message(now)) if now.from == said.from && now.text == said.text
@@ -394,9 +394,9 @@ impl Chat<'_> {
         self.settled.extend(rows);
     }
 
-    fn brush(&self) -> Brush<'_> {
+    fn brush(&self) -> RenderContext<'_> {
         // The last column stays free: some terminals go on below as soon as it is filled.
-        Brush {
+        RenderContext {
             printer: &self.context.printer,
             faces: &self.room.faces,
             columns: self.size.0.saturating_sub(1).max(10),
@@ -425,7 +425,7 @@ impl Chat<'_> {
         self.line(&brush, rows)
     }
 
-    fn rule(&self, brush: &Brush<'_>) -> String {
+    fn rule(&self, brush: &RenderContext<'_>) -> String {
         let waiting = match self.pending.len() {
             0 => String::new(),
             1 => " 1 message waits".into(),
@@ -452,7 +452,7 @@ impl Chat<'_> {
         format!("{reply}{to}{PROMPT}")
     }
 
-    fn line(&self, brush: &Brush<'_>, mut rows: Vec<String>) -> Live {
+    fn line(&self, brush: &RenderContext<'_>, mut rows: Vec<String>) -> Live {
         let printer = &self.context.printer;
         let prompt = self.prompt();
         let lead = width(&prompt);
@@ -476,7 +476,7 @@ impl Chat<'_> {
     }
 
     /// A question, the completions to choose from, or what a command does.
-    fn below(&self, brush: &Brush<'_>) -> Option<String> {
+    fn below(&self, brush: &RenderContext<'_>) -> Option<String> {
         let printer = &self.context.printer;
         if let Some(whisper) = self.whisper {
             return Some(printer.paint(Style::Warn, &clip(&format!("  {whisper}"), brush.columns)));
@@ -497,7 +497,7 @@ impl Chat<'_> {
 }
 
 /// The completions on one row, beginning far enough on that the taken one is seen.
-fn choices(brush: &Brush<'_>, words: &[String], taken: Option<usize>) -> String {
+fn choices(brush: &RenderContext<'_>, words: &[String], taken: Option<usize>) -> String {
     let room = brush.columns.saturating_sub(3);
     let used = |first: usize| {
         words[first..=taken.unwrap_or(first)].iter().map(|word| width(word) + 2).sum::<usize>()

@@ -21,11 +21,11 @@ use moothall_surfaces::wire::{Envelope, GatheringAnswer, ThreadStateAnswer};
 use tokio::sync::{Notify, mpsc};
 
 use self::outbox::{Answer, Outgoing};
-use self::stream::Heard;
+use self::stream::ChatNews;
 pub use self::width::width;
 use super::Context;
 use super::circle;
-use super::events::{Wanted, last};
+use super::events::{EventSelection, last};
 use super::show::is_told;
 use crate::cli::Chat;
 use crate::fault::Fault;
@@ -71,7 +71,7 @@ async fn gathering(
 /// The latest messages up to where a state is.
 async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let mut page =
-        last(&context.client, &state.thread, state.head, EARLIER, Wanted::Conversation, is_told)
+        last(&context.client, &state.thread, state.head, EARLIER, EventSelection::Conversation, is_told)
             .await?;
     // What came since is heard as it is.
     page.events.retain(|envelope| envelope.seq <= state.head);
@@ -80,7 +80,7 @@ async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Env
 
 /// Both ways to the server.
 struct Line {
-    heard: mpsc::Receiver<Heard>,
+    heard: mpsc::Receiver<ChatNews>,
     outgoing: mpsc::UnboundedSender<Outgoing>,
     answers: mpsc::UnboundedReceiver<Answer>,
 }

@@ -11,10 +11,10 @@ use tokio::sync::mpsc;
 use super::input::{LineAction, parse};
 use super::outbox::{Answer, Matter, Outgoing};
 use super::render;
-use super::room::{Item, Room};
-use super::stream::Heard;
+use super::room::{Item, ChatView};
+use super::stream::ChatNews;
 use super::{Line, earlier, gathering};
-use crate::commands::events::{Wanted, after};
+use crate::commands::events::{EventSelection, after};
 use crate::commands::say::is_busy;
 use crate::commands::show::is_told;
 use crate::commands::{Context, permit};
@@ -25,11 +25,11 @@ use crate::threads;
 /// How often to look whether everybody has answered, when nothing is heard.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-struct Plain<'a> {
+struct PlainChat<'a> {
     context: &'a Context,
     thread: &'a str,
     me: &'a str,
-    room: Room,
+    room: ChatView,
     outgoing: mpsc::UnboundedSender<Outgoing>,
     /// Letters without an answer.
     under_way: usize,
@@ -53,11 +53,11 @@ pub async fn run(
     if person {
         note("plain text, one block for each message; /help; Ctrl-D leaves");
     }
-    let mut plain = Plain {
+    let mut plain = PlainChat {
         context,
         thread,
         me,
-        room: Room::new(state, me),
+        room: ChatView::new(state, me),
         outgoing,
         under_way: 0,
         to: None,
@@ -95,7 +95,7 @@ pub async fn run(
                 None => plain.over = true,
             },
             Some(heard) = heard.recv() => {
-                if plain.hear(heard)? == Going::Ends {
+                if plain.hear(heard)? == LineStep::Ends {
                     return plain.refused.map_or(Ok(()), Err);
                 }
             }
@@ -108,7 +108,7 @@ pub async fn run(
 }
 
 #[derive(PartialEq, Eq)]
-enum Going {
+enum LineStep {
     On,
     Ends,
 }
@@ -137,7 +137,7 @@ fn input() -> mpsc::UnboundedReceiver<String> {
     lines
 }
 
-impl Plain<'_> {
+impl PlainChat<'_> {
     fn line(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
@@ -197,24 +197,24 @@ impl Plain<'_> {
         Ok(())
     }
 
-    fn hear(&mut self, heard: Heard) -> Result<Going, Fault> {
+    fn hear(&mut self, heard: ChatNews) -> Result<LineStep, Fault> {
         match heard {
-            Heard::Event(envelope) => self.show(&envelope)?,
-            Heard::State(state) => self.room.update(&state),
-            Heard::Gathering(held) => {
+            ChatNews::Event(envelope) => self.show(&envelope)?,
+            ChatNews::State(state) => self.room.update(&state),
+            ChatNews::Gathering(held) => {
                 for item in self.room.stands(&held) {
                     self.tell(&item)?;
                 }
             }
-            Heard::Delta(_) | Heard::Presence(_) => {}
-            Heard::Away => note("reconnecting…"),
-            Heard::Back => note("connected again"),
-            Heard::Refused(fault) => {
+            ChatNews::Delta(_) | ChatNews::Presence(_) => {}
+            ChatNews::Away => note("reconnecting…"),
+            ChatNews::Back => note("connected again"),
+            ChatNews::Refused(fault) => {
                 self.refused = Some(fault);
-                return Ok(Going::Ends);
+                return Ok(LineStep::Ends);
             }
         }
-        Ok(Going::On)
+        Ok(LineStep::On)
     }
 
     fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
@@ -243,7 +243,7 @@ impl Plain<'_> {
     /// Shows what has happened and was not heard yet.
     async fn rest(&mut self) -> Result<(), Fault> {
         for envelope in
-            after(&self.context.client, self.thread, self.room.heard, Wanted::Conversation, |_| {
+            after(&self.context.client, self.thread, self.room.heard, EventSelection::Conversation, |_| {
                 true
             })
             .await?

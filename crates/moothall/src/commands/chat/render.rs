@@ -3,7 +3,7 @@
 
 use moothall_kernel::text::for_terminal;
 
-use super::room::{Item, Room, Said};
+use super::room::{Item, ChatView, ShownMessage};
 use super::width::{clip, width, wrap};
 use crate::paint::{Printer, Style};
 use crate::threads::Faces;
@@ -19,7 +19,7 @@ const UNFINISHED_ROWS_MAX: usize = 12;
 
 /// What to draw with.
 #[derive(Clone, Copy, Debug)]
-pub struct Brush<'a> {
+pub struct RenderContext<'a> {
     /// Paints text in colours, where there are any.
     pub printer: &'a Printer,
     /// Names and their colours.
@@ -28,7 +28,7 @@ pub struct Brush<'a> {
     pub columns: usize,
 }
 
-impl Brush<'_> {
+impl RenderContext<'_> {
     /// Something for good, as rows.
     pub fn item(&self, item: &Item) -> Vec<String> {
         match item {
@@ -58,7 +58,7 @@ impl Brush<'_> {
     }
 
     /// The rows that show a message.
-    pub fn message(&self, said: &Said) -> Vec<String> {
+    pub fn message(&self, said: &ShownMessage) -> Vec<String> {
         let number = said.number.map_or_else(|| "…".to_owned(), |number| number.to_string());
         let style = match (said.number, &said.fault) {
             (None, _) => Style::Dim,
@@ -77,7 +77,7 @@ impl Brush<'_> {
         self.beside(&number, &said.from, rows)
     }
 
-    fn body(&self, said: &Said) -> Vec<String> {
+    fn body(&self, said: &ShownMessage) -> Vec<String> {
         let reply = said.reply.map_or_else(String::new, |number| format!("↪{number} "));
         let to =
             said.to.as_deref().map_or_else(String::new, |to| format!("→{} ", self.faces.name(to)));
@@ -150,7 +150,7 @@ impl Brush<'_> {
 
 /// Something for good as plain text: one block, later lines indented; nothing of what only tells
 /// how things go.
-pub fn plain(item: &Item, room: &Room) -> Option<String> {
+pub fn plain(item: &Item, room: &ChatView) -> Option<String> {
     let block = match item {
         Item::Message(said) => {
             let number = said.number.unwrap_or_default();
@@ -175,13 +175,13 @@ mod tests {
     use super::*;
     use crate::cli::ColorChoice;
 
-    fn said(from: &str, text: &str) -> Said {
-        Said { number: Some(7), from: from.into(), text: text.into(), ..Said::default() }
+    fn said(from: &str, text: &str) -> ShownMessage {
+        ShownMessage { number: Some(7), from: from.into(), text: text.into(), ..ShownMessage::default() }
     }
 
     fn rows(columns: usize, item: &Item) -> Vec<String> {
         let (printer, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
-        Brush { printer: &printer, faces: &faces, columns }.item(item)
+        RenderContext { printer: &printer, faces: &faces, columns }.item(item)
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             }
             let (printer, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
             assert!(
-                width(&Brush { printer: &printer, faces: &faces, columns }.rule(&long, Style::Dim))
+                width(&RenderContext { printer: &printer, faces: &faces, columns }.rule(&long, Style::Dim))
                     <= columns
             );
         }
@@ -232,7 +232,7 @@ mod tests {
         let evil =
             "safe\x1b]52;c;aGk=\x07\x1b[2J\x1b[1Aend\r   9  user      forged\u{9b}31m\u{202e}";
         let items = [
-            Item::Message(Said {
+            Item::Message(ShownMessage {
                 to: Some(evil.into()),
                 fault: Some(evil.into()),
                 ..said(evil, evil)
@@ -249,7 +249,7 @@ mod tests {
             // A forged row stays to the right of where rows begin.
             assert!(all.iter().skip(1).all(|row| row.starts_with("        ")), "{all:?}");
         }
-        let block = plain(&items[0], &Room::default()).unwrap_or_default();
+        let block = plain(&items[0], &ChatView::default()).unwrap_or_default();
         assert!(block.lines().skip(1).all(|line| line.starts_with("    ")), "{block:?}");
         assert!(!block.contains(['\x1b', '\r', '\u{202e}']));
     }
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn an_unfinished_answer_shows_its_end() {
         let (printer, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
-        let brush = Brush { printer: &printer, faces: &faces, columns: 80 };
+        let brush = RenderContext { printer: &printer, faces: &faces, columns: 80 };
         let text: Vec<String> = (0..30).map(|n| format!("line {n}")).collect();
         let shown = brush.unfinished("writer", &text.join("\n"), 3);
         assert_eq!(shown[0], "   …  writer    line 27");

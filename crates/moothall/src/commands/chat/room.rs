@@ -27,7 +27,7 @@ const PRESENCE_TTL: Duration = Duration::from_secs(120);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A message, or one that is on its way.
-    Message(Said),
+    Message(ShownMessage),
     /// What happened, in a few words.
     Status(String),
     /// What everybody was told of how a gathering goes.
@@ -38,7 +38,7 @@ pub enum Item {
 
 /// What a participant said, as it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct ShownMessage {
     /// Its number; none while it is on its way.
     pub number: Option<u64>,
     /// The id of the participant who said it.
@@ -73,7 +73,7 @@ struct Turn {
 
 /// A conversation as it is followed.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct ChatView {
     /// The title of the conversation.
     pub name: String,
     /// Whose chat this is.
@@ -103,7 +103,7 @@ pub struct Room {
     pub heard: u64,
 }
 
-impl Room {
+impl ChatView {
     /// A conversation as somebody has it, with the turns that are open now.
     pub fn new(answer: &ThreadStateAnswer, me: &str) -> Self {
         let mut room = Self { heard: answer.head, me: me.to_owned(), ..Self::default() };
@@ -346,7 +346,7 @@ impl Room {
         items.into_iter().filter(|(seq, _)| open(*seq)).filter_map(|(_, item)| item).collect()
     }
 
-    fn message(&mut self, envelope: &Envelope) -> Said {
+    fn message(&mut self, envelope: &Envelope) -> ShownMessage {
         if let Some(turn) = &envelope.meta.turn {
             self.turns.remove(turn);
         }
@@ -361,7 +361,7 @@ impl Room {
         }
         self.numbers.push_back((envelope.id.clone(), envelope.seq));
         let answered = envelope.meta.reply_to.as_ref().filter(|_| human);
-        Said {
+        ShownMessage {
             number: Some(envelope.seq),
             from: envelope.from.clone(),
             to: Some(envelope.to.clone()).filter(|to| to != "all"),

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
 
-use super::room::Room;
+use super::room::ChatView;
 use crate::client::{Client, RETRY_MS};
 use crate::commands::circle;
 use crate::fault::{Exit, Fault};
@@ -21,7 +21,7 @@ use crate::threads;
 
 /// What a chat hears of its conversation.
 #[derive(Debug)]
-pub enum Heard {
+pub enum ChatNews {
     /// An event; each one once, in order.
     Event(Box<Envelope>),
     /// A piece of a running answer.
@@ -41,7 +41,7 @@ pub enum Heard {
 }
 
 /// Nobody listens any more.
-struct Deaf;
+struct ReceiverGone;
 
 /// Listens from after where a conversation is until nobody wants to hear more. Rings `back` when a
 /// server that was away is there again.
@@ -49,14 +49,14 @@ pub async fn listen(
     client: Client,
     me: String,
     state: ThreadStateAnswer,
-    out: Sender<Heard>,
+    out: Sender<ChatNews>,
     back: Arc<Notify>,
 ) {
     let gathers = circle::is_one(&state);
     let (thread, position) = (state.thread, state.head);
     let path =
         format!("{}?types={}", threads::path(&thread, "events/stream"), EventTypes::EVERY.list());
-    let mut ear = Ear { path, client, me, thread, position, out, back, gathers };
+    let mut ear = StreamReader { path, client, me, thread, position, out, back, gathers };
     while let Ok(Some(frames)) = ear.connect().await {
         if ear.hear(frames).await.is_err() {
             return;
@@ -64,26 +64,26 @@ pub async fn listen(
     }
 }
 
-struct Ear {
+struct StreamReader {
     client: Client,
     /// The participant whose chat it is.
     me: String,
     thread: String,
     path: String,
     position: u64,
-    out: Sender<Heard>,
+    out: Sender<ChatNews>,
     back: Arc<Notify>,
     /// Whether a gathering is held there.
     gathers: bool,
 }
 
-impl Ear {
-    async fn say(&self, heard: Heard) -> Result<(), Deaf> {
-        self.out.send(heard).await.map_err(|_| Deaf)
+impl StreamReader {
+    async fn say(&self, heard: ChatNews) -> Result<(), ReceiverGone> {
+        self.out.send(heard).await.map_err(|_| ReceiverGone)
     }
 
     /// A stream that goes on where the last one ended; nothing where the server refuses.
-    async fn connect(&self) -> Result<Option<impl Stream<Item = Frame> + use<>>, Deaf> {
+    async fn connect(&self) -> Result<Option<impl Stream<Item = Frame> + use<>>, ReceiverGone> {
         let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
         let mut away = false;
         loop {
@@ -91,19 +91,19 @@ impl Ear {
                 Ok(frames) => {
                     if away {
                         self.back.notify_one();
-                        self.say(Heard::Back).await?;
+                        self.say(ChatNews::Back).await?;
                         // The time for which the server was away counts for nobody.
                         self.gathering().await?;
                     }
                     return Ok(Some(frames));
                 }
                 Err(fault) if !fault.passes() => {
-                    self.say(Heard::Refused(fault)).await?;
+                    self.say(ChatNews::Refused(fault)).await?;
                     return Ok(None);
                 }
                 Err(_) if !away => {
                     away = true;
-                    self.say(Heard::Away).await?;
+                    self.say(ChatNews::Away).await?;
                 }
                 Err(_) => {}
             }
@@ -111,13 +111,13 @@ impl Ear {
         }
     }
 
-    async fn hear(&mut self, frames: impl Stream<Item = Frame>) -> Result<(), Deaf> {
+    async fn hear(&mut self, frames: impl Stream<Item = Frame>) -> Result<(), ReceiverGone> {
         let mut frames = std::pin::pin!(frames);
         while let Some(frame) = frames.next().await {
             match frame.event.as_str() {
                 "" => self.event(&frame).await?,
-                "delta" => self.signal(&frame, Heard::Delta).await?,
-                "presence" => self.signal(&frame, Heard::Presence).await?,
+                "delta" => self.signal(&frame, ChatNews::Delta).await?,
+                "presence" => self.signal(&frame, ChatNews::Presence).await?,
                 // What a later version says besides is not needed to follow.
                 _ => {}
             }
@@ -128,15 +128,15 @@ impl Ear {
     async fn signal<T: DeserializeOwned>(
         &self,
         frame: &Frame,
-        heard: fn(T) -> Heard,
-    ) -> Result<(), Deaf> {
+        heard: fn(T) -> ChatNews,
+    ) -> Result<(), ReceiverGone> {
         match serde_json::from_str(&frame.data) {
             Ok(signal) => self.say(heard(signal)).await,
             Err(_) => Ok(()),
         }
     }
 
-    async fn event(&mut self, frame: &Frame) -> Result<(), Deaf> {
+    async fn event(&mut self, frame: &Frame) -> Result<(), ReceiverGone> {
         let envelope: Envelope = match serde_json::from_str(&frame.data) {
             Ok(envelope) => envelope,
             Err(error) => {
@@ -144,32 +144,32 @@ impl Ear {
                     Exit::Failure,
                     "the server sent an event that this version does not understand",
                 );
-                return self.say(Heard::Refused(fault.because(error))).await;
+                return self.say(ChatNews::Refused(fault.because(error))).await;
             }
         };
         if envelope.seq <= self.position {
             return Ok(());
         }
         self.position = envelope.seq;
-        let changes = Room::changes_with(&envelope);
+        let changes = ChatView::changes_with(&envelope);
         let step = circle::step(&envelope);
         let opened = matches!(step, Some(GatheringStep::Opened { .. }));
         // The pulse of a beat is for its holder alone, and stands in no event that others read.
         let beats = matches!(step, Some(GatheringStep::Beat { .. }));
         self.gathers |= opened;
-        self.say(Heard::Event(Box::new(envelope))).await?;
+        self.say(ChatNews::Event(Box::new(envelope))).await?;
         if changes && let Ok(state) = threads::state(&self.client, &self.thread).await {
-            self.say(Heard::State(Box::new(state))).await?;
+            self.say(ChatNews::State(Box::new(state))).await?;
         }
         if changes || opened || beats { self.gathering().await } else { Ok(()) }
     }
 
     /// Says how the gathering stands, where one is held.
-    async fn gathering(&self) -> Result<(), Deaf> {
+    async fn gathering(&self) -> Result<(), ReceiverGone> {
         if self.gathers
             && let Ok(answer) = circle::ask_as(&self.client, &self.thread, &self.me).await
         {
-            self.say(Heard::Gathering(Box::new(answer))).await?;
+            self.say(ChatNews::Gathering(Box::new(answer))).await?;
         }
         Ok(())
     }

@@ -126,7 +126,7 @@ impl Runs {
     fn account(&self) -> Option<Result<Account, String>> {
         let user = self.run_as.as_deref()?;
         Some(
-            accounts::Named { section: String::new(), user, in_terminals: self.in_terminal }
+            accounts::NamedUser { section: String::new(), user, in_terminals: self.in_terminal }
                 .allowed(),
         )
     }

@@ -7,15 +7,15 @@ use tokio::time::timeout;
 use super::{Finding, OWNER, PING_WITHIN, Verdict};
 use crate::client::Client;
 use crate::config;
-use crate::credential::{Meant, Said};
+use crate::credential::{ResolvedServer, CredentialOptions};
 use crate::fault::Fault;
 use crate::owner;
 
 const CHECK: &str = "server";
 
 /// What is found of the server that was named.
-pub async fn examine(said: &Said<'_>) -> Vec<Finding> {
-    let reached = Meant::find(said, &config::environment()).and_then(|meant| {
+pub async fn examine(said: &CredentialOptions<'_>) -> Vec<Finding> {
+    let reached = ResolvedServer::find(said, &config::environment()).and_then(|meant| {
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
         Ok(client.with(meant.credential))
     });
@@ -87,7 +87,7 @@ async fn proof(client: &Client) -> Finding {
 }
 
 /// Asks as any user of this computer could, if the server asks the system who they are.
-async fn unasked(base: &str, said: &Said<'_>) -> Option<Finding> {
+async fn unasked(base: &str, said: &CredentialOptions<'_>) -> Option<Finding> {
     let stranger = Client::new(base, said.cacert).ok()?;
     let refused = timeout(PING_WITHIN, stranger.get::<WhoAmI>("/session")).await.ok()?.err()?;
     (refused.code.as_deref() == Some(<&str>::from(Code::OwnerUnknown))).then(|| {

@@ -76,7 +76,7 @@ fn the_details_say_who_comes_when_and_what_came_of_it() {
 #[test]
 fn waiting_ends_with_the_gathering_and_says_why_there_is_no_harvest() {
     let gathering = |content: Value| event("gathering", content, json!({}));
-    let mut heard = Waited::default();
+    let mut heard = GatheringProgress::default();
     let given = gathering(json!({"event": "piece_given", "holder": "bob", "note": null}));
     assert_eq!(heard.take(&given).as_deref(), Some("The piece is now with bob."));
     assert_eq!(heard.take(&gathering(json!({"event": "beat", "number": 1}))), None);

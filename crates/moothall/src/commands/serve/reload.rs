@@ -14,15 +14,15 @@ use moothall_terminals::Sessions;
 use super::{hosts, registry, session_terms, tell};
 use crate::accounts;
 use crate::cli::Serve;
-use crate::config::{self, Config, Started};
-use crate::credential::Posted;
+use crate::config::{self, Config, StartupValues};
+use crate::credential::StartupKey;
 use crate::fault::Fault;
-use crate::place::{Settled, settle};
+use crate::place::{StartupSettings, settle};
 use crate::reach::Reach;
 use crate::terminals::{Host, programs};
 
 /// A running server, as far as its configuration can be changed.
-pub(super) struct House<'a> {
+pub(super) struct RunningServer<'a> {
     pub(super) args: &'a Serve,
     pub(super) hall: &'a Hall,
     pub(super) sessions: Sessions,
@@ -31,12 +31,12 @@ pub(super) struct House<'a> {
     pub(super) address: SocketAddr,
     pub(super) tls: Option<Tls>,
     pub(super) places: Arc<ProgramSlots>,
-    pub(super) posted: Posted,
+    pub(super) posted: StartupKey,
     /// What waits for a restart goes on waiting, however often the configuration is read.
-    pub(super) started: Started,
+    pub(super) started: StartupValues,
 }
 
-impl House<'_> {
+impl RunningServer<'_> {
     /// Reads the configuration again. Gives what holds now.
     pub(super) async fn reload(&self, before: Config) -> Config {
         match self.take_over(&before).await {
@@ -87,7 +87,7 @@ impl House<'_> {
         self.hall.replace(agents, now.defaults.clone()).await;
     }
 
-    fn say_what_waits(&self, now: &Settled) {
+    fn say_what_waits(&self, now: &StartupSettings) {
         let waiting = self.started.waiting(now);
         if !waiting.is_empty() {
             tell(

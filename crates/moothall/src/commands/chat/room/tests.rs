@@ -47,8 +47,8 @@ fn delta(turn: &str, attempt: u32, offset: usize, text: &str) -> DeltaSignal {
     }
 }
 
-fn room() -> Room {
-    Room { agents: ["writer".to_owned(), "critic".to_owned()].into(), ..Room::default() }
+fn room() -> ChatView {
+    ChatView { agents: ["writer".to_owned(), "critic".to_owned()].into(), ..ChatView::default() }
 }
 
 fn status(text: &str) -> Option<Item> {
@@ -233,7 +233,7 @@ fn given(seq: u64, holder: &str) -> Envelope {
 
 #[test]
 fn the_piece_calls_whoever_gets_it_and_nobody_else() {
-    let mut room = Room { me: "user".into(), ..room() };
+    let mut room = ChatView { me: "user".into(), ..room() };
     room.hear(&opened(1));
     let call = room.hear(&given(2, "user"));
     assert!(matches!(&call, Some(Item::Alert(text)) if text.starts_with("You have the piece")));
@@ -253,7 +253,7 @@ fn the_piece_calls_whoever_gets_it_and_nobody_else() {
 
 #[test]
 fn the_seed_is_told_once_and_the_pulse_with_each_beat() {
-    let mut room = Room { me: "user".into(), ..room() };
+    let mut room = ChatView { me: "user".into(), ..room() };
     let held = |change: Value| crate::commands::gather::tests::answer(change);
     let seeded = |beat: u32, pulse: Option<&str>| {
         held(json!({"seed": "You are Ann (1).\n", "beat": beat, "pulse": pulse}))
@@ -269,7 +269,7 @@ fn the_seed_is_told_once_and_the_pulse_with_each_beat() {
 
 #[test]
 fn what_was_before_calls_nobody() {
-    let mut room = Room { me: "user".into(), heard: 9, ..room() };
+    let mut room = ChatView { me: "user".into(), heard: 9, ..room() };
     room.hear(&opened(1));
     let told = Some(Item::Told("The piece is now with Ann (1).".into()));
     assert_eq!(room.hear(&given(2, "user")), told);
