@@ -2,7 +2,7 @@
 
 use moothall_store::BackupError;
 
-use super::verify::{Walked, closed};
+use super::verify::{VerifyReport, closed};
 use crate::cli::Backup;
 use crate::config;
 use crate::fault::{Exit, Fault};
@@ -12,7 +12,7 @@ use crate::place::data_folder_of;
 pub async fn run(args: &Backup, printer: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(&args.folder, &config::environment())?;
     let found = moothall_store::backup(&data, &args.dest).await.map_err(failed)?;
-    Walked::new(&args.dest, &found).tell(printer)?;
+    VerifyReport::new(&args.dest, &found).tell(printer)?;
     if !printer.json {
         note(&format!(
             "{} is a data folder of its own. To look into it: moothall serve --data {0}",

@@ -16,7 +16,7 @@ use crate::place::data_folder_of;
 
 /// What the walk found.
 #[derive(Debug, Serialize)]
-pub struct Walked {
+pub struct VerifyReport {
     data: PathBuf,
     threads: u64,
     events: u64,
@@ -27,7 +27,7 @@ pub struct Walked {
     damage: Vec<String>,
 }
 
-impl Walked {
+impl VerifyReport {
     /// What a walk over the log in a folder found.
     pub fn new(data: &Path, found: &Verification) -> Self {
         let damage = found.faults.iter().map(ToString::to_string).collect();
@@ -86,7 +86,7 @@ pub fn damaged(damage: &[String], printer: &Printer) -> Result<(), Fault> {
 pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(&args.folder, &config::environment())?;
     let found = moothall_store::verify(&data).await.map_err(|error| closed(&error))?;
-    let walked = Walked::new(&data, &found);
+    let walked = VerifyReport::new(&data, &found);
     walked.tell(printer)?;
     if walked.damage.is_empty() {
         return Ok(());
