@@ -47,11 +47,11 @@ fn append_one(
     batch: &StreamBatch,
     newest: Option<Timestamp>,
 ) -> Result<Appended, Refusal> {
-    let stored = Stored::find(conn, &batch.stream)?;
+    let stored = StreamRow::find(conn, &batch.stream)?;
     let head = admit(batch, stored.as_ref())?;
     let mut stored = match stored {
         Some(stored) if stored.head > Seq(0) => stored,
-        other => Stored::begin(conn, &batch.stream, other)?,
+        other => StreamRow::begin(conn, &batch.stream, other)?,
     };
     let mut insert = conn.prepare_cached(INSERT)?;
     for recorded in &batch.events {
@@ -80,7 +80,7 @@ fn append_one(
 }
 
 /// The head after the batch, if its writer may append it.
-fn admit(batch: &StreamBatch, stored: Option<&Stored>) -> Result<Seq, Refusal> {
+fn admit(batch: &StreamBatch, stored: Option<&StreamRow>) -> Result<Seq, Refusal> {
     let head = stored.map_or(Seq(0), |stored| stored.head);
     if batch.epoch != stored.map_or(Epoch(0), |stored| stored.epoch) {
         return Err(Refusal::Answer(AppendError::Fenced { stream: batch.stream.clone() }));
@@ -97,7 +97,7 @@ fn admit(batch: &StreamBatch, stored: Option<&Stored>) -> Result<Seq, Refusal> {
 }
 
 /// A stream's row, as far as an append has to know it.
-struct Stored {
+struct StreamRow {
     key: i64,
     epoch: Epoch,
     head: Seq,
@@ -108,7 +108,7 @@ struct Stored {
 const FIND: &str = "SELECT key, epoch, head, chain, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
     FROM streams WHERE id = ?1";
 
-impl Stored {
+impl StreamRow {
     fn find(conn: &Connection, stream: &StreamId) -> Result<Option<Self>, Refusal> {
         let found = conn.prepare_cached(FIND)?.query_row([stream.as_str()], |row| {
             let head = Seq(counter(row, 2)?);
@@ -193,7 +193,7 @@ const INSERT: &str =
 /// Inserts an event with a statement made of [`INSERT`]. Gives the new end of the chain.
 fn insert_event(
     insert: &mut Statement<'_>,
-    stream: &Stored,
+    stream: &StreamRow,
     recorded: &RecordedEvent,
 ) -> Result<Link, Refusal> {
     let StoredParts { envelope, link } = StoredParts::of(recorded, stream.link);

@@ -13,7 +13,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::errors::{Refusal, failed};
 use crate::rows::{counter, int};
-use crate::sums::{FAULTS_TOLD, Kept};
+use crate::sums::{FAULTS_TOLD, StoredSum};
 
 /// The hash of a row and of all rows before it. It is kept whole, since it serves as an anchor
 /// outside the file.
@@ -31,13 +31,13 @@ pub(crate) const UNCHANGED: &str = "CREATE TRIGGER audit_is_not_changed BEFORE U
 const COLUMNS: &str = "number, at, deed, principal, token, about, detail";
 
 /// A row of the record as it stands in the file, not yet trusted.
-struct Stored<'a> {
+struct StoredAuditRow<'a> {
     number: i64,
     at: i64,
     words: [Option<&'a [u8]>; 5],
 }
 
-impl<'a> Stored<'a> {
+impl<'a> StoredAuditRow<'a> {
     fn of(row: &'a Row<'_>) -> rusqlite::Result<Self> {
         let mut words = [None; 5];
         for (word, at) in words.iter_mut().zip(2..) {
@@ -72,7 +72,7 @@ pub(crate) fn chain_old(conn: &Connection) -> rusqlite::Result<()> {
     let mut statement = conn.prepare(&format!("SELECT {COLUMNS} FROM audit ORDER BY number"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let stored = Stored::of(row)?;
+        let stored = StoredAuditRow::of(row)?;
         (chain, newest) = (stored.chain(&chain), stored.number);
         links.push((newest, chain));
     }
@@ -87,7 +87,7 @@ pub(crate) fn chain_old(conn: &Connection) -> rusqlite::Result<()> {
 
 /// The number and the hash of the newest row.
 fn newest(conn: &Connection) -> rusqlite::Result<Option<(u64, Chain)>> {
-    let kept = Kept::of(conn, "audit")?;
+    let kept = StoredSum::of(conn, "audit")?;
     Ok(kept.and_then(|kept| Some((kept.rows, kept.total.try_into().ok()?))))
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusa
     let (token, about) = (name(entry.token.as_ref()), name(entry.about.as_ref()));
     let words = [Some(&*deed), by, token.as_deref(), about.as_deref(), Some(&*entry.detail)];
     let stored =
-        Stored { number, at: entry.at.millis(), words: words.map(|word| word.map(str::as_bytes)) };
+        StoredAuditRow { number, at: entry.at.millis(), words: words.map(|word| word.map(str::as_bytes)) };
     let chain = stored.chain(&before);
     let sql = "INSERT INTO audit (number, at, deed, principal, token, about, detail, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let [deed, by, token, about, detail] = words;
@@ -245,7 +245,7 @@ impl Walk {
             self.missing(number);
         }
         let chain = row.get_ref(7).ok().and_then(|chain| chain.as_blob().ok()?.try_into().ok());
-        let computed = Stored::of(row).map(|stored| stored.chain(&self.chain)).ok();
+        let computed = StoredAuditRow::of(row).map(|stored| stored.chain(&self.chain)).ok();
         // Behind a gap the link before is not known, so the row cannot be judged by itself.
         if is_next && (chain.is_none() || computed != chain) {
             self.fault(&number.to_string(), "it does not match its link in the chain");

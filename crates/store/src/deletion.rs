@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::append::forget_command;
 use crate::errors::{Refusal, failed};
-use crate::reader::{self, Place};
+use crate::reader::{self, StreamPosition};
 use crate::rows::counter;
 
 /// Events in one piece. Their words may be 256 KiB each.
@@ -78,7 +78,7 @@ pub(crate) fn erase_some(conn: &Connection) -> Result<bool, Refusal> {
 ///
 /// # Errors
 /// Where it is damaged.
-pub(crate) fn check(conn: &Connection, stream: &StreamId, place: &Place) -> Result<(), LogError> {
+pub(crate) fn check(conn: &Connection, stream: &StreamId, place: &StreamPosition) -> Result<(), LogError> {
     let before = Seq(place.head.0.saturating_sub(1));
     let damaged = |reason: &str| LogError::Damaged {
         stream: stream.clone(),

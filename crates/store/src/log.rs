@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::errors::{Refusal, StoreFault, failed};
 use crate::folder::{Folder, LOG_FILE, OpenError};
-use crate::index::{Forgotten, Index, Wakeup};
+use crate::index::{ErasedPart, Index, Wakeup};
 use crate::reader::{self, Readers};
 use crate::writer::{self, Kind, Request};
 use crate::{
@@ -415,11 +415,11 @@ impl Search for SqliteLog {
     }
 
     async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError> {
-        self.opened_index()?.forget(&self.readers, stream, Forgotten::Event(seq)).await
+        self.opened_index()?.forget(&self.readers, stream, ErasedPart::Event(seq)).await
     }
 
     async fn forget_stream(&self, stream: &StreamId) -> Result<(), LogError> {
-        self.opened_index()?.forget(&self.readers, stream, Forgotten::Stream).await
+        self.opened_index()?.forget(&self.readers, stream, ErasedPart::Stream).await
     }
 }
 

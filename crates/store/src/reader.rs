@@ -85,7 +85,7 @@ impl Readers {
 }
 
 /// Where a stream is, and the link that its newest event must have.
-pub(crate) struct Place {
+pub(crate) struct StreamPosition {
     pub(crate) key: i64,
     pub(crate) head: Seq,
     link: Option<Link>,
@@ -94,18 +94,18 @@ pub(crate) struct Place {
 }
 
 /// Where a stream is that can be read.
-pub(crate) fn place(conn: &Connection, stream: &StreamId) -> Result<Place, LogError> {
+pub(crate) fn place(conn: &Connection, stream: &StreamId) -> Result<StreamPosition, LogError> {
     let place = any_place(conn, stream)?;
     deletion::refuse(stream, &place.kind)?;
     Ok(place)
 }
 
 /// The same, also of one that was deleted.
-pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<Place, LogError> {
+pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<StreamPosition, LogError> {
     let sql = "SELECT key, head, chain, kind FROM streams WHERE id = ?1 AND head > 0";
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
         let query = statement.query_row([stream.as_str()], |row| {
-            Ok(Place {
+            Ok(StreamPosition {
                 key: row.get(0)?,
                 head: Seq(counter(row, 1)?),
                 link: Link::from_stored(row.get_ref(2)?.as_blob()?),
@@ -147,7 +147,7 @@ pub(crate) fn page(
 pub(crate) fn page_at(
     conn: &Connection,
     stream: &StreamId,
-    place: &Place,
+    place: &StreamPosition,
     after: Seq,
     limit: usize,
 ) -> Result<Page, LogError> {
@@ -167,7 +167,7 @@ pub(crate) fn page_at(
 pub(crate) fn page_after(
     conn: &Connection,
     stream: &StreamId,
-    place: &Place,
+    place: &StreamPosition,
     after: Seq,
     mut link: Link,
     limit: usize,
@@ -248,7 +248,7 @@ pub(crate) fn messages_before(
 /// The link of an event.
 pub(crate) fn link_at(
     conn: &Connection,
-    place: &Place,
+    place: &StreamPosition,
     stream: &StreamId,
     seq: Seq,
 ) -> Result<Option<Link>, LogError> {

@@ -11,7 +11,7 @@ use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::errors::{Refusal, failed};
-use crate::reader::{self, Place};
+use crate::reader::{self, StreamPosition};
 use crate::rows::{counter, int};
 
 /// A snapshot, and the checksum that was stored with it.
@@ -53,7 +53,7 @@ pub(crate) fn load(
 
 /// The snapshot of this version, if it fits the log. Whatever is wrong with one, the events are
 /// there.
-fn usable(conn: &Connection, stream: &StreamId, place: &Place, version: u32) -> Option<Snapshot> {
+fn usable(conn: &Connection, stream: &StreamId, place: &StreamPosition, version: u32) -> Option<Snapshot> {
     let row = Row::of(conn, place.key).ok()??;
     let fits = row.snapshot.version == version
         && row.snapshot.head > Seq(0)

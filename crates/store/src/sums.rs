@@ -349,7 +349,7 @@ fn walk_table(
     if damaged > FAULTS_TOLD {
         faults.push(broken(format!("{damaged} rows do not match their checksums")));
     }
-    let kept = Kept::of(conn, table).map_err(failed)?;
+    let kept = StoredSum::of(conn, table).map_err(failed)?;
     let kept = kept.ok_or_else(|| broken("the number of its rows is not known any more".into()))?;
     if kept.rows != count {
         faults.push(broken(format!("it has {count} rows and should have {}", kept.rows)));
@@ -360,12 +360,12 @@ fn walk_table(
 }
 
 /// The row of `sums` for a table.
-pub(crate) struct Kept {
+pub(crate) struct StoredSum {
     pub(crate) rows: u64,
     pub(crate) total: Vec<u8>,
 }
 
-impl Kept {
+impl StoredSum {
     pub(crate) fn of(conn: &Connection, table: &str) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT rows, total FROM sums WHERE name = ?1";
         let row = |row: &Row<'_>| Ok(Self { rows: counter(row, 0)?, total: row.get(1)? });

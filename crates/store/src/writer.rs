@@ -58,14 +58,14 @@ pub(crate) enum Kind {
     Written,
 }
 
-struct Pending<T, E, F> {
+struct PendingWrite<T, E, F> {
     work: F,
     kind: Kind,
     decided: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
 
-impl<T, E, F> Write for Pending<T, E, F>
+impl<T, E, F> Write for PendingWrite<T, E, F>
 where
     T: Send,
     E: Send + From<Refusal>,
@@ -108,7 +108,7 @@ where
     E: Send + From<Refusal> + 'static,
 {
     let (reply, result) = oneshot::channel();
-    (Request::Write(Box::new(Pending { work, kind, decided: None, reply })), result)
+    (Request::Write(Box::new(PendingWrite { work, kind, decided: None, reply })), result)
 }
 
 /// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then

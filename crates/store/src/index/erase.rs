@@ -10,7 +10,7 @@ use crate::rows::int;
 
 /// What has to be taken out of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Forgotten {
+pub(crate) enum ErasedPart {
     /// The event at this position alone.
     Event(Seq),
     /// All events of the stream.
@@ -28,14 +28,14 @@ pub(crate) fn now(
     path: &Path,
     turn: &WriteTurn,
     stream: i64,
-    what: Forgotten,
+    what: ErasedPart,
 ) -> rusqlite::Result<()> {
     let _turn = turn.blocking_lock();
     let mut conn = table::connect(path)?;
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     match what {
-        Forgotten::Event(seq) => entry(&transaction, stream, int(seq.0))?,
-        Forgotten::Stream => all(&transaction, stream)?,
+        ErasedPart::Event(seq) => entry(&transaction, stream, int(seq.0))?,
+        ErasedPart::Stream => all(&transaction, stream)?,
     }
     transaction.commit()?;
     residue(&conn)

@@ -28,10 +28,10 @@ const BY_TIME: &str = "SELECT doc, stream, seq FROM docs
     WHERE doc BETWEEN ?1 AND ?2 AND ts >= ?3 AND ts < ?4 AND stream > 0 ORDER BY doc DESC LIMIT ?5";
 
 /// A stream that is asked for: its key and head in the log.
-type Asked = (i64, u64);
+type StreamHead = (i64, u64);
 
 /// A message in the index.
-struct Place {
+struct IndexedMessage {
     doc: i64,
     stream: i64,
     seq: Seq,
@@ -39,8 +39,8 @@ struct Place {
 
 /// What the index knows.
 #[derive(Default)]
-struct Places {
-    places: Vec<Place>,
+struct LookupResult {
+    places: Vec<IndexedMessage>,
     more: bool,
     /// How far it is in the log, by row.
     through: i64,
@@ -78,7 +78,7 @@ pub(crate) fn key_of_name(conn: &Connection, name: &str) -> rusqlite::Result<Opt
         .optional()
 }
 
-fn asked(conn: &Connection, streams: Option<&[StreamId]>) -> rusqlite::Result<Option<Vec<Asked>>> {
+fn asked(conn: &Connection, streams: Option<&[StreamId]>) -> rusqlite::Result<Option<Vec<StreamHead>>> {
     let Some(streams) = streams else { return Ok(None) };
     let mut find =
         conn.prepare_cached("SELECT key, head FROM streams WHERE id = ?1 AND head > 0")?;
@@ -95,12 +95,12 @@ fn asked(conn: &Connection, streams: Option<&[StreamId]>) -> rusqlite::Result<Op
 fn places(
     conn: &Connection,
     query: &Query,
-    asked: Option<&[Asked]>,
+    asked: Option<&[StreamHead]>,
     limit: usize,
     cursor: Option<u64>,
-) -> rusqlite::Result<Places> {
+) -> rusqlite::Result<LookupResult> {
     let through = conn.query_row("SELECT through FROM place", [], |row| row.get(0))?;
-    let mut found = Places { through, indexed: indexed(conn, asked)?, ..Places::default() };
+    let mut found = LookupResult { through, indexed: indexed(conn, asked)?, ..LookupResult::default() };
     let span = span(conn, query, cursor)?;
     let (Some(match_text), Some((first, last))) = (match_text(conn, query, asked)?, span) else {
         return Ok(found);
@@ -108,7 +108,7 @@ fn places(
     let (after, before) = times(query);
     let at_most = int(limit as u64).saturating_add(1);
     let place = |row: &rusqlite::Row<'_>| {
-        Ok(Place { doc: row.get(0)?, stream: row.get(1)?, seq: Seq(counter(row, 2)?) })
+        Ok(IndexedMessage { doc: row.get(0)?, stream: row.get(1)?, seq: Seq(counter(row, 2)?) })
     };
     found.places = if match_text.is_empty() {
         conn.prepare_cached(BY_TIME)?
@@ -123,7 +123,7 @@ fn places(
     Ok(found)
 }
 
-fn indexed(conn: &Connection, asked: Option<&[Asked]>) -> rusqlite::Result<u64> {
+fn indexed(conn: &Connection, asked: Option<&[StreamHead]>) -> rusqlite::Result<u64> {
     let mut find = conn.prepare_cached("SELECT indexed_seq FROM streams WHERE stream = ?1")?;
     let mut sum = 0;
     for (key, head) in asked.unwrap_or_default() {
@@ -166,7 +166,7 @@ fn span(
 fn match_text(
     conn: &Connection,
     query: &Query,
-    asked: Option<&[Asked]>,
+    asked: Option<&[StreamHead]>,
 ) -> rusqlite::Result<Option<String>> {
     let mut parts = Vec::new();
     if let Some(asked) = asked {
@@ -199,8 +199,8 @@ fn phrase(term: &Term) -> String {
 fn hits(
     conn: &Connection,
     query: &Query,
-    asked: Option<&[Asked]>,
-    places: Places,
+    asked: Option<&[StreamHead]>,
+    places: LookupResult,
 ) -> Result<Hits, LogError> {
     let newest: i64 = conn
         .prepare_cached(NEWEST)
@@ -220,7 +220,7 @@ fn hits(
     Ok(Hits { hits, next, lag })
 }
 
-fn hit(conn: &Connection, query: &Query, place: &Place) -> Result<Option<Hit>, LogError> {
+fn hit(conn: &Connection, query: &Query, place: &IndexedMessage) -> Result<Option<Hit>, LogError> {
     let id = conn.prepare_cached("SELECT id FROM streams WHERE key = ?1");
     let id = id
         .and_then(|mut id| id.query_row([place.stream], |row| row.get::<_, String>(0)).optional());

@@ -11,7 +11,7 @@ mod feed;
 mod lookup;
 mod erase;
 
-pub(crate) use erase::Forgotten;
+pub(crate) use erase::ErasedPart;
 pub(crate) use lookup::NEWEST;
 pub(crate) use table::{INDEX_FILE, newest_seen};
 pub(crate) use wakeup::Wakeup;
@@ -82,7 +82,7 @@ impl Index {
         &self,
         log: &Arc<Readers>,
         stream: &StreamId,
-        what: Forgotten,
+        what: ErasedPart,
     ) -> Result<(), LogError> {
         let stream = stream.clone();
         let Some(key) = log.read(move |conn| lookup::key_of(conn, &stream).map_err(failed)).await?
