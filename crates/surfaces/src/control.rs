@@ -81,7 +81,7 @@ fn of_floor(control: &mut NewControl) -> ApiResult<Vec<Control>> {
         .flatten()
         .collect();
     if let Some(given) = control.budget.take() {
-        let Raised { turns, micros, within } = given.try_into()?;
+        let BudgetIncrease { turns, micros, within } = given.try_into()?;
         controls.push(Control::RaiseBudget { turns, micros, within });
     }
     if let Some(given) = control.prod.take() {
@@ -253,7 +253,7 @@ fn discussion(given: NewDiscussion) -> Control {
 }
 
 /// By how much a budget is raised, and for how long.
-pub struct Raised {
+pub struct BudgetIncrease {
     /// Turns in each hour.
     pub turns: u64,
     /// Millionths of the currency in each day.
@@ -265,7 +265,7 @@ pub struct Raised {
 /// For how long a budget is raised where nobody says.
 const RAISED_FOR: Millis = Millis::from_secs(3600);
 
-impl TryFrom<NewRaise> for Raised {
+impl TryFrom<NewRaise> for BudgetIncrease {
     type Error = ApiError;
 
     fn try_from(given: NewRaise) -> ApiResult<Self> {

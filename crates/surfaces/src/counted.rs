@@ -7,23 +7,23 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::seats::Seat;
+use crate::seats::ConnectionSlot;
 
 /// A connection that tells its seat how many bytes came. It stands below TLS, so that half a
 /// handshake counts too.
-pub struct Counted<S> {
+pub struct CountedStream<S> {
     stream: S,
-    seat: Arc<Seat>,
+    seat: Arc<ConnectionSlot>,
 }
 
-impl<S> Counted<S> {
+impl<S> CountedStream<S> {
     /// The same connection, counted on this seat.
-    pub fn new(stream: S, seat: Arc<Seat>) -> Self {
+    pub fn new(stream: S, seat: Arc<ConnectionSlot>) -> Self {
         Self { stream, seat }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -36,7 +36,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

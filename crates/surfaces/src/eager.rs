@@ -21,12 +21,12 @@ const POLLED: u8 = 1;
 /// It was woken while it was polled.
 const WOKEN: u8 = 2;
 
-struct Bell {
+struct WakeFlag {
     state: AtomicU8,
     task: AtomicWaker,
 }
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -41,7 +41,7 @@ impl Wake for Bell {
 
 /// The same future; where it wakes itself, it is polled again before its task gives way.
 pub async fn eager<F: Future>(mut wanted: Pin<&mut F>) -> F::Output {
-    let bell = Arc::new(Bell { state: AtomicU8::new(RESTING), task: AtomicWaker::new() });
+    let bell = Arc::new(WakeFlag { state: AtomicU8::new(RESTING), task: AtomicWaker::new() });
     let waker = Waker::from(bell.clone());
     poll_fn(move |cx| {
         bell.task.register(cx.waker());
@@ -67,9 +67,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Woken(AtomicUsize);
+    struct WakeCount(AtomicUsize);
 
-    impl Wake for Woken {
+    impl Wake for WakeCount {
         fn wake(self: Arc<Self>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
@@ -87,7 +87,7 @@ mod tests {
             cx.waker().wake_by_ref();
             Poll::Pending
         }));
-        let woken = Arc::<Woken>::default();
+        let woken = Arc::<WakeCount>::default();
         let waker = Waker::from(woken.clone());
         let polled = pin!(eager(own)).poll(&mut Context::from_waker(&waker));
         (polled.is_ready(), woken.0.load(Ordering::Relaxed))
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn who_is_woken_by_others_is_polled_again_by_its_task() {
         let (tell, told) = tokio::sync::oneshot::channel();
-        let (woken, mut told) = (Arc::<Woken>::default(), pin!(told));
+        let (woken, mut told) = (Arc::<WakeCount>::default(), pin!(told));
         let waker = Waker::from(woken.clone());
         let mut wanted = pin!(eager(told.as_mut()));
         let mut poll = || wanted.as_mut().poll(&mut Context::from_waker(&waker));

@@ -117,13 +117,13 @@ codes! {
 pub struct ApiError {
     status: StatusCode,
     detail: Box<ErrorDetail>,
-    refused: Option<Refused>,
-    later: Option<Later>,
+    refused: Option<RefusalNote>,
+    later: Option<RetryTime>,
 }
 
 /// When it would be worth trying again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Later {
+struct RetryTime {
     seconds: u64,
     /// What was used up, as the `RateLimit` header names it.
     of: Option<&'static str>,
@@ -132,7 +132,7 @@ struct Later {
 /// Why a request was refused for want of a credential or of what it allows, in a few words. Goes
 /// with the answer to whoever records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused(pub String);
+pub struct RefusalNote(pub String);
 
 /// The same error for an agent, which runs no command. Goes with the answer to the layer that knows
 /// the caller.
@@ -183,21 +183,21 @@ impl ApiError {
     /// Nothing that is worth anything was presented. It says the same whatever was wrong.
     pub fn unauthenticated() -> Self {
         Self {
-            refused: Some(Refused("without a valid credential".into())),
+            refused: Some(RefusalNote("without a valid credential".into())),
             ..Self::plain(Code::Unauthenticated)
         }
     }
 
     /// What was presented does not allow it.
     pub fn forbidden(message: impl Into<String>, briefly: impl Into<String>) -> Self {
-        Self { refused: Some(Refused(briefly.into())), ..Self::new(Code::Forbidden, message) }
+        Self { refused: Some(RefusalNote(briefly.into())), ..Self::new(Code::Forbidden, message) }
     }
 
     /// The caller shows no credential, and the system does not say whose process it is.
     pub fn owner_unknown(why: Unasked) -> Self {
         let message = format!("{} Why it does not say so: {why}.", Code::OwnerUnknown.meaning());
         Self {
-            refused: Some(Refused(
+            refused: Some(RefusalNote(
                 "by a user of this computer whom the system does not name".into(),
             )),
             ..Self::new(Code::OwnerUnknown, message)
@@ -210,7 +210,7 @@ impl ApiError {
         let message =
             format!("Too many {of} in this time. Nothing was decided; try again in {seconds} s.");
         Self {
-            later: Some(Later { seconds, of: Some(of) }),
+            later: Some(RetryTime { seconds, of: Some(of) }),
             ..Self::new(Code::RateLimited, message)
         }
     }
@@ -221,7 +221,7 @@ impl ApiError {
             "You have {most} streams open, which is all that one principal may have: close one first."
         );
         Self {
-            later: Some(Later { seconds: 5, of: Some("streams") }),
+            later: Some(RetryTime { seconds: 5, of: Some("streams") }),
             ..Self::new(Code::TooManyStreams, message)
         }
     }
@@ -312,7 +312,7 @@ impl ApiError {
         let mut error = Self::with_status(status, rejection.code, rejection.message.clone());
         error.detail.participant = rejection.participant.as_ref().map(ToString::to_string);
         error.detail.kept = rejection.kept.as_ref().map(ToString::to_string);
-        error.later = rejection.wait.map(|wait| Later { seconds: wait.0.div_ceil(1000), of: None });
+        error.later = rejection.wait.map(|wait| RetryTime { seconds: wait.0.div_ceil(1000), of: None });
         error
     }
 }
@@ -416,7 +416,7 @@ impl From<JsonFault> for ApiError {
 
 impl ApiError {
     /// Why it was refused, where that is for whoever records it.
-    pub fn refused(&self) -> Option<&Refused> {
+    pub fn refused(&self) -> Option<&RefusalNote> {
         self.refused.as_ref()
     }
 
@@ -435,7 +435,7 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let busy = self.status == StatusCode::SERVICE_UNAVAILABLE
             || self.status == StatusCode::TOO_MANY_REQUESTS;
-        let later = self.later.or(busy.then_some(Later { seconds: 1, of: None }));
+        let later = self.later.or(busy.then_some(RetryTime { seconds: 1, of: None }));
         let nameless = self.status == StatusCode::UNAUTHORIZED;
         let for_agents = Reader::HttpAgent.told(&self.detail.message);
         let for_agents = (for_agents != self.detail.message)
@@ -445,7 +445,7 @@ impl IntoResponse for ApiError {
         if let Some(for_agents) = for_agents {
             response.extensions_mut().insert(for_agents);
         }
-        if let Some(Later { seconds, of }) = later {
+        if let Some(RetryTime { seconds, of }) = later {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             let left =
                 of.and_then(|of| HeaderValue::from_str(&format!("\"{of}\";r=0;t={seconds}")).ok());

@@ -69,8 +69,8 @@ async fn read(
     viewer: &Viewer,
     range: Range<Seq>,
     message: Option<EventId>,
-) -> ApiResult<Explained> {
-    let mut explained = Explained::new(stream.clone(), viewer.clone(), range.start);
+) -> ApiResult<TurnFold> {
+    let mut explained = TurnFold::new(stream.clone(), viewer.clone(), range.start);
     let mut pages = door.pages(action, stream, Viewer::Operator, range);
     let mut found = message.is_none();
     while let Some(events) = pages.next().await? {
@@ -138,7 +138,7 @@ pub fn no_event() -> ApiError {
 }
 
 /// An entry, and what the viewer may know of it.
-struct Listed {
+struct ListedEntry {
     entry: TurnEntry,
     /// The viewer does not see the event that it is about, or not yet.
     hidden: bool,
@@ -149,12 +149,12 @@ struct Listed {
 }
 
 /// The fold. Feed it every event of a range, in order.
-pub struct Explained {
+pub struct TurnFold {
     stream: StreamId,
     viewer: Viewer,
     /// The position after which it reads.
     after: Seq,
-    entries: Vec<Listed>,
+    entries: Vec<ListedEntry>,
     open: HashMap<TurnNo, usize>,
     /// The human message that each message goes back to.
     roots: HashMap<Seq, EventId>,
@@ -169,7 +169,7 @@ pub struct Explained {
     seen: BTreeSet<Seq>,
 }
 
-impl Explained {
+impl TurnFold {
     /// An explanation of this thread before any event was observed.
     pub fn new(stream: StreamId, viewer: Viewer, after: Seq) -> Self {
         Self {
@@ -262,7 +262,7 @@ impl Explained {
                 });
             }
             Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
-                self.change(*turn, |Listed { entry, .. }| {
+                self.change(*turn, |ListedEntry { entry, .. }| {
                     entry.attempt = *attempt;
                     entry.started_at = Some(recorded.ts.to_string());
                     entry.from_seq = Some(from_seq.0);
@@ -284,7 +284,7 @@ impl Explained {
             Event::QuestionAsked { permission, participant, action, .. } => {
                 let is_kept = |place: &usize| {
                     let listed = self.entries.get(*place);
-                    listed.is_some_and(|Listed { entry, .. }| {
+                    listed.is_some_and(|ListedEntry { entry, .. }| {
                         entry.participant == participant.as_str() && entry.outcome.is_none()
                     })
                 };
@@ -296,7 +296,7 @@ impl Explained {
             }
             Event::PermissionWithdrawn { permission, because: WithdrawalReason::GaveUp } => {
                 for turn in self.asking.get(permission).cloned().unwrap_or_default() {
-                    self.change(turn, |Listed { entry, .. }| {
+                    self.change(turn, |ListedEntry { entry, .. }| {
                         let action = entry.asks.as_deref().unwrap_or_default();
                         entry.detail = Some(format!("{GAVE_UP}: {action}"));
                     });
@@ -351,7 +351,7 @@ impl Explained {
         else {
             return;
         };
-        self.change(*turn, |Listed { entry, .. }| {
+        self.change(*turn, |ListedEntry { entry, .. }| {
             entry.attempt = *attempt;
             entry.outcome = Some(outcome.to_string());
             if *outcome == Outcome::Passed {
@@ -372,7 +372,7 @@ impl Explained {
         let (root, seen) = (self.root(cause), self.sees(cause.seq));
         let listed = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place));
         let is_known =
-            |listed: &&mut Listed| !listed.hidden || listed.entry.cause.seq > self.after.0;
+            |listed: &&mut ListedEntry| !listed.hidden || listed.entry.cause.seq > self.after.0;
         self.missed |= !listed.as_ref().is_some_and(is_known);
         if let (Some(listed), true) = (listed, seen) {
             let entry = &mut listed.entry;
@@ -388,7 +388,7 @@ impl Explained {
     }
 
     fn list_entry(&mut self, entry: TurnEntry, cause: &Cause) {
-        self.entries.push(Listed {
+        self.entries.push(ListedEntry {
             entry,
             hidden: !self.sees(cause.seq),
             answered_unseen: false,
@@ -398,7 +398,7 @@ impl Explained {
 
     /// True if the same agent was refused for the same reason and message before.
     fn is_listed(&self, refused: &TurnEntry) -> bool {
-        let same = |listed: &Listed| {
+        let same = |listed: &ListedEntry| {
             let entry = &listed.entry;
             entry.id.is_none()
                 && (&entry.participant, &entry.message, &entry.why_not)
@@ -411,7 +411,7 @@ impl Explained {
         self.roots.get(&cause.seq).map(ToString::to_string)
     }
 
-    fn change(&mut self, turn: TurnNo, change: impl FnOnce(&mut Listed)) {
+    fn change(&mut self, turn: TurnNo, change: impl FnOnce(&mut ListedEntry)) {
         if let Some(listed) = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place)) {
             change(listed);
         }
@@ -447,7 +447,7 @@ impl Explained {
     }
 }
 
-impl Listed {
+impl ListedEntry {
     fn is_about(&self, message: &String) -> bool {
         let entry = &self.entry;
         let is_newest = [entry.message.as_ref(), Some(&entry.cause.id)].contains(&Some(message));
@@ -483,7 +483,7 @@ impl Listed {
 
 /// True if no turn that the viewer is shown is about the message. If the log keeps no reason, a
 /// refusal, or a turn that covers it, tells enough.
-fn is_silent(message: &SilentMessage, shown: &[Listed]) -> bool {
+fn is_silent(message: &SilentMessage, shown: &[ListedEntry]) -> bool {
     let id = message.id.to_string();
     let is_known = message.silence.reason != Reason::NoneAsked;
     !shown.iter().any(|listed| {
@@ -494,7 +494,7 @@ fn is_silent(message: &SilentMessage, shown: &[Listed]) -> bool {
 }
 
 /// Tells of a message whose answer the viewer does not see that it has one.
-fn with_private_answer(message: SilentMessage, private: &[Listed]) -> SilentMessage {
+fn with_private_answer(message: SilentMessage, private: &[ListedEntry]) -> SilentMessage {
     let id = message.id.to_string();
     match message.silence.reason {
         Reason::NoneAsked if private.iter().any(|listed| listed.is_about(&id)) => {

@@ -11,31 +11,31 @@ use tokio::sync::watch;
 
 use crate::http::{HttpOptions, Trusted, router_until};
 use crate::mcp::Mcp;
-use crate::meters::Meters;
+use crate::meters::SurfaceMetrics;
 use crate::rates::{Limits, Rates};
-use crate::seats::Seats;
+use crate::seats::ConnectionSlots;
 
 /// The way in. All clones are one.
 #[derive(Clone)]
-pub struct Gate(Arc<GateState>);
+pub struct Gate(Arc<ServerState>);
 
-struct GateState {
+struct ServerState {
     entrance: Entrance,
     options: HttpOptions,
     access: Arc<Access>,
-    said: RwLock<Arc<Said>>,
+    said: RwLock<Arc<ReloadableState>>,
     rates: Rates,
-    seats: Arc<Seats>,
-    meters: Arc<Meters>,
+    seats: Arc<ConnectionSlots>,
+    meters: Arc<SurfaceMetrics>,
 }
 
 /// What hangs on which hosts and origins are ours.
-pub(crate) struct Said {
+pub(crate) struct ReloadableState {
     pub(crate) trusted: Trusted,
     pub(crate) mcp: Mcp,
 }
 
-impl Said {
+impl ReloadableState {
     fn of(entrance: &Entrance, options: &HttpOptions) -> Arc<Self> {
         let trusted = Trusted::of(options);
         let mcp = Mcp::new(entrance.clone(), trusted.hosts(), trusted.origins());
@@ -46,11 +46,11 @@ impl Said {
 impl Gate {
     /// The way in to a hall.
     pub fn new(hall: Hall, options: HttpOptions) -> Self {
-        let meters = Arc::<Meters>::default();
+        let meters = Arc::<SurfaceMetrics>::default();
         let entrance = hall.entrance();
-        let said = RwLock::new(Said::of(&entrance, &options));
+        let said = RwLock::new(ReloadableState::of(&entrance, &options));
         let rates = Rates::new(options.mode, options.limits.clone());
-        let seats = Seats::new(
+        let seats = ConnectionSlots::new(
             options.connections_max,
             options.limits.connections_per_address,
             meters.clone(),
@@ -58,21 +58,21 @@ impl Gate {
         let access = Access::new(hall, options.mode, options.startup.as_ref())
             .with_registration_code(options.invite_code.as_deref());
         let access = Arc::new(access);
-        Self(Arc::new(GateState { entrance, options, access, said, rates, seats, meters }))
+        Self(Arc::new(ServerState { entrance, options, access, said, rates, seats, meters }))
     }
 
     /// Other hosts, origins and limits, from the next request and the next connection on. What is
     /// open stays open, and whoever was slowed down begins anew where the pace is another one.
     pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
-        let GateState { entrance, options, said, rates, seats, .. } = &*self.0;
+        let ServerState { entrance, options, said, rates, seats, .. } = &*self.0;
         seats.replace(limits.connections_per_address);
         rates.replace(limits);
         let options = HttpOptions { hosts, origins, ..options.clone() };
-        *said.write().unwrap_or_else(PoisonError::into_inner) = Said::of(entrance, &options);
+        *said.write().unwrap_or_else(PoisonError::into_inner) = ReloadableState::of(entrance, &options);
     }
 
     /// The hosts and origins that are ours, as configured last.
-    pub(crate) fn said(&self) -> Arc<Said> {
+    pub(crate) fn said(&self) -> Arc<ReloadableState> {
         self.0.said.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -94,11 +94,11 @@ impl Gate {
         &self.0.rates
     }
 
-    pub(crate) fn seats(&self) -> &Arc<Seats> {
+    pub(crate) fn seats(&self) -> &Arc<ConnectionSlots> {
         &self.0.seats
     }
 
-    pub(crate) fn meters(&self) -> &Arc<Meters> {
+    pub(crate) fn meters(&self) -> &Arc<SurfaceMetrics> {
         &self.0.meters
     }
 }

@@ -9,7 +9,7 @@ use moothall_kernel::ids::StreamId;
 use crate::error::{ApiError, ApiResult};
 
 /// The outcome of words.
-pub struct Said {
+pub struct PostOutcome {
     /// The event; nothing if the words were held back, or changed nothing.
     pub event: Option<RecordedEvent>,
     /// `held` or `stopped`, and for people what they can do.
@@ -25,18 +25,18 @@ pub fn said(
     answer: Result<Answer, HallError>,
     caller: &Caller,
     stream: &StreamId,
-) -> ApiResult<Said> {
+) -> ApiResult<PostOutcome> {
     match answer {
         Ok(answer) => {
             // The same words again are answered as before.
             if let Some(word) = answer.event.as_ref().and_then(|kept| kept.event.held_back()) {
-                return Ok(Said { event: None, warnings: vec![word.into()] });
+                return Ok(PostOutcome { event: None, warnings: vec![word.into()] });
             }
             let warnings = answer.event.as_ref().map(|event| asks_nobody(event, caller, stream));
-            Ok(Said { event: answer.event, warnings: warnings.unwrap_or_default() })
+            Ok(PostOutcome { event: answer.event, warnings: warnings.unwrap_or_default() })
         }
         Err(HallError::Rejected(refused)) if refused.is_held_back() => {
-            Ok(Said { event: None, warnings: vec![refused.code.into()] })
+            Ok(PostOutcome { event: None, warnings: vec![refused.code.into()] })
         }
         Err(error) => Err(ApiError::of_hall(error, Some(stream))),
     }

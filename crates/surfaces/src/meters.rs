@@ -8,7 +8,7 @@ use moothall_engine::meters::{CounterMap, Histogram};
 
 /// What the surfaces count.
 #[derive(Debug, Default)]
-pub struct Meters {
+pub struct SurfaceMetrics {
     /// Requests by method, route template and status.
     pub requests: CounterMap<(&'static str, String, u16)>,
     /// How long it took until an answer began.
@@ -20,11 +20,11 @@ pub struct Meters {
     sent_away: AtomicU64,
 }
 
-impl Meters {
+impl SurfaceMetrics {
     /// A stream of events begins; it lasts as long as what this gives.
-    pub fn reader(self: &Arc<Self>) -> Reading {
+    pub fn reader(self: &Arc<Self>) -> OpenStream {
         self.readers.fetch_add(1, Ordering::Relaxed);
-        Reading(self.clone())
+        OpenStream(self.clone())
     }
 
     /// Streams of events that are open.
@@ -75,9 +75,9 @@ impl Meters {
 
 /// An open stream of events.
 #[derive(Debug)]
-pub struct Reading(Arc<Meters>);
+pub struct OpenStream(Arc<SurfaceMetrics>);
 
-impl Drop for Reading {
+impl Drop for OpenStream {
     fn drop(&mut self) {
         self.0.readers.fetch_sub(1, Ordering::Relaxed);
     }

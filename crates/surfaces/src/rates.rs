@@ -284,17 +284,17 @@ impl Limits {
 /// had.
 struct Bucket<K> {
     name: &'static str,
-    owed: Mutex<Owed<K>>,
+    owed: Mutex<PaceTable<K>>,
 }
 
-struct Owed<K> {
+struct PaceTable<K> {
     pace: Pace,
     paid: HashMap<K, Instant>,
 }
 
 impl<K: Hash + Eq> Bucket<K> {
     fn new(name: &'static str, pace: Pace) -> Self {
-        Self { name, owed: Mutex::new(Owed { pace, paid: HashMap::new() }) }
+        Self { name, owed: Mutex::new(PaceTable { pace, paid: HashMap::new() }) }
     }
 
     /// Another pace from now on. What was owed at the old one says nothing about the new one, so it
@@ -302,13 +302,13 @@ impl<K: Hash + Eq> Bucket<K> {
     fn replace(&self, pace: Pace) {
         let mut owed = lock(&self.owed);
         if owed.pace != pace {
-            *owed = Owed { pace, paid: HashMap::new() };
+            *owed = PaceTable { pace, paid: HashMap::new() };
         }
     }
 
     fn take(&self, key: K, cost: f64) -> ApiResult<()> {
         let now = Instant::now();
-        let Owed { pace, paid } = &mut *lock(&self.owed);
+        let PaceTable { pace, paid } = &mut *lock(&self.owed);
         let then = self.after(pace, paid.get(&key), now, cost)?;
         if paid.len() >= KEYS_MIN && paid.len().is_power_of_two() {
             paid.retain(|_, at| *at > now);
@@ -319,7 +319,7 @@ impl<K: Hash + Eq> Bucket<K> {
 
     /// True if one thing more is too much now.
     fn is_used_up(&self, key: &K) -> bool {
-        let Owed { pace, paid } = &*lock(&self.owed);
+        let PaceTable { pace, paid } = &*lock(&self.owed);
         self.after(pace, paid.get(key), Instant::now(), 1.0).is_err()
     }
 

@@ -23,9 +23,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use self::account::Accounts;
-use self::sitting::Sitting;
+use self::sitting::SlotState;
 use self::table::Table;
-use crate::meters::Meters;
+use crate::meters::SurfaceMetrics;
 
 /// The time limit of the first request's head.
 pub const HEAD_WITHIN: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ const ROOM_ASKED_EVERY: Duration = Duration::from_millis(50);
 const KEPT_FOR_GOOD: usize = 8;
 
 /// The connections that there are, and the most that there may be.
-pub struct Seats {
+pub struct ConnectionSlots {
     /// The seats beside those that are kept back.
     most: usize,
     /// Seats that are kept back.
@@ -47,26 +47,26 @@ pub struct Seats {
     table: Mutex<Table>,
     accounts: Accounts,
     freed: Notify,
-    meters: Arc<Meters>,
+    meters: Arc<SurfaceMetrics>,
 }
 
 /// A connection's seat, free again when it is dropped.
-pub struct Seat {
+pub struct ConnectionSlot {
     number: u64,
     address: IpAddr,
-    sitting: Arc<Sitting>,
+    sitting: Arc<SlotState>,
     /// This address has too many connections; its requests are answered with that.
     pub crowded: bool,
-    seats: Arc<Seats>,
+    seats: Arc<ConnectionSlots>,
 }
 
 /// A request that is being answered.
-pub struct Busy {
-    sitting: Arc<Sitting>,
-    seats: Arc<Seats>,
+pub struct BusyGuard {
+    sitting: Arc<SlotState>,
+    seats: Arc<ConnectionSlots>,
 }
 
-impl Drop for Busy {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         if self.sitting.answered() {
             // The next request on this connection shows a key of its own.
@@ -75,9 +75,9 @@ impl Drop for Busy {
     }
 }
 
-impl Seats {
+impl ConnectionSlots {
     /// Makes this number of seats together, some of them kept back.
-    pub fn new(all: usize, per_address: usize, meters: Arc<Meters>) -> Arc<Self> {
+    pub fn new(all: usize, per_address: usize, meters: Arc<SurfaceMetrics>) -> Arc<Self> {
         let spare = if all < 2 { 0 } else { (all / 16).clamp(1, 64) };
         Arc::new(Self {
             most: all - spare,
@@ -114,7 +114,7 @@ impl Seats {
     /// A seat for a connection from this address, after [`Seats::room`] has said that there is one.
     /// Nothing for one more from an address that is sent away in numbers already, nor for an
     /// unknown one when only seats for known addresses are left.
-    pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<Seat> {
+    pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let address = grouped(address);
         let mut table = self.lock();
         let crowded = !address.is_loopback()
@@ -132,10 +132,10 @@ impl Seats {
                 return None;
             }
         }
-        let sitting = Arc::new(Sitting::new(crowded || is_full(&table)));
+        let sitting = Arc::new(SlotState::new(crowded || is_full(&table)));
         let number = table.sit(address, sitting.clone());
         self.meters.connections(table.len());
-        Some(Seat { number, address, sitting, crowded, seats: self.clone() })
+        Some(ConnectionSlot { number, address, sitting, crowded, seats: self.clone() })
     }
 
     /// Ends the connection that gives way first, as no file is left for another.
@@ -168,18 +168,18 @@ impl Seats {
 
     /// Ends a connection that was taken out of the table. Its seat and its bytes are free at
     /// once; its task ends when it is polled.
-    fn end(&self, sitting: &Sitting) {
+    fn end(&self, sitting: &SlotState) {
         self.accounts.close(&sitting.account);
         sitting.leave.notify_one();
         self.meters.sent_away();
     }
 }
 
-impl Seat {
+impl ConnectionSlot {
     /// A request's head has come, whole.
-    pub fn hear(&self) -> Busy {
+    pub fn hear(&self) -> BusyGuard {
         self.sitting.hears();
-        Busy { sitting: self.sitting.clone(), seats: self.seats.clone() }
+        BusyGuard { sitting: self.sitting.clone(), seats: self.seats.clone() }
     }
 
     /// Remembers that the door let the request in that is being answered. Its sender is known until
@@ -236,7 +236,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.seats.accounts.close(&self.sitting.account);
         let mut table = self.seats.lock();

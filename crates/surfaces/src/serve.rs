@@ -34,16 +34,16 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use crate::counted::Counted;
+use crate::counted::CountedStream;
 use crate::eager::eager;
 use crate::error::{ApiError, Code};
 use crate::gate::Gate;
 use crate::http::{HttpOptions, router_until};
-use crate::meters::Meters;
+use crate::meters::SurfaceMetrics;
 use crate::peer::{self, Peer, Unasked};
-use crate::seats::{Busy, Seat, Seats};
+use crate::seats::{BusyGuard, ConnectionSlot, ConnectionSlots};
 use crate::sse::closed;
-use crate::stalled_writer::Patient;
+use crate::stalled_writer::StallGuard;
 
 /// How long an idle connection is kept, and how long the head of a later request may take.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -99,13 +99,13 @@ struct Door {
     /// asks.
     one_user: bool,
     closing: watch::Receiver<bool>,
-    meters: Arc<Meters>,
+    meters: Arc<SurfaceMetrics>,
 }
 
 async fn accept(
     listener: &TcpListener,
     door: &Door,
-    seats: &Arc<Seats>,
+    seats: &Arc<ConnectionSlots>,
     connections: &mut JoinSet<()>,
 ) {
     loop {
@@ -137,17 +137,17 @@ async fn accept(
 impl Door {
     /// Serves a connection, whichever way it speaks. Its seat says how long the first words may
     /// take.
-    async fn enter(self, stream: TcpStream, peer: SocketAddr, seat: Arc<Seat>) {
+    async fn enter(self, stream: TcpStream, peer: SocketAddr, seat: Arc<ConnectionSlot>) {
         let user = if self.one_user { whose(peer, &stream) } else { Peer::Owner };
         if user == Peer::Gone {
             return;
         }
-        let who = Who { user, peer, seat };
+        let who = ConnectionOrigin { user, peer, seat };
         let here = is_here(peer, stream.local_addr().ok());
         let mut first = [0];
         // A connection that says nothing has no buffers.
         let Ok(1) = stream.peek(&mut first).await else { return };
-        let stream = Counted::new(stream, who.seat.clone());
+        let stream = CountedStream::new(stream, who.seat.clone());
         match self.tls.clone() {
             None => self.serve_connection(stream, who).await,
             Some(tls) if first[0] == TLS_HANDSHAKE => match tls.accept(stream).await {
@@ -161,7 +161,7 @@ impl Door {
         }
     }
 
-    async fn serve_connection<S>(mut self, stream: S, who: Who)
+    async fn serve_connection<S>(mut self, stream: S, who: ConnectionOrigin)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -171,9 +171,9 @@ impl Door {
             .header_read_timeout(IDLE_TIMEOUT)
             .max_headers(HEADERS_MAX)
             .max_buf_size(HEAD_BYTES_MAX);
-        let seated = Seated { router: self.router, who };
+        let seated = ConnectionService { router: self.router, who };
         let connection = builder
-            .serve_connection(TokioIo::new(Patient::new(stream, self.meters)), seated)
+            .serve_connection(TokioIo::new(StallGuard::new(stream, self.meters)), seated)
             .with_upgrades();
         let mut connection = std::pin::pin!(connection);
         let result = tokio::select! {
@@ -209,25 +209,25 @@ fn plain_elsewhere() -> Router {
 
 /// Whose a connection is, as far as that is known before it says anything.
 #[derive(Clone)]
-struct Who {
+struct ConnectionOrigin {
     user: Peer,
     peer: SocketAddr,
-    seat: Arc<Seat>,
+    seat: Arc<ConnectionSlot>,
 }
 
 /// What answers the requests of one connection.
-struct Seated {
+struct ConnectionService {
     router: Router,
-    who: Who,
+    who: ConnectionOrigin,
 }
 
-impl Service<Request<Incoming>> for Seated {
+impl Service<Request<Incoming>> for ConnectionService {
     type Response = Response;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let (router, Who { user, peer, seat }) = (self.router.clone(), self.who.clone());
+        let (router, ConnectionOrigin { user, peer, seat }) = (self.router.clone(), self.who.clone());
         let busy = seat.hear();
         Box::pin(async move {
             if seat.crowded {
@@ -238,7 +238,7 @@ impl Service<Request<Incoming>> for Seated {
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(seat.clone());
             let answer = TowerToHyperService::new(router).call(request).await?;
-            let answer = answer.map(|body| Body::new(Held { body, _busy: busy }));
+            let answer = answer.map(|body| Body::new(HeldBody { body, _busy: busy }));
             Ok(if seat.is_spare() { last(answer) } else { answer })
         })
     }
@@ -251,12 +251,12 @@ fn last(mut answer: Response) -> Response {
 }
 
 /// The body of an answer, while which its connection is busy.
-struct Held {
+struct HeldBody {
     body: Body,
-    _busy: Busy,
+    _busy: BusyGuard,
 }
 
-impl HttpBody for Held {
+impl HttpBody for HeldBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -293,8 +293,8 @@ mod tests {
     fn connected<S>(
         stream: S,
         router: Router,
-        seats: &Arc<Seats>,
-    ) -> impl Future<Output = Arc<Meters>> + use<S>
+        seats: &Arc<ConnectionSlots>,
+    ) -> impl Future<Output = Arc<SurfaceMetrics>> + use<S>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -308,8 +308,8 @@ mod tests {
         let (peer, meters): (SocketAddr, _) = ("127.0.0.1:9".parse().unwrap(), door.meters.clone());
         let seat = Arc::new(seats.take(peer.ip()).unwrap());
         async move {
-            let who = Who { user: Peer::Owner, peer, seat: seat.clone() };
-            let stream = Counted::new(stream, seat.clone());
+            let who = ConnectionOrigin { user: Peer::Owner, peer, seat: seat.clone() };
+            let stream = CountedStream::new(stream, seat.clone());
             tokio::select! {
                 () = door.serve_connection(stream, who) => {}
                 () = seat.over() => {}
@@ -318,8 +318,8 @@ mod tests {
         }
     }
 
-    fn many_seats() -> Arc<Seats> {
-        Seats::new(16, 200, Arc::default())
+    fn many_seats() -> Arc<ConnectionSlots> {
+        ConnectionSlots::new(16, 200, Arc::default())
     }
 
     /// Sends this and no more, and returns what came until the connection was closed, and how long
@@ -429,7 +429,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unfinished_words_of_strangers_are_cut_and_others_are_heard() {
         const HEAD_BYTES: usize = 60_000;
-        let (seats, router) = (Seats::new(2_000, 2_000, Arc::default()), router().await);
+        let (seats, router) = (ConnectionSlots::new(2_000, 2_000, Arc::default()), router().await);
         let begin = "GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ";
         let head = begin.to_owned() + &"a".repeat(HEAD_BYTES - begin.len());
         // Half of it comes first on each, so that those that are cut are not just the last ones.
@@ -465,7 +465,7 @@ mod tests {
     }
 
     /// Upgrades, floods and is cut, this many times, one after the other. How long that took.
-    async fn floods(times: usize, seats: &Arc<Seats>, router: &Router) -> Duration {
+    async fn floods(times: usize, seats: &Arc<ConnectionSlots>, router: &Router) -> Duration {
         let upgrade = b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nConnection: Upgrade\r\nUpgrade: \
             websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
         let begun = Instant::now();
@@ -494,7 +494,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn with_all_seats_taken_health_answers_and_others_are_told_to_come_back() {
-        let seats = Seats::new(2, 200, Arc::default());
+        let seats = ConnectionSlots::new(2, 200, Arc::default());
         let ordinary = seats.take("127.0.0.1".parse().unwrap()).unwrap();
         let _answer = ordinary.hear();
         ordinary.vouch();

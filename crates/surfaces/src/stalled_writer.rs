@@ -9,23 +9,23 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-use crate::meters::Meters;
+use crate::meters::SurfaceMetrics;
 
 /// How long something may wait to be written while the other side takes nothing at all.
 pub const STALLED_AFTER: Duration = Duration::from_secs(30);
 
 /// A connection whose writes fail once nothing of what waits was taken for [`STALLED_AFTER`].
 /// Whoever takes a little, however slowly, is waited for.
-pub struct Patient<S> {
+pub struct StallGuard<S> {
     stream: S,
     /// When patience ends; nothing while nothing waits.
     until: Option<Pin<Box<Sleep>>>,
-    meters: Arc<Meters>,
+    meters: Arc<SurfaceMetrics>,
 }
 
-impl<S> Patient<S> {
+impl<S> StallGuard<S> {
     /// The same connection, which fails when the other side takes nothing.
-    pub fn new(stream: S, meters: Arc<Meters>) -> Self {
+    pub fn new(stream: S, meters: Arc<SurfaceMetrics>) -> Self {
         Self { stream, until: None, meters }
     }
 
@@ -46,7 +46,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for StallGuard<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -56,7 +56,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -100,8 +100,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_takes_nothing_for_thirty_seconds_is_given_up() {
         let (mut reader, writer) = tokio::io::duplex(1000);
-        let meters = Arc::<Meters>::default();
-        let mut patient = Patient::new(writer, meters.clone());
+        let meters = Arc::<SurfaceMetrics>::default();
+        let mut patient = StallGuard::new(writer, meters.clone());
         patient.write_all(&[0; 1000]).await.unwrap();
         tokio::time::sleep(STALLED_AFTER * 10).await;
         let slowly = tokio::spawn(async move {

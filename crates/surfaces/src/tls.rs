@@ -25,11 +25,11 @@ pub struct Tls {
 struct Certificate {
     cert: PathBuf,
     key: PathBuf,
-    shown: RwLock<Shown>,
+    shown: RwLock<ServedKey>,
 }
 
 /// What is shown, and how the files looked when they were read last.
-struct Shown {
+struct ServedKey {
     key: Arc<CertifiedKey>,
     marks: [Mark; 2],
 }
@@ -55,7 +55,7 @@ impl Tls {
     /// Files that cannot be read, hold something else, or do not belong together.
     pub fn open(cert: &Path, key: &Path) -> Result<Self, TlsFault> {
         let marks = [mark(cert), mark(key)];
-        let shown = RwLock::new(Shown { key: Arc::new(read(cert, key)?), marks });
+        let shown = RwLock::new(ServedKey { key: Arc::new(read(cert, key)?), marks });
         let certificate =
             Arc::new(Certificate { cert: cert.to_owned(), key: key.to_owned(), shown });
         let provider = Arc::new(rustls::crypto::ring::default_provider());

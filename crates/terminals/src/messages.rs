@@ -32,7 +32,7 @@ const MESSAGES_MAX: usize = 5_000;
 
 /// The outcome of words in a conversation.
 #[derive(Default)]
-struct Said {
+struct PostOutcome {
     /// Their position; nothing if they were held back.
     seq: Option<Seq>,
     /// `held` or `stopped`, if they were.
@@ -112,7 +112,7 @@ impl Sessions {
         from: &Asker,
         text: &str,
         key: Option<Idempotency>,
-    ) -> Result<Said, SessionError> {
+    ) -> Result<PostOutcome, SessionError> {
         let by = match from {
             Asker::Session(member) => {
                 Actor::named(self.member_id(link, member).await?.ok_or(SessionError::NoLink)?)
@@ -129,15 +129,15 @@ impl Sessions {
         stream: &StreamId,
         post: Post,
         key: Option<Idempotency>,
-    ) -> Result<Said, SessionError> {
+    ) -> Result<PostOutcome, SessionError> {
         match self.hall()?.submit(stream, ClientCommand::Post(post), key).await {
             Ok(answer) => {
                 let held = answer.event.as_ref().and_then(|said| said.event.held_back());
                 let seq = answer.event.filter(|_| held.is_none()).map(|said| said.seq);
-                Ok(Said { seq, held })
+                Ok(PostOutcome { seq, held })
             }
             Err(HallError::Rejected(refused)) if refused.is_held_back() => {
-                Ok(Said { seq: None, held: Some(refused.code) })
+                Ok(PostOutcome { seq: None, held: Some(refused.code) })
             }
             Err(error) => Err(error.into()),
         }
@@ -169,7 +169,7 @@ impl Sessions {
                 held: None,
             });
         };
-        let (mut said, mut delivered_to) = (Said::default(), Vec::new());
+        let (mut said, mut delivered_to) = (PostOutcome::default(), Vec::new());
         if !is_empty_looking(&message.text) {
             said = self.say_in(&link.id, &message.from, &message.text, key).await?;
             let is_told = |member: &SessionId| said.held.is_none() && caller != Some(member);

@@ -54,7 +54,7 @@ fn ended(turn: u64, who: &str, outcome: &str, fault: Value) -> Value {
 }
 
 fn told(events: &[RecordedEvent], viewer: &Viewer) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
-    let mut explained = Explained::new("s".into(), viewer.clone(), Seq(0));
+    let mut explained = TurnFold::new("s".into(), viewer.clone(), Seq(0));
     events.iter().for_each(|recorded| explained.observe(recorded));
     explained.list(None)
 }

@@ -12,7 +12,7 @@ use moothall_kernel::silences::SilentMessage;
 use moothall_kernel::state::Turn;
 use moothall_kernel::view::Viewer;
 
-use super::Explained;
+use super::TurnFold;
 use crate::error::ApiResult;
 use crate::ways::Reader;
 use crate::wire::{
@@ -32,7 +32,7 @@ pub struct Explanation {
 }
 
 /// An agent that has to answer and may not yet.
-struct Cooling {
+struct CoolingAgent {
     cause: Cause,
     participant: ParticipantId,
 }
@@ -40,14 +40,14 @@ struct Cooling {
 pub(super) async fn by_state(
     door: &Door,
     action: Action,
-    explained: Explained,
+    explained: TurnFold,
     message: Option<EventId>,
     head: Seq,
 ) -> ApiResult<Explanation> {
     let stream = explained.stream.clone();
     let cooling = door.view(action, &stream, |state| {
         let (cause, participant) = state.cooling()?;
-        Some(Cooling { cause: cause.clone(), participant })
+        Some(CoolingAgent { cause: cause.clone(), participant })
     });
     let cooling = cooling.await?.and_then(|cooling| explained.cooling_entry(cooling));
     let hidden = explained.hidden();
@@ -109,7 +109,7 @@ impl Explanation {
     }
 }
 
-impl Explained {
+impl TurnFold {
     /// Returns the positions of events that the viewer does not see.
     fn hidden(&self) -> impl Fn(Seq) -> bool + Send + 'static {
         let (all, after) = (self.viewer == Viewer::Operator, self.after);
@@ -117,8 +117,8 @@ impl Explained {
         move |seq| !all && (seq <= after || !seen.contains(&seq))
     }
 
-    fn cooling_entry(&self, cooling: Cooling) -> Option<TurnEntry> {
-        let Cooling { cause, participant } = cooling;
+    fn cooling_entry(&self, cooling: CoolingAgent) -> Option<TurnEntry> {
+        let CoolingAgent { cause, participant } = cooling;
         let mut entry = self.entry(participant.to_string(), &cause, cause.id.time());
         entry.why_not = Some(Reason::Waiting.to_string());
         entry.reason = Some(Reason::Waiting.row().phrase.into());

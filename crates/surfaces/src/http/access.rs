@@ -21,12 +21,12 @@ use moothall_engine::door::{Action, ActionTarget, Door, Need};
 use moothall_kernel::ids::StreamId;
 
 use super::{App, UnaskedMay};
-use crate::error::{ApiError, ApiResult, Code, Refused, told};
+use crate::error::{ApiError, ApiResult, Code, RefusalNote, told};
 use crate::mcp;
 use crate::peer::{Peer, Unasked};
 use crate::rates::Streaming;
 use crate::request::{BodyMax, OPEN_BODY_BYTES_MAX, stream_id};
-use crate::seats::Seat;
+use crate::seats::ConnectionSlot;
 use crate::sse;
 use crate::ways::Reader;
 
@@ -141,7 +141,7 @@ pub const ROUTES: &[Route] = &[
 
 /// How a credential came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum CredentialSource {
     /// None came with the request.
     Nothing,
     /// In the `Authorization` header.
@@ -186,7 +186,7 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     };
     let (caller, streaming, response) = match admitted {
         Ok((caller, streaming)) => {
-            let seat = parts.extensions.get::<Arc<Seat>>().cloned();
+            let seat = parts.extensions.get::<Arc<ConnectionSlot>>().cloned();
             let response = next.run(Request::from_parts(parts, body)).await;
             // On a route without a credential it was a key or code in the body that was good.
             if let Some(seat) =
@@ -199,11 +199,11 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
         Err((caller, error)) => (caller, None, error.into_response()),
     };
     let response = told(response, Reader::over_http(&caller));
-    if let Some(Refused(briefly)) = response.extensions().get() {
+    if let Some(RefusalNote(briefly)) = response.extensions().get() {
         app.access.refused(&caller, format!("{method} {template}: {briefly}")).await;
     }
     if sse::is_stream(&response) {
-        leashed(response, revocations, app, caller, Leash { thread, streaming })
+        leashed(response, revocations, app, caller, StreamGuard { thread, streaming })
     } else {
         response
     }
@@ -227,7 +227,7 @@ fn charge(
     template: &str,
 ) -> ApiResult<Option<Streaming>> {
     let row = row(template, &parts.method)?;
-    let spare = parts.extensions.get::<Arc<Seat>>().is_some_and(|seat| seat.is_spare());
+    let spare = parts.extensions.get::<Arc<ConnectionSlot>>().is_some_and(|seat| seat.is_spare());
     // A connection on a seat that is kept back ends with its answer, so none is opened there.
     let is_short = row.action.need() == Need::Nothing && row.action != Action::OpenConnection;
     if spare && !is_short && caller.must_prove(Scope::ServerAdmin).is_err() {
@@ -280,12 +280,12 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
     };
     let unknown = unknown_owner(app, row, parts);
     let (caller, via) = if row.action.need() == Need::Nothing && unknown.is_none() {
-        (anonymous, Via::Nothing)
+        (anonymous, CredentialSource::Nothing)
     } else {
         let identified = identify(&app.access, parts, &app.cookie)
             .await
             .map_err(|error| (anonymous.clone(), error))?;
-        identified.unwrap_or((anonymous, Via::Nothing))
+        identified.unwrap_or((anonymous, CredentialSource::Nothing))
     };
     if let Some(why) = unknown.filter(|_| !caller.is_proven()) {
         return Err((caller, ApiError::owner_unknown(why)));
@@ -295,7 +295,7 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
         refused => refused,
     };
     checked.map_err(|error| (caller.clone(), error))?;
-    match (row.action.need(), parts.extensions.get::<Arc<Seat>>()) {
+    match (row.action.need(), parts.extensions.get::<Arc<ConnectionSlot>>()) {
         (Need::Nothing, _) => drop(parts.extensions.insert(BodyMax(OPEN_BODY_BYTES_MAX))),
         (Need::Entry | Need::Scope(_) | Need::Proof(_), Some(seat)) => seat.vouch(),
         (Need::Entry | Need::Scope(_) | Need::Proof(_), None) => {}
@@ -310,15 +310,15 @@ async fn identify(
     access: &Access,
     parts: &Parts,
     cookie: &str,
-) -> ApiResult<Option<(Caller, Via)>> {
+) -> ApiResult<Option<(Caller, CredentialSource)>> {
     if let Some(credential) = bearer(&parts.headers)? {
         let caller = access.identify(credential).await?.ok_or_else(ApiError::unauthenticated)?;
-        return Ok(Some((caller, Via::Header)));
+        return Ok(Some((caller, CredentialSource::Header)));
     }
     if let Some(credential) = session_cookie(&parts.headers, cookie)
         && let Some(caller) = access.identify(credential).await?
     {
-        return Ok(Some((caller, Via::Cookie)));
+        return Ok(Some((caller, CredentialSource::Cookie)));
     }
     // Browsers send old cookies unasked, so one that is worth nothing is the same as none.
     Ok(None)
@@ -343,8 +343,8 @@ fn session_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// Whether a request that changes something comes from a page of ours, where it comes from a page.
-fn check(row: &Route, via: Via, parts: &Parts) -> ApiResult<()> {
-    if via == Via::Cookie && row.method != "GET" { check_page(&parts.headers) } else { Ok(()) }
+fn check(row: &Route, via: CredentialSource, parts: &Parts) -> ApiResult<()> {
+    if via == CredentialSource::Cookie && row.method != "GET" { check_page(&parts.headers) } else { Ok(()) }
 }
 
 /// A cookie comes with whatever a browser sends, so a request that changes something must show that
@@ -396,7 +396,7 @@ async fn named(parts: &mut Parts) -> String {
 }
 
 /// What an open stream is held by.
-struct Leash {
+struct StreamGuard {
     /// The conversation that it shows, where it is one.
     thread: Option<StreamId>,
     /// Its place among the streams of its principal.
@@ -410,10 +410,10 @@ fn leashed(
     revocations: Revocations,
     app: &App,
     caller: Caller,
-    leash: Leash,
+    leash: StreamGuard,
 ) -> Response {
     let (parts, body) = response.into_parts();
-    let Leash { thread, streaming } = leash;
+    let StreamGuard { thread, streaming } = leash;
     let (now, reach) = (app.entrance.now(), caller.reach.clone());
     let lost = async move {
         let left = async {

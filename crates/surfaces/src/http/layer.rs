@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use moothall_engine::access::Mode;
 
 use super::access::{self, bearer};
-use super::observe::{Observed, method_word};
+use super::observe::{ObservedRequest, method_word};
 use super::{App, HttpOptions};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::gate::Gate;
@@ -175,7 +175,7 @@ async fn enter(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let (observed, csp) = (Observed::of(&request), csp(request.uri().path()));
+    let (observed, csp) = (ObservedRequest::of(&request), csp(request.uri().path()));
     let checked = check(&gate, &request)
         .and_then(|()| check_log(app.entrance.log_id(), &request).map_err(|error| (error, None)));
     let log = HeaderValue::from_str(app.entrance.log_id());
@@ -308,7 +308,7 @@ mod tests {
     use hyper_util::service::TowerToHyperService;
     use tokio::sync::watch;
 
-    use crate::http::query::Known;
+    use crate::http::query::KnownParameters;
 
     async fn broken() -> Response {
         panic!("a mistake")
@@ -318,7 +318,7 @@ mod tests {
     async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
         let gate = Gate::new(crate::gate::tests::hall().await, options);
-        let app = App::of(&gate, Known::default(), watch::channel(false).1);
+        let app = App::of(&gate, KnownParameters::default(), watch::channel(false).1);
         let router = stand_before(Router::new().route("/", get(broken)), gate, app);
         let request = Request::builder()
             .uri("/")

@@ -10,7 +10,7 @@ use moothall_engine::meters::{EngineCounts, HistogramSnapshot};
 
 use super::App;
 use crate::error::ApiResult;
-use crate::meters::Meters;
+use crate::meters::SurfaceMetrics;
 use crate::request::Params;
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -126,7 +126,7 @@ impl Page {
         );
     }
 
-    fn surfaces(&mut self, meters: &Meters) {
+    fn surfaces(&mut self, meters: &SurfaceMetrics) {
         let counts = meters.requests.counts();
         let requests = counts.iter().map(|((method, route, status), count)| {
             (format!("method=\"{method}\",route=\"{route}\",status=\"{status}\""), *count)

@@ -57,7 +57,7 @@ use crate::error::{ApiError, Code};
 use crate::gate::Gate;
 use crate::jsonrpc::socket;
 use crate::mcp;
-use crate::meters::{Gauges, Meters};
+use crate::meters::{Gauges, SurfaceMetrics};
 use crate::rates::{Limits, Rates};
 use crate::sse::frames::Frames;
 use crate::tls::Tls;
@@ -148,7 +148,7 @@ pub(crate) struct App(Arc<Parts>);
 
 impl App {
     /// Of a way in, with what queries may ask for, until the server goes down.
-    pub(crate) fn of(gate: &Gate, known: query::Known, closing: watch::Receiver<bool>) -> Self {
+    pub(crate) fn of(gate: &Gate, known: query::KnownParameters, closing: watch::Receiver<bool>) -> Self {
         let (entrance, options) = (gate.entrance().clone(), gate.options());
         Self(Arc::new(Parts {
             access: gate.access().clone(),
@@ -188,18 +188,18 @@ pub(crate) struct Parts {
     /// Whether clients elsewhere reach it over TLS.
     pub(crate) over_tls: bool,
     pub(crate) frames: Arc<Frames>,
-    pub(crate) presences: Arc<presence::Keyed<PresenceAccepted>>,
+    pub(crate) presences: Arc<presence::KeyedAnswers<PresenceAccepted>>,
     pub(crate) access: Arc<Access>,
     /// The name of the cookie of this server's pages.
     pub(crate) cookie: String,
-    pub(crate) tokens_made: Arc<presence::Keyed<()>>,
-    pub(crate) meters: Arc<Meters>,
+    pub(crate) tokens_made: Arc<presence::KeyedAnswers<()>>,
+    pub(crate) meters: Arc<SurfaceMetrics>,
     pub(crate) rates: Rates,
     pub(crate) gauges: Gauges,
     /// The routes of the page, which everybody may have.
     pub(crate) page: HashSet<String>,
     /// What queries may ask for.
-    pub(crate) known: query::Known,
+    pub(crate) known: query::KnownParameters,
     /// Turns true when the server begins to go down; a sender that is gone never says so.
     pub(crate) closing: watch::Receiver<bool>,
 }
@@ -208,7 +208,7 @@ pub(crate) struct Parts {
 pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
     let api = completed(api, &access::cookie_name(gate.options().bound.port()));
-    let app = App::of(gate, query::Known::of(&api), closing);
+    let app = App::of(gate, query::KnownParameters::of(&api), closing);
     let guarded = routes.merge(SwaggerUi::new("/docs").url("/openapi.json", api));
     let guarded = guarded.route("/health", get(basics::healthz));
     let guarded = guarded.route(mcp::PATH_WITH_SLASH, post(mcp::serve));

@@ -7,16 +7,16 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
 use axum::response::Response;
 
-use crate::meters::Meters;
+use crate::meters::SurfaceMetrics;
 
 /// A request that was seen and is not answered yet.
-pub(super) struct Observed {
+pub(super) struct ObservedRequest {
     begun: Instant,
     method: &'static str,
     route: Option<MatchedPath>,
 }
 
-impl Observed {
+impl ObservedRequest {
     pub(super) fn of(request: &Request) -> Self {
         Self {
             begun: Instant::now(),
@@ -26,7 +26,7 @@ impl Observed {
     }
 
     /// It is answered with this.
-    pub(super) fn answered(&self, meters: &Meters, response: &Response) {
+    pub(super) fn answered(&self, meters: &SurfaceMetrics, response: &Response) {
         let (method, route) =
             (self.method, self.route.as_ref().map_or("none", MatchedPath::as_str));
         let (status, took) = (response.status().as_u16(), self.begun.elapsed());

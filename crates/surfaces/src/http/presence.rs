@@ -84,15 +84,15 @@ pub async fn post(
 const KEYS_MAX: usize = 1024;
 
 /// The latest keyed requests and their answers. As ephemeral as what they said.
-pub struct Keyed<T>(Mutex<VecDeque<(Idempotency, T)>>);
+pub struct KeyedAnswers<T>(Mutex<VecDeque<(Idempotency, T)>>);
 
-impl<T> Default for Keyed<T> {
+impl<T> Default for KeyedAnswers<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: Clone> Keyed<T> {
+impl<T: Clone> KeyedAnswers<T> {
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Idempotency, T)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

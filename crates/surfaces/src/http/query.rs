@@ -13,9 +13,9 @@ use crate::request::pairs;
 
 /// The parameters of each operation: by its path, then by its method.
 #[derive(Default)]
-pub(crate) struct Known(HashMap<String, Vec<(Method, Vec<String>)>>);
+pub(crate) struct KnownParameters(HashMap<String, Vec<(Method, Vec<String>)>>);
 
-impl Known {
+impl KnownParameters {
     /// Those that the description names.
     pub(super) fn of(api: &OpenApi) -> Self {
         let operations = |item| {

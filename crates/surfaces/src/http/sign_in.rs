@@ -7,7 +7,7 @@ use axum::{Extension, Json};
 use moothall_engine::access::Caller;
 
 use super::App;
-use super::access::Via;
+use super::access::CredentialSource;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Address, Body};
 use crate::strict::Inbound;
@@ -48,10 +48,10 @@ impl Inbound for SignIn {
 pub async fn end(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
-    Extension(via): Extension<Via>,
+    Extension(via): Extension<CredentialSource>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let ended = via == Via::Cookie;
+    let ended = via == CredentialSource::Cookie;
     if ended {
         app.access.sign_out(&caller).await?;
     }

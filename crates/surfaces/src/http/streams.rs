@@ -39,7 +39,7 @@ pub async fn thread(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let (viewer, since) = (params.viewer()?, params.since()?);
-    let Asked { types, turns } = Asked::of(&params)?;
+    let StreamRequest { types, turns } = StreamRequest::of(&params)?;
     let types = if turns { types.and_turns() } else { types };
     let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
@@ -51,13 +51,13 @@ pub async fn thread(
 }
 
 /// What a reader of a stream says of itself.
-struct Asked {
+struct StreamRequest {
     types: EventTypes,
     /// Whether it takes turns.
     turns: bool,
 }
 
-impl Asked {
+impl StreamRequest {
     fn of(params: &Params) -> ApiResult<Self> {
         Ok(Self { types: params.types()?, turns: params.switch("turns")? })
     }

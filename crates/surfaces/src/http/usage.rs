@@ -9,7 +9,7 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 
 use super::App;
-use crate::control::{Raised, wrong_raise};
+use crate::control::{BudgetIncrease, wrong_raise};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, participant, stream_id};
 use crate::strict::Inbound;
@@ -107,7 +107,7 @@ async fn named(door: &Door, used: &UsageSum) -> ApiResult<UsageRow> {
 pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetRaised>> {
     let BudgetRaise { budget, whose, turns, cost, seconds } = body.read()?;
     let purse = purse(&budget, whose)?;
-    let Raised { turns, micros, within } = NewRaise { turns, cost, seconds }.try_into()?;
+    let BudgetIncrease { turns, micros, within } = NewRaise { turns, cost, seconds }.try_into()?;
     let door = body.door(&app.entrance);
     let raise = door.raise_budget(&purse, turns, micros, within).await?;
     let budgets = door.budgets(&purse);

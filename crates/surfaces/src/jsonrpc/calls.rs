@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use super::code::{RpcCode, RpcError};
 use super::convert::{agent_id, agent_of, agents_of, given_parts, message, presence, stream_of};
 use super::frame;
-use super::manager::{Asked, RemoteManager};
+use super::manager::{PendingCall, RemoteManager};
 use super::methods::{Call, Method};
 use crate::http::{App, stray_name};
 use crate::ways::Reader;
@@ -34,14 +34,14 @@ const ROWS: usize = 50;
 
 /// An agent at the other end, as its calls need it.
 #[derive(Clone)]
-pub(super) struct Connected {
+pub(super) struct ConnectedAgent {
     pub(super) door: Door,
     pub(super) own: AgentLine,
-    pub(super) asked: mpsc::Sender<Asked>,
+    pub(super) asked: mpsc::Sender<PendingCall>,
 }
 
 /// What a call did: the text of its response, and the message that it sent.
-pub(super) struct Performed {
+pub(super) struct CallOutcome {
     pub(super) text: String,
     /// The conversation to which a message was sent, whether or not it was kept.
     pub(super) sent_to: Option<StreamId>,
@@ -130,7 +130,7 @@ pub(super) async fn caller_of(
 }
 
 /// Does what was asked; the text of the response to it.
-pub(super) async fn perform(app: &App, at: &Connected, id: &str, call: Call) -> Performed {
+pub(super) async fn perform(app: &App, at: &ConnectedAgent, id: &str, call: Call) -> CallOutcome {
     let method = call.method();
     let mut sent_to = None;
     let done = match call {
@@ -141,16 +141,16 @@ pub(super) async fn perform(app: &App, at: &Connected, id: &str, call: Call) -> 
         call => answered(app, at, id, call).await.map(|text| (text, None)),
     };
     match done {
-        Ok((text, sent)) => Performed { text, sent_to, sent },
+        Ok((text, sent)) => CallOutcome { text, sent_to, sent },
         Err(error) => {
             let text = frame::error(Some(id), &RpcError::of(method, error));
-            Performed { text, sent_to, sent: None }
+            CallOutcome { text, sent_to, sent: None }
         }
     }
 }
 
 async fn said(
-    at: &Connected,
+    at: &ConnectedAgent,
     id: &str,
     send: rpc::MessagesSend,
 ) -> Result<(String, EventId), TaskError> {
@@ -180,8 +180,8 @@ async fn said(
     Ok((frame::response(id, &rpc::MessageSent { message, warnings }), event))
 }
 
-async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<String, TaskError> {
-    let Connected { door, own, .. } = at;
+async fn answered(app: &App, at: &ConnectedAgent, id: &str, call: Call) -> Result<String, TaskError> {
+    let ConnectedAgent { door, own, .. } = at;
     let done = || frame::response(id, &rpc::Done {});
     Ok(match call {
         Call::NetworkConnect(_) => frame::response(id, &hello(own)),
@@ -277,7 +277,7 @@ async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<Str
 
 async fn requested(
     app: &App,
-    at: &Connected,
+    at: &ConnectedAgent,
     request: rpc::TaskRequest,
 ) -> Result<rpc::TaskRequested, TaskError> {
     let rpc::TaskRequest {
@@ -304,7 +304,7 @@ async fn requested(
     Ok(rpc::TaskRequested { task: task.into(), conversation })
 }
 
-async fn listed(at: &Connected, list: rpc::MessagesList) -> Result<rpc::MessagePage, TaskError> {
+async fn listed(at: &ConnectedAgent, list: rpc::MessagesList) -> Result<rpc::MessagePage, TaskError> {
     let rpc::MessagesList { task_id, conversation_id, since_seq, limit } = list;
     let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
     let page = at

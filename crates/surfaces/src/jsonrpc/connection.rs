@@ -23,17 +23,17 @@ use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use super::calls::{self, Connected, FRAME_BYTES_MAX, HEARTBEAT_MS, Performed};
+use super::calls::{self, ConnectedAgent, FRAME_BYTES_MAX, HEARTBEAT_MS, CallOutcome};
 use super::code::{RpcCode, RpcError};
 use super::convert::written;
 use super::frame::{self, Frame};
 use super::guarded::{FrameFault, Socket};
-use super::manager::Asked;
+use super::manager::PendingCall;
 use super::methods::{Call, Method};
-use super::under_way::UnderWay;
+use super::under_way::RunningCalls;
 use crate::http::App;
 use crate::rates::Streaming;
-use crate::seats::Seat;
+use crate::seats::ConnectionSlot;
 use crate::sse;
 use crate::wire::rpc;
 
@@ -116,20 +116,20 @@ impl End {
 }
 
 /// What is known once an agent said who it is.
-struct Known {
-    at: Connected,
+struct IdentifiedAgent {
+    at: ConnectedAgent,
     attendance: AgentConnection,
-    asked: mpsc::Receiver<Asked>,
+    asked: mpsc::Receiver<PendingCall>,
     lost: Pin<Box<dyn Future<Output = ()> + Send>>,
     _streaming: Option<Streaming>,
 }
 
 /// What a connection waits for.
-enum Woken {
+enum ConnectionEvent {
     Came(Option<Result<Message, Error>>),
-    Done(Performed),
+    Done(CallOutcome),
     Told(Arc<SharedNotice>),
-    Asks(Asked),
+    Asks(PendingCall),
     Beat,
     End(End),
 }
@@ -139,9 +139,9 @@ struct Connection {
     app: App,
     /// The other end, for those who try keys.
     address: Option<IpAddr>,
-    seat: Arc<Seat>,
-    known: Option<Known>,
-    calls: UnderWay,
+    seat: Arc<ConnectionSlot>,
+    known: Option<IdentifiedAgent>,
+    calls: RunningCalls,
     /// Messages that were sent over it and of which it was not told yet: it is not to be.
     own: VecDeque<EventId>,
     /// What was told of the agent's own messages while some were being sent over it.
@@ -158,7 +158,7 @@ struct Connection {
 pub(super) async fn serve(
     app: App,
     address: Option<IpAddr>,
-    seat: &Arc<Seat>,
+    seat: &Arc<ConnectionSlot>,
     socket: Socket,
     revocations: Revocations,
 ) {
@@ -168,7 +168,7 @@ pub(super) async fn serve(
         address,
         seat: seat.clone(),
         known: None,
-        calls: UnderWay::default(),
+        calls: RunningCalls::default(),
         own: VecDeque::new(),
         held: Vec::new(),
         questions: HashMap::new(),
@@ -227,29 +227,29 @@ impl Connection {
             let is_unknown = known.is_none();
             let woken = tokio::select! {
                 biased;
-                () = sse::closed(&mut closing) => Woken::End(End::GoingAway),
+                () = sse::closed(&mut closing) => ConnectionEvent::End(End::GoingAway),
                 woken = told(known) => woken,
-                done = calls.next() => Woken::Done(done),
-                _ = beats.tick() => Woken::Beat,
-                () = sleep_until(unknown_until), if is_unknown => Woken::End(End::NeverSaid),
-                came = stream.next(), if may_take => Woken::Came(came),
+                done = calls.next() => ConnectionEvent::Done(done),
+                _ = beats.tick() => ConnectionEvent::Beat,
+                () = sleep_until(unknown_until), if is_unknown => ConnectionEvent::End(End::NeverSaid),
+                came = stream.next(), if may_take => ConnectionEvent::Came(came),
             };
             let went = match woken {
-                Woken::End(end) => Err(end),
-                Woken::Done(done) => {
+                ConnectionEvent::End(end) => Err(end),
+                ConnectionEvent::Done(done) => {
                     self.done(done);
                     Ok(())
                 }
-                Woken::Told(told) => {
+                ConnectionEvent::Told(told) => {
                     self.tell(told);
                     Ok(())
                 }
-                Woken::Asks(asked) => {
+                ConnectionEvent::Asks(asked) => {
                     self.ask(asked);
                     Ok(())
                 }
-                Woken::Beat => self.beat(sink, &mut closing).await,
-                Woken::Came(came) => self.take(came, &mut revocations).await,
+                ConnectionEvent::Beat => self.beat(sink, &mut closing).await,
+                ConnectionEvent::Came(came) => self.take(came, &mut revocations).await,
             };
             if let Err(end) = went {
                 return end;
@@ -400,7 +400,7 @@ impl Connection {
     ) -> Result<rpc::HelloOk, RpcError> {
         let (min, max) = connect.versions();
         calls::check_versions(min, max)?;
-        if let Some(Known { at, .. }) = &self.known {
+        if let Some(IdentifiedAgent { at, .. }) = &self.known {
             let counted = at.door.count_request(&at.own, false);
             counted.map_err(|error| RpcError::of(Method::NetworkConnect, error))?;
         }
@@ -434,10 +434,10 @@ impl Connection {
         attendance: AgentConnection,
         lost: Pin<Box<dyn Future<Output = ()> + Send>>,
         streaming: Streaming,
-    ) -> Known {
+    ) -> IdentifiedAgent {
         let (asks, asked) = mpsc::channel(ASKED_MAX);
-        let at = Connected { door, own: attendance.line().clone(), asked: asks };
-        Known { at, attendance, asked, lost, _streaming: Some(streaming) }
+        let at = ConnectedAgent { door, own: attendance.line().clone(), asked: asks };
+        IdentifiedAgent { at, attendance, asked, lost, _streaming: Some(streaming) }
     }
 
     /// Counts a call, where it is one of those that the agent may still make.
@@ -453,8 +453,8 @@ impl Connection {
         self.calls.begin(self.app.clone(), known.at.clone(), id, call);
     }
 
-    fn done(&mut self, done: Performed) {
-        let Performed { text, sent_to, sent } = done;
+    fn done(&mut self, done: CallOutcome) {
+        let CallOutcome { text, sent_to, sent } = done;
         // Only what is refused again and again, with nothing between, is wild.
         self.refused = 0;
         self.out.push_back(text.into());
@@ -513,8 +513,8 @@ impl Connection {
     }
 
     /// Asks the client something; it answers as a manager.
-    fn ask(&mut self, asked: Asked) {
-        let Asked { request, answer } = asked;
+    fn ask(&mut self, asked: PendingCall) {
+        let PendingCall { request, answer } = asked;
         self.questions.retain(|_, waiting| !waiting.is_closed());
         self.last_question += 1;
         let id = format!("server-{}", self.last_question);
@@ -536,7 +536,7 @@ impl Connection {
 }
 
 /// Why a connection has to end whatever else it has to do, once it has to.
-async fn ended(known: &mut Option<Known>) -> End {
+async fn ended(known: &mut Option<IdentifiedAgent>) -> End {
     let Some(known) = known else { return pending().await };
     tokio::select! {
         biased;
@@ -546,15 +546,15 @@ async fn ended(known: &mut Option<Known>) -> End {
 }
 
 /// What comes for an agent that said who it is.
-async fn told(known: &mut Option<Known>) -> Woken {
+async fn told(known: &mut Option<IdentifiedAgent>) -> ConnectionEvent {
     let Some(known) = known else { return pending().await };
     tokio::select! {
         biased;
-        () = &mut known.lost => Woken::End(End::Revoked),
-        Some(asked) = known.asked.recv() => Woken::Asks(asked),
+        () = &mut known.lost => ConnectionEvent::End(End::Revoked),
+        Some(asked) = known.asked.recv() => ConnectionEvent::Asks(asked),
         told = known.attendance.next() => match told {
-            Ok(told) => Woken::Told(told),
-            Err(_) => Woken::End(End::TooSlow),
+            Ok(told) => ConnectionEvent::Told(told),
+            Err(_) => ConnectionEvent::End(End::TooSlow),
         },
     }
 }

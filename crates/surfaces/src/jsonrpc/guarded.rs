@@ -17,10 +17,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 use tokio_tungstenite::WebSocketStream;
 
-use crate::seats::Seat;
+use crate::seats::ConnectionSlot;
 
 /// The messages of a connection.
-pub(super) type Socket = WebSocketStream<Guarded<TokioIo<Upgraded>>>;
+pub(super) type Socket = WebSocketStream<FrameGuard<TokioIo<Upgraded>>>;
 
 /// Most bytes of a message of a client that showed a key.
 pub(super) const MESSAGE_BYTES_MAX: usize = 512 * 1024;
@@ -179,17 +179,17 @@ impl Frames {
 }
 
 /// A connection on which WebSocket frames come.
-pub(super) struct Guarded<S> {
+pub(super) struct FrameGuard<S> {
     stream: S,
-    seat: Arc<Seat>,
+    seat: Arc<ConnectionSlot>,
     frames: Frames,
     is_deaf: bool,
 }
 
-impl<S> Guarded<S> {
+impl<S> FrameGuard<S> {
     /// The same connection. Its seat knows whether its sender showed a key, and counts what is
     /// unfinished.
-    pub(super) fn new(stream: S, seat: Arc<Seat>) -> Self {
+    pub(super) fn new(stream: S, seat: Arc<ConnectionSlot>) -> Self {
         Self { stream, seat, frames: Frames::new(Instant::now()), is_deaf: false }
     }
 
@@ -199,7 +199,7 @@ impl<S> Guarded<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for FrameGuard<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -219,7 +219,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for FrameGuard<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -14,19 +14,19 @@ use crate::wire::rpc;
 const UNREACHABLE: &str = "tm_unreachable";
 
 /// A question on its way to a connection. Whoever asked has gone where nothing takes the answer.
-pub(super) struct Asked {
+pub(super) struct PendingCall {
     pub(super) request: ServerRequest,
     pub(super) answer: oneshot::Sender<Value>,
 }
 
 /// The manager at the other end of a connection.
-pub(super) struct RemoteManager(pub(super) mpsc::Sender<Asked>);
+pub(super) struct RemoteManager(pub(super) mpsc::Sender<PendingCall>);
 
 impl RemoteManager {
     /// What the manager answers; nothing where it cannot be asked, or answers with an error.
     async fn ask(&self, request: ServerRequest) -> Option<Value> {
         let (answer, answered) = oneshot::channel();
-        self.0.send(Asked { request, answer }).await.ok()?;
+        self.0.send(PendingCall { request, answer }).await.ok()?;
         answered.await.ok()
     }
 }

@@ -16,11 +16,11 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::connection::serve;
-use super::guarded::{Guarded, MESSAGE_BYTES_MAX};
+use super::guarded::{FrameGuard, MESSAGE_BYTES_MAX};
 use crate::error::{ApiError, Code};
 use crate::http::App;
 use crate::request::Address;
-use crate::seats::Seat;
+use crate::seats::ConnectionSlot;
 use crate::wire::ErrorBody;
 
 /// Most bytes that are read at once. A silent connection keeps as many.
@@ -62,7 +62,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Handshake {
 pub async fn connect(
     State(app): State<App>,
     Address(address): Address,
-    Extension(seat): Extension<Arc<Seat>>,
+    Extension(seat): Extension<Arc<ConnectionSlot>>,
     Handshake { upgraded, answer }: Handshake,
 ) -> Response {
     // A connection that showed a key is busy as long as it stands, and gives way to nothing. The
@@ -80,7 +80,7 @@ pub async fn connect(
             .write_buffer_size(WRITE_BUFFER_BYTES)
             .max_message_size(Some(MESSAGE_BYTES_MAX))
             .max_frame_size(Some(MESSAGE_BYTES_MAX));
-        let guarded = Guarded::new(TokioIo::new(upgraded), seat.clone());
+        let guarded = FrameGuard::new(TokioIo::new(upgraded), seat.clone());
         let socket = WebSocketStream::from_raw_socket(guarded, Role::Server, Some(config)).await;
         serve(app, address, &seat, socket, revocations).await;
         drop((busy, open));

@@ -11,7 +11,7 @@ use futures_util::stream::FuturesUnordered;
 use moothall_kernel::ids::StreamId;
 use tokio::sync::oneshot;
 
-use super::calls::{self, Connected, Performed};
+use super::calls::{self, ConnectedAgent, CallOutcome};
 use super::convert::stream_of;
 use super::methods::Call;
 use crate::http::App;
@@ -23,20 +23,20 @@ const PROMPT_MAX: usize = 32;
 /// Most calls of a connection that a manager may be asked about. More are refused.
 const WAITING_MAX: usize = 64;
 
-type InFlight = Pin<Box<dyn Future<Output = Performed> + Send>>;
+type CallFuture = Pin<Box<dyn Future<Output = CallOutcome> + Send>>;
 
 /// The calls of one connection that are under way.
 #[derive(Default)]
-pub(super) struct UnderWay {
-    prompt: FuturesUnordered<InFlight>,
-    waiting: FuturesUnordered<InFlight>,
+pub(super) struct RunningCalls {
+    prompt: FuturesUnordered<CallFuture>,
+    waiting: FuturesUnordered<CallFuture>,
     /// By conversation: resolves when the last message that was sent there is done with.
     last_sent: HashMap<StreamId, oneshot::Receiver<()>>,
     /// By conversation: how many messages are being sent there.
     sending: HashMap<StreamId, usize>,
 }
 
-impl UnderWay {
+impl RunningCalls {
     /// True if the connection reads on without refusing calls.
     pub(super) fn has_room(&self) -> bool {
         self.prompt.len() < PROMPT_MAX
@@ -53,7 +53,7 @@ impl UnderWay {
     }
 
     /// Begins a call.
-    pub(super) fn begin(&mut self, app: App, at: Connected, id: String, call: Call) {
+    pub(super) fn begin(&mut self, app: App, at: ConnectedAgent, id: String, call: Call) {
         let Call::MessagesSend(rpc::MessagesSend { conversation_id, .. }) = &call else {
             let calls = if waits(&call) { &self.waiting } else { &self.prompt };
             calls.push(Box::pin(async move { calls::perform(&app, &at, &id, call).await }));
@@ -75,7 +75,7 @@ impl UnderWay {
     }
 
     /// Waits for the next call that is done; never ends while none is under way.
-    pub(super) async fn next(&mut self) -> Performed {
+    pub(super) async fn next(&mut self) -> CallOutcome {
         let (prompt, waiting) = (&mut self.prompt, &mut self.waiting);
         let done = tokio::select! {
             biased;

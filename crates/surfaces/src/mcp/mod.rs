@@ -48,7 +48,7 @@ use serde_json::{Map, Value, json};
 use strum::VariantArray;
 
 use self::tools::Tool;
-use crate::error::{ApiError, ApiResult, Code, Refused};
+use crate::error::{ApiError, ApiResult, Code, RefusalNote};
 use crate::gate::Gate;
 use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
@@ -197,7 +197,7 @@ fn no_message(id: &Value, why: &str) -> Response {
 /// What a call was refused for want of. The answer of the protocol has no place for it, and whoever
 /// records it wants to know.
 #[derive(Clone, Default)]
-struct Denial(Arc<OnceLock<Refused>>);
+struct Denial(Arc<OnceLock<RefusalNote>>);
 
 /// Where calls are answered.
 struct Calls {

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::account::Account;
 
 /// A connection as the table of seats knows it.
-pub(super) struct Sitting {
+pub(super) struct SlotState {
     spare: bool,
     /// A whole head has come.
     heard: AtomicBool,
@@ -22,7 +22,7 @@ pub(super) struct Sitting {
     pub(super) head: Notify,
 }
 
-impl Sitting {
+impl SlotState {
     pub(super) fn new(spare: bool) -> Self {
         Self {
             spare,

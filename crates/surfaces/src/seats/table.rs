@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::good::GoodAddresses;
-use super::sitting::Sitting;
+use super::sitting::SlotState;
 
 /// A connection that has just come does not give way, so that a storm of honest ones is not let in
 /// only to be sent away.
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 64;
 #[derive(Default)]
 pub(super) struct Table {
     next: u64,
-    taken: BTreeMap<u64, Arc<Sitting>>,
+    taken: BTreeMap<u64, Arc<SlotState>>,
     spares: usize,
     addresses: HashMap<IpAddr, usize>,
     pub(super) good: GoodAddresses,
@@ -37,7 +37,7 @@ pub(super) struct Table {
 
 /// The order in which connections give way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Worth {
+enum ConnectionWorth {
     /// Nothing was ever said on it.
     Silent,
     /// A request of a stranger is not finished.
@@ -47,11 +47,11 @@ enum Worth {
 }
 
 /// A connection that may be made to give way: what it is compared by, and its number.
-type Leaving = (Worth, Reverse<usize>, Instant, u64);
+type EvictionRank = (ConnectionWorth, Reverse<usize>, Instant, u64);
 
-impl Worth {
+impl ConnectionWorth {
     /// Nothing for a connection that stays.
-    fn of(sitting: &Sitting) -> Option<Self> {
+    fn of(sitting: &SlotState) -> Option<Self> {
         match (sitting.is_busy(), sitting.is_heard()) {
             (false, false) => Some(Self::Silent),
             (false, true) => Some(Self::Idle),
@@ -94,7 +94,7 @@ impl Table {
     }
 
     /// Adds a connection. Returns its number.
-    pub(super) fn sit(&mut self, address: IpAddr, sitting: Arc<Sitting>) -> u64 {
+    pub(super) fn sit(&mut self, address: IpAddr, sitting: Arc<SlotState>) -> u64 {
         self.next += 1;
         self.spares += usize::from(sitting.is_spare());
         self.taken.insert(self.next, sitting);
@@ -113,7 +113,7 @@ impl Table {
         }
     }
 
-    pub(super) fn remove(&mut self, number: u64) -> Option<Arc<Sitting>> {
+    pub(super) fn remove(&mut self, number: u64) -> Option<Arc<SlotState>> {
         let sitting = self.taken.remove(&number)?;
         self.spares -= usize::from(sitting.is_spare());
         Some(sitting)
@@ -122,23 +122,23 @@ impl Table {
     /// Removes the connections that give way first: the one that was silent for longest, else the
     /// stranger with the most bytes, else the one that was idle for longest. Of silent ones and
     /// strangers it removes one in [`AT_ONCE`] of all connections.
-    pub(super) fn remove_least(&mut self, spare: bool) -> Vec<Arc<Sitting>> {
+    pub(super) fn remove_least(&mut self, spare: bool) -> Vec<Arc<SlotState>> {
         let leaving = self.leaving(spare).collect();
         self.remove_first(leaving)
     }
 
     /// Removes the connections that give way first, of whichever seats, if no file is left for
     /// another one.
-    pub(super) fn remove_for_a_file(&mut self) -> Vec<Arc<Sitting>> {
+    pub(super) fn remove_for_a_file(&mut self) -> Vec<Arc<SlotState>> {
         let leaving = self.leaving_after(|_| true, |worth| worth.least(true)).collect();
         self.remove_first(leaving)
     }
 
-    fn remove_first(&mut self, mut leaving: Vec<Leaving>) -> Vec<Arc<Sitting>> {
+    fn remove_first(&mut self, mut leaving: Vec<EvictionRank>) -> Vec<Arc<SlotState>> {
         let Some((least, ..)) = leaving.iter().min().copied() else { return Vec::new() };
         let many = match least {
-            Worth::Idle => 1,
-            Worth::Silent | Worth::Stranger => (self.len() / AT_ONCE).max(1),
+            ConnectionWorth::Idle => 1,
+            ConnectionWorth::Silent | ConnectionWorth::Stranger => (self.len() / AT_ONCE).max(1),
         };
         leaving.retain(|(worth, ..)| *worth == least);
         leaving.sort_unstable();
@@ -158,7 +158,7 @@ impl Table {
         weighed.into_iter().map(|(.., number)| number).collect()
     }
 
-    fn leaving(&self, spare: bool) -> impl Iterator<Item = Leaving> {
+    fn leaving(&self, spare: bool) -> impl Iterator<Item = EvictionRank> {
         self.leaving_after(
             move |sitting| sitting.is_spare() == spare,
             move |worth| worth.least(spare),
@@ -169,15 +169,15 @@ impl Table {
     /// enough.
     fn leaving_after(
         &self,
-        of: impl Fn(&Sitting) -> bool,
-        least: impl Fn(Worth) -> Duration,
-    ) -> impl Iterator<Item = Leaving> {
+        of: impl Fn(&SlotState) -> bool,
+        least: impl Fn(ConnectionWorth) -> Duration,
+    ) -> impl Iterator<Item = EvictionRank> {
         let now = Instant::now();
         let those = self.taken.iter().filter(move |(_, sitting)| of(sitting));
         those.filter_map(move |(number, sitting)| {
-            let (worth, since) = (Worth::of(sitting)?, sitting.since());
+            let (worth, since) = (ConnectionWorth::of(sitting)?, sitting.since());
             // Half a head is as good as none.
-            let bytes = if worth == Worth::Stranger { sitting.account.bytes() } else { 0 };
+            let bytes = if worth == ConnectionWorth::Stranger { sitting.account.bytes() } else { 0 };
             (now - since >= least(worth)).then_some((worth, Reverse(bytes), since, *number))
         })
     }

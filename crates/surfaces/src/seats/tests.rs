@@ -10,22 +10,22 @@ use tokio::time::Instant;
 
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
-fn seats(all: usize, per_address: usize) -> Arc<Seats> {
-    Seats::new(all, per_address, Arc::default())
+fn seats(all: usize, per_address: usize) -> Arc<ConnectionSlots> {
+    ConnectionSlots::new(all, per_address, Arc::default())
 }
 
-fn take(seats: &Arc<Seats>, address: IpAddr) -> Seat {
+fn take(seats: &Arc<ConnectionSlots>, address: IpAddr) -> ConnectionSlot {
     seats.take(address).unwrap()
 }
 
 /// A request that the door let in.
-fn known(seat: &Seat) -> Busy {
+fn known(seat: &ConnectionSlot) -> BusyGuard {
     let busy = seat.hear();
     seat.vouch();
     busy
 }
 
-fn must_leave(seat: &Seat) -> bool {
+fn must_leave(seat: &ConnectionSlot) -> bool {
     let mut over = std::pin::pin!(seat.over());
     over.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
@@ -92,7 +92,7 @@ async fn silence_on_the_seats_that_are_kept_back_keeps_nobody_waiting() {
         silent.push(take(&seats, HERE));
     }
     assert!(begun.elapsed() <= SPARE_SILENT_MIN * 60, "{:?}", begun.elapsed());
-    assert!(silent.iter().all(Seat::is_spare));
+    assert!(silent.iter().all(ConnectionSlot::is_spare));
     assert_eq!(silent.iter().filter(|seat| !must_leave(seat)).count(), 2);
     drop(silent);
     assert_eq!(seats.lock().spares(), 0);
@@ -148,12 +148,12 @@ async fn the_stranger_with_most_bytes_gives_way_before_known_callers() {
 
 #[tokio::test(start_paused = true)]
 async fn an_eighth_is_kept_for_addresses_of_good_keys() {
-    let seats = Seats::new(17, 200, Arc::default());
+    let seats = ConnectionSlots::new(17, 200, Arc::default());
     let (known_from, other): (IpAddr, IpAddr) =
         ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
     drop(known(&take(&seats, known_from)));
     let mut strangers: Vec<_> = (0..15).map(|_| take(&seats, other)).collect();
-    let _answers: Vec<_> = strangers.iter().map(Seat::hear).collect();
+    let _answers: Vec<_> = strangers.iter().map(ConnectionSlot::hear).collect();
     assert!(strangers[14].is_spare() && !strangers[13].is_spare());
     assert!(seats.take(other).is_none(), "the seats that are left are for others");
     seats.room().await;
@@ -192,7 +192,7 @@ async fn strangers_share_one_budget_of_bytes_and_known_ones_another() {
 
 #[tokio::test(start_paused = true)]
 async fn a_storm_of_strangers_is_looked_through_once_for_many() {
-    let seats = Seats::new(1_024 + 64, 2_000, Arc::default());
+    let seats = ConnectionSlots::new(1_024 + 64, 2_000, Arc::default());
     let first = take(&seats, HERE);
     first.vouch();
     let silent: Vec<_> = (1..1_024).map(|_| take(&seats, HERE)).collect();

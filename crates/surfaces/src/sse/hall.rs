@@ -7,10 +7,10 @@ use moothall_engine::door::Changes;
 use moothall_engine::hall;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::silence::{Broken, Silence};
+use super::silence::{SilenceEnd, Silence};
 use super::{going_away, resync_hall, signal};
 use crate::http::{App, presence_update};
-use crate::meters::Reading;
+use crate::meters::OpenStream;
 use crate::wire::Bell;
 
 /// The notifications from now on, of what is within reach.
@@ -31,7 +31,7 @@ struct Reader {
     changes: Changes,
     begun: bool,
     over: bool,
-    _reading: Reading,
+    _reading: OpenStream,
 }
 
 impl Reader {
@@ -45,8 +45,8 @@ impl Reader {
         let received = tokio::select! {
             received = self.changes.next() => received,
             broken = self.silence.broken() => return match broken {
-                Broken::KeepAlive => Some(Bytes::from_static(b": keep-alive\n\n")),
-                Broken::GoingAway => self.end(going_away()),
+                SilenceEnd::KeepAlive => Some(Bytes::from_static(b": keep-alive\n\n")),
+                SilenceEnd::GoingAway => self.end(going_away()),
             },
         };
         self.silence.begin();

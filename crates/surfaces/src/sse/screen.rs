@@ -13,10 +13,10 @@ use moothall_engine::sessions::PaneNews;
 use serde_json::json;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use super::silence::{Broken, Silence};
+use super::silence::{SilenceEnd, Silence};
 use super::{going_away, signal};
 use crate::http::App;
-use crate::meters::Reading;
+use crate::meters::OpenStream;
 use crate::wire::ScreenAnswer;
 
 /// The shortest time between two screens.
@@ -48,7 +48,7 @@ struct Reader {
     watched: ScreenWatch,
     shown: Option<ScreenAnswer>,
     state: State,
-    _reading: Reading,
+    _reading: OpenStream,
 }
 
 impl Reader {
@@ -79,8 +79,8 @@ impl Reader {
         let first = tokio::select! {
             news = self.watched.news.recv() => news,
             broken = self.silence.broken() => match broken {
-                Broken::KeepAlive => return Some(Bytes::from_static(b": keep-alive\n\n")),
-                Broken::GoingAway => {
+                SilenceEnd::KeepAlive => return Some(Bytes::from_static(b": keep-alive\n\n")),
+                SilenceEnd::GoingAway => {
                     self.state = State::SessionAct;
                     return Some(going_away());
                 }

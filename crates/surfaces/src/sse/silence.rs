@@ -12,7 +12,7 @@ use super::{KEEP_ALIVE, closed};
 
 /// Why there is something to say though nothing has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum SilenceEnd {
     /// The stream has been silent for too long.
     KeepAlive,
     /// The server goes down: these are the last words.
@@ -39,10 +39,10 @@ impl Silence {
     }
 
     /// Resolves when something has to be said. Not to be asked again after [`Broken::GoingAway`].
-    pub(super) async fn broken(&mut self) -> Broken {
+    pub(super) async fn broken(&mut self) -> SilenceEnd {
         loop {
             tokio::select! {
-                () = self.closing.as_mut() => return Broken::GoingAway,
+                () = self.closing.as_mut() => return SilenceEnd::GoingAway,
                 () = self.timer.as_mut() => {}
             }
             let due = self.since + KEEP_ALIVE;
@@ -52,7 +52,7 @@ impl Silence {
             }
             self.begin();
             self.timer.as_mut().reset(self.since + KEEP_ALIVE);
-            return Broken::KeepAlive;
+            return SilenceEnd::KeepAlive;
         }
     }
 }

@@ -10,10 +10,10 @@ use moothall_engine::door::{Reader, ReaderItem};
 use moothall_kernel::ids::Seq;
 
 use super::frames::{page_bytes, signal_bytes};
-use super::silence::{Broken, Silence};
+use super::silence::{SilenceEnd, Silence};
 use super::{deleted, going_away, resync, signal};
 use crate::http::App;
-use crate::meters::Reading;
+use crate::meters::OpenStream;
 use crate::wire::TurnContext;
 
 /// What a reader gets from now on; `head` is the thread's newest event.
@@ -37,7 +37,7 @@ struct Writer {
     reader: Reader,
     ready: VecDeque<Bytes>,
     over: bool,
-    _reading: Reading,
+    _reading: OpenStream,
 }
 
 impl Writer {
@@ -77,8 +77,8 @@ impl Writer {
             biased;
             () = self.reader.listen() => {}
             broken = self.silence.broken() => match broken {
-                Broken::KeepAlive => self.ready.push_back(format!(": head {}\n\n", self.reader.passed()).into()),
-                Broken::GoingAway => self.end(going_away()),
+                SilenceEnd::KeepAlive => self.ready.push_back(format!(": head {}\n\n", self.reader.passed()).into()),
+                SilenceEnd::GoingAway => self.end(going_away()),
             },
         }
         Ok(())
