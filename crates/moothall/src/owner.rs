@@ -1,7 +1,7 @@
 //! In local mode the system is asked whose process is at the other end of each connection. A system
 //! that does not say it is worth a word before the first connection comes.
 
-use moothall_surfaces::{Unasked, try_to_ask};
+use moothall_surfaces::{UnknownPeer, try_to_ask};
 
 use crate::config::{self, Mode};
 use crate::place::StartupSettings;
@@ -12,7 +12,7 @@ pub const CURE: &str = "let the server ask it (a service of systemd needs AF_NET
 
 /// Returns why the system does not say whose process asks, if a server of this configuration needs
 /// to know.
-pub fn unknown(settled: &StartupSettings) -> Option<Unasked> {
+pub fn unknown(settled: &StartupSettings) -> Option<UnknownPeer> {
     let needed = settled.mode == Mode::Local && !settled.config.server.other_users;
     needed.then(try_to_ask).and_then(Result::err)
 }

@@ -11,7 +11,7 @@ use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::ids::{Seq, StreamId};
 
 use crate::json::{JsonFault, JsonFaultKind};
-use crate::peer::Unasked;
+use crate::peer::UnknownPeer;
 use crate::ways::Reader;
 use crate::wire::{ErrorBody, ErrorDetail};
 
@@ -194,7 +194,7 @@ impl ApiError {
     }
 
     /// The caller shows no credential, and the system does not say whose process it is.
-    pub fn owner_unknown(why: Unasked) -> Self {
+    pub fn owner_unknown(why: UnknownPeer) -> Self {
         let message = format!("{} Why it does not say so: {why}.", Code::OwnerUnknown.meaning());
         Self {
             refused: Some(RefusalNote(

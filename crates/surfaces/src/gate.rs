@@ -9,7 +9,7 @@ use moothall_engine::door::Entrance;
 use moothall_engine::hall::Hall;
 use tokio::sync::watch;
 
-use crate::http::{HttpOptions, Trusted, router_until};
+use crate::http::{HttpOptions, TrustedValues, router_until};
 use crate::mcp::Mcp;
 use crate::meters::SurfaceMetrics;
 use crate::rates::{Limits, Rates};
@@ -31,13 +31,13 @@ struct ServerState {
 
 /// What hangs on which hosts and origins are ours.
 pub(crate) struct ReloadableState {
-    pub(crate) trusted: Trusted,
+    pub(crate) trusted: TrustedValues,
     pub(crate) mcp: Mcp,
 }
 
 impl ReloadableState {
     fn of(entrance: &Entrance, options: &HttpOptions) -> Arc<Self> {
-        let trusted = Trusted::of(options);
+        let trusted = TrustedValues::of(options);
         let mcp = Mcp::new(entrance.clone(), trusted.hosts(), trusted.origins());
         Arc::new(Self { trusted, mcp })
     }

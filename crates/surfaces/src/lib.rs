@@ -42,11 +42,11 @@ mod gate;
 pub mod reference;
 
 pub use gate::{Gate, router};
-pub use http::{HttpOptions, ROUTES, Route, UnaskedMay, here, openapi};
+pub use http::{HttpOptions, ROUTES, Route, UnknownPeerRights, here, openapi};
 pub use jsonrpc::openrpc;
 pub use mcp::actions_of_tools;
 pub use meters::{Gauge, Gauges};
-pub use peer::{Unasked, try_to_ask};
+pub use peer::{UnknownPeer, try_to_ask};
 pub use rates::Limits;
 pub use serve::{serve, serve_through};
 pub use tls::{Tls, TlsFault};

@@ -15,7 +15,7 @@ pub enum Peer {
     /// Another user of this computer, by number.
     Other(u32),
     /// The system does not say.
-    Unknown(Unasked),
+    Unknown(UnknownPeer),
     /// Nobody any more. The system says root of a socket that no process holds, so this is asked
     /// for by itself: whoever sends a request and closes at once is nobody who could read its
     /// answer, and is not root.
@@ -24,7 +24,7 @@ pub enum Peer {
 
 /// Reasons for which the system does not say whose process is at the other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unasked {
+pub enum UnknownPeer {
     /// The question is asked on Linux only.
     #[error(
         "only on Linux can the system be asked whose process is at the other end of a connection"
@@ -45,7 +45,7 @@ pub enum Unasked {
     Elsewhere,
 }
 
-impl Unasked {
+impl UnknownPeer {
     pub(crate) fn of(error: &io::Error) -> Self {
         error.raw_os_error().map_or(Self::Elsewhere, Self::Refused)
     }
@@ -67,7 +67,7 @@ pub fn ask(client: SocketAddr, server: SocketAddr) -> Peer {
 ///
 /// # Errors
 /// The reason for which it does not.
-pub fn try_to_ask() -> Result<(), Unasked> {
+pub fn try_to_ask() -> Result<(), UnknownPeer> {
     let any = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), (Ipv6Addr::LOCALHOST, 0).into()];
     let asked = TcpListener::bind(&any[..]).and_then(|listener| {
         let client = TcpStream::connect(listener.local_addr()?)?;
@@ -76,11 +76,11 @@ pub fn try_to_ask() -> Result<(), Unasked> {
     match asked {
         Ok(Peer::Unknown(why)) => Err(why),
         Ok(Peer::Owner | Peer::Other(_) | Peer::Gone) => Ok(()),
-        Err(error) => Err(Unasked::of(&error)),
+        Err(error) => Err(UnknownPeer::of(&error)),
     }
 }
 
-fn judge(own: u32, socket: Result<Socket, Unasked>) -> Peer {
+fn judge(own: u32, socket: Result<Socket, UnknownPeer>) -> Peer {
     match socket {
         Err(why) => Peer::Unknown(why),
         Ok(Socket { inode: 0, .. }) => Peer::Gone,
@@ -105,7 +105,7 @@ mod system {
     use netlink_sys::Socket as Netlink;
     use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
-    use super::{Socket, Unasked};
+    use super::{Socket, UnknownPeer};
 
     /// The number of the error for a socket that does not exist.
     const ENOENT: i32 = nix::errno::Errno::ENOENT as i32;
@@ -114,21 +114,21 @@ mod system {
     const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
     /// The client's socket. The answer is there when the request was sent, so nothing waits here.
-    pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Result<Socket, Unasked> {
+    pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Result<Socket, UnknownPeer> {
         let answer = answer(client, server).map_err(|error| {
             tracing::debug!(%error, "the owner of a connection cannot be asked for");
-            Unasked::of(&error)
+            UnknownPeer::of(&error)
         })?;
         match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).map(|said| said.payload) {
             Ok(NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(found))) => {
                 Ok(Socket { uid: found.header.uid, inode: found.header.inode })
             }
             Ok(NetlinkPayload::Error(error)) if error.raw_code() != -ENOENT => {
-                Err(Unasked::Refused(error.raw_code().abs()))
+                Err(UnknownPeer::Refused(error.raw_code().abs()))
             }
             // Among them the error that there is no such socket. The library may learn of more
             // kinds.
-            _ => Err(Unasked::Elsewhere),
+            _ => Err(UnknownPeer::Elsewhere),
         }
     }
 
@@ -172,11 +172,11 @@ mod system {
 mod system {
     use std::net::SocketAddr;
 
-    use super::{Socket, Unasked};
+    use super::{Socket, UnknownPeer};
 
     /// There is no way to ask that is the same everywhere else.
-    pub(super) fn socket(_: SocketAddr, _: SocketAddr) -> Result<Socket, Unasked> {
-        Err(Unasked::System)
+    pub(super) fn socket(_: SocketAddr, _: SocketAddr) -> Result<Socket, UnknownPeer> {
+        Err(UnknownPeer::System)
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
             (1000, held(1001), Peer::Other(1001)),
             (0, held(0), Peer::Owner),
             (0, held(65534), Peer::Other(65534)),
-            (1000, Err(Unasked::Elsewhere), Peer::Unknown(Unasked::Elsewhere)),
+            (1000, Err(UnknownPeer::Elsewhere), Peer::Unknown(UnknownPeer::Elsewhere)),
             (1000, Ok(Socket { uid: 0, inode: 0 }), Peer::Gone),
         ] {
             assert_eq!(judge(own, socket), expected, "{own} {socket:?}");
@@ -205,7 +205,7 @@ mod tests {
     fn a_server_finds_out_before_anybody_comes() {
         assert_eq!(try_to_ask(), Ok(()));
         let refused = moothall_testkit::filter::without_netlink(try_to_ask);
-        assert_eq!(refused, Err(Unasked::Refused(nix::errno::Errno::EAFNOSUPPORT as i32)));
+        assert_eq!(refused, Err(UnknownPeer::Refused(nix::errno::Errno::EAFNOSUPPORT as i32)));
     }
 
     /// The kernel of the computers on which this is tested has sock_diag.
@@ -218,7 +218,7 @@ mod tests {
             let (accepted, from) = listener.accept().unwrap();
             assert_eq!(ask(from, accepted.local_addr().unwrap()), Peer::Owner, "{address}");
             let elsewhere = SocketAddr::new(from.ip(), from.port() ^ 1);
-            let unknown = Peer::Unknown(Unasked::Elsewhere);
+            let unknown = Peer::Unknown(UnknownPeer::Elsewhere);
             assert_eq!(ask(elsewhere, "127.0.0.1:1".parse().unwrap()), unknown, "{address}");
             drop(client);
             assert_eq!(ask(from, accepted.local_addr().unwrap()), Peer::Gone, "{address}");

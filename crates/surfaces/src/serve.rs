@@ -40,7 +40,7 @@ use crate::error::{ApiError, Code};
 use crate::gate::Gate;
 use crate::http::{HttpOptions, router_until};
 use crate::meters::SurfaceMetrics;
-use crate::peer::{self, Peer, Unasked};
+use crate::peer::{self, Peer, UnknownPeer};
 use crate::seats::{BusyGuard, ConnectionSlot, ConnectionSlots};
 use crate::sse::closed;
 use crate::stalled_writer::StallGuard;
@@ -191,7 +191,7 @@ impl Door {
 
 /// Asks the system whose process is at the other end of a connection.
 fn whose(client: SocketAddr, stream: &TcpStream) -> Peer {
-    let unasked = |error: io::Error| Peer::Unknown(Unasked::of(&error));
+    let unasked = |error: io::Error| Peer::Unknown(UnknownPeer::of(&error));
     stream.local_addr().map_or_else(unasked, |server| peer::ask(client, server))
 }
 

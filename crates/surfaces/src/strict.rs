@@ -82,9 +82,9 @@ fn warning(object: &str, key: &str) -> String {
 }
 
 /// What becomes of a field that means nothing in the object in this field, where these are known.
-type Unknown<'a> = &'a dyn Fn(&str, &str, &[&'static str]) -> ApiResult<()>;
+type UnknownFieldRule<'a> = &'a dyn Fn(&str, &str, &[&'static str]) -> ApiResult<()>;
 
-fn read_with<T: Inbound>(fields: &Map<String, Value>, unknown: Unknown<'_>) -> ApiResult<T> {
+fn read_with<T: Inbound>(fields: &Map<String, Value>, unknown: UnknownFieldRule<'_>) -> ApiResult<T> {
     let mut fields = fields.clone();
     for field in T::EMPTY {
         if fields.get(*field).is_none_or(Value::is_null) {
@@ -134,7 +134,7 @@ impl From<ApiError> for Fault {
 
 /// A value, and the field in which it stands, of the object in another.
 struct Spot<'a> {
-    unknown: Unknown<'a>,
+    unknown: UnknownFieldRule<'a>,
     object: &'a str,
     field: &'a str,
     value: Value,
@@ -262,7 +262,7 @@ fn unknown(key: &str, known: &[&str]) -> ApiError {
 }
 
 struct Items<'a> {
-    unknown: Unknown<'a>,
+    unknown: UnknownFieldRule<'a>,
     object: &'a str,
     field: String,
     items: std::vec::IntoIter<Value>,
@@ -287,7 +287,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
 }
 
 struct Fields<'a> {
-    unknown: Unknown<'a>,
+    unknown: UnknownFieldRule<'a>,
     object: &'a str,
     entries: serde_json::map::IntoIter,
     next: Option<(String, Value)>,

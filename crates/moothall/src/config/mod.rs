@@ -215,7 +215,7 @@ pub enum UnknownPeerRule {
     Converse,
 }
 
-impl From<UnknownPeerRule> for moothall_surfaces::UnaskedMay {
+impl From<UnknownPeerRule> for moothall_surfaces::UnknownPeerRights {
     fn from(unasked: UnknownPeerRule) -> Self {
         match unasked {
             UnknownPeerRule::Refuse => Self::SignIn,

@@ -20,10 +20,10 @@ use moothall_engine::access::{Access, Caller, Reach, Revocations, Scope};
 use moothall_engine::door::{Action, ActionTarget, Door, Need};
 use moothall_kernel::ids::StreamId;
 
-use super::{App, UnaskedMay};
+use super::{App, UnknownPeerRights};
 use crate::error::{ApiError, ApiResult, Code, RefusalNote, told};
 use crate::mcp;
-use crate::peer::{Peer, Unasked};
+use crate::peer::{Peer, UnknownPeer};
 use crate::rates::Streaming;
 use crate::request::{BodyMax, OPEN_BODY_BYTES_MAX, stream_id};
 use crate::seats::ConnectionSlot;
@@ -266,10 +266,10 @@ fn anonymous(app: &App, parts: &Parts) -> Caller {
 }
 
 /// Returns why the system does not say whose process asks, if this route takes a credential then.
-fn unknown_owner(app: &App, row: &Route, parts: &Parts) -> Option<Unasked> {
+fn unknown_owner(app: &App, row: &Route, parts: &Parts) -> Option<UnknownPeer> {
     let Some(Peer::Unknown(why)) = parts.extensions.get() else { return None };
     let open = matches!(row.action, Action::CheckHealth | Action::SignIn);
-    (app.unasked == UnaskedMay::SignIn && !open).then_some(*why)
+    (app.unasked == UnknownPeerRights::SignIn && !open).then_some(*why)
 }
 
 async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (Caller, ApiError)> {

@@ -39,12 +39,12 @@ const FOR_EVERY_USER: [&str; 3] = ["/ping", "/healthz", "/health"];
 const FORWARDED: [&str; 3] = ["forwarded", "via", "x-real-ip"];
 
 /// The values of `Host` and `Origin` that are ours.
-pub struct Trusted {
+pub struct TrustedValues {
     hosts: Vec<String>,
     origins: Vec<String>,
 }
 
-impl Trusted {
+impl TrustedValues {
     /// Loopback by its names, the address itself, what the certificate names, and what the operator
     /// adds: each a host, and the origin of a page. Over `https` those that TLS reaches: all
     /// with a certificate, and the operator's, before which a proxy may stand.
@@ -340,7 +340,7 @@ mod tests {
             origins: vec!["https://hall.lan".into()],
             ..HttpOptions::new(bound)
         };
-        let trusted = Trusted::of(&options);
+        let trusted = TrustedValues::of(&options);
         let asked = |host: &str, origin: Option<&str>| {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());

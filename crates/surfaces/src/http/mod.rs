@@ -33,7 +33,7 @@ mod layer;
 
 pub use access::{ROUTES, Route};
 pub(crate) use events::{strangers, stray_name, stray_name_read, write_envelope};
-pub(crate) use layer::Trusted;
+pub(crate) use layer::TrustedValues;
 pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;
 pub(crate) use threads::policy_of;
@@ -98,12 +98,12 @@ pub struct HttpOptions {
     pub other_users: bool,
     /// In local mode: the rights of a caller without a credential if the system does not say whose
     /// process it is.
-    pub unasked: UnaskedMay,
+    pub unasked: UnknownPeerRights,
 }
 
 /// The rights of a caller without a credential if the system does not say whose process it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnaskedMay {
+pub enum UnknownPeerRights {
     /// Nothing but to ask if the server is there, load the page, and sign in.
     #[default]
     SignIn,
@@ -126,7 +126,7 @@ impl HttpOptions {
             startup: None,
             invite_code: None,
             other_users: false,
-            unasked: UnaskedMay::default(),
+            unasked: UnknownPeerRights::default(),
         }
     }
 }
@@ -184,7 +184,7 @@ pub(crate) struct Parts {
     /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
     pub(crate) base: String,
     /// The rights of those of whom the system says nothing.
-    pub(crate) unasked: UnaskedMay,
+    pub(crate) unasked: UnknownPeerRights,
     /// Whether clients elsewhere reach it over TLS.
     pub(crate) over_tls: bool,
     pub(crate) frames: Arc<Frames>,

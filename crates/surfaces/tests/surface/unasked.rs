@@ -2,7 +2,7 @@
 //! one user, so nothing is answered without a credential.
 
 use moothall_engine::access::Mode;
-use moothall_surfaces::{HttpOptions, ROUTES, Route, UnaskedMay};
+use moothall_surfaces::{HttpOptions, ROUTES, Route, UnknownPeerRights};
 use moothall_testkit::filter::without_netlink;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ fn a_credential_is_all_that_its_owner_needs() {
 #[test]
 fn an_operator_may_let_all_of_them_converse_and_none_runs_a_program() {
     on_such_a_computer(async || {
-        let converse = |options| HttpOptions { unasked: UnaskedMay::Converse, ..options };
+        let converse = |options| HttpOptions { unasked: UnknownPeerRights::Converse, ..options };
         let server = Server::open_with(Mode::Local, None, converse).await;
         let thread = server.thread("hybrid").await;
         let (status, said) = server

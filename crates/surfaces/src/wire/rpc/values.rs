@@ -8,15 +8,15 @@ use utoipa::ToSchema;
 
 /// A text is not of the form that its field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WrongForm(&'static str);
+pub struct FormatError(&'static str);
 
-impl fmt::Display for WrongForm {
+impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
 }
 
-impl std::error::Error for WrongForm {}
+impl std::error::Error for FormatError {}
 
 /// An id: a UUID with hyphens, in lower-case letters where the server writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,13 +26,13 @@ impl std::error::Error for WrongForm {}
 pub struct Uuid(pub uuid::Uuid);
 
 impl TryFrom<String> for Uuid {
-    type Error = WrongForm;
+    type Error = FormatError;
 
-    fn try_from(text: String) -> Result<Self, WrongForm> {
+    fn try_from(text: String) -> Result<Self, FormatError> {
         /// Other ways to write a UUID, in braces or without hyphens, have other lengths.
         const HYPHENATED_LEN: usize = 36;
         let read = uuid::Uuid::try_parse(&text).ok().filter(|_| text.len() == HYPHENATED_LEN);
-        read.map(Self).ok_or(WrongForm("takes a UUID with hyphens"))
+        read.map(Self).ok_or(FormatError("takes a UUID with hyphens"))
     }
 }
 
@@ -65,13 +65,13 @@ impl Uri {
 }
 
 impl TryFrom<String> for Uri {
-    type Error = WrongForm;
+    type Error = FormatError;
 
-    fn try_from(text: String) -> Result<Self, WrongForm> {
+    fn try_from(text: String) -> Result<Self, FormatError> {
         if text.len() <= Self::CHARS_MAX && is_absolute(&text) {
             Ok(Self(text))
         } else {
-            Err(WrongForm("takes an absolute URI of at most 2048 characters"))
+            Err(FormatError("takes an absolute URI of at most 2048 characters"))
         }
     }
 }
@@ -111,9 +111,9 @@ fn is_plain(c: char, punctuation: &str) -> bool {
 pub struct ChosenName(String);
 
 impl TryFrom<String> for ChosenName {
-    type Error = WrongForm;
+    type Error = FormatError;
 
-    fn try_from(text: String) -> Result<Self, WrongForm> {
+    fn try_from(text: String) -> Result<Self, FormatError> {
         let end = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let inside = |byte: &u8| end(byte) || b"_-".contains(byte);
         let bytes = text.as_bytes();
@@ -122,7 +122,7 @@ impl TryFrom<String> for ChosenName {
             && bytes.first().is_some_and(end)
             && bytes.last().is_some_and(end);
         let wrong = "takes 3 to 32 of a-z 0-9 _ -, with a letter or a digit at both ends";
-        if fits { Ok(Self(text)) } else { Err(WrongForm(wrong)) }
+        if fits { Ok(Self(text)) } else { Err(FormatError(wrong)) }
     }
 }
 
@@ -140,10 +140,10 @@ impl From<ChosenName> for String {
 pub struct DateTime(pub Timestamp);
 
 impl TryFrom<String> for DateTime {
-    type Error = WrongForm;
+    type Error = FormatError;
 
-    fn try_from(text: String) -> Result<Self, WrongForm> {
-        text.parse().map(Self).map_err(|_| WrongForm("takes a time of RFC 3339"))
+    fn try_from(text: String) -> Result<Self, FormatError> {
+        text.parse().map(Self).map_err(|_| FormatError("takes a time of RFC 3339"))
     }
 }
 
