@@ -21,11 +21,11 @@ use crate::mail::Mail;
 /// What takes the turns of one participant that lives in a terminal.
 pub(super) struct Terminal {
     sessions: Sessions,
-    place: Arc<Mutex<Place>>,
+    place: Arc<Mutex<TurnTarget>>,
 }
 
 /// Where a participant's turns go.
-struct Place {
+struct TurnTarget {
     /// The session that the participant's address names, or that was started for it.
     session: Option<SessionId>,
     /// A turn that was taken back before there was a session for it.
@@ -34,7 +34,7 @@ struct Place {
 
 impl Terminal {
     pub(super) fn new(sessions: Sessions, address: Option<&Address>) -> Self {
-        let place = Place { session: address.and_then(named_by), taken_back: None };
+        let place = TurnTarget { session: address.and_then(named_by), taken_back: None };
         Self { sessions, place: Arc::new(Mutex::new(place)) }
     }
 
@@ -53,7 +53,7 @@ impl Terminal {
     }
 }
 
-fn lock(place: &Mutex<Place>) -> MutexGuard<'_, Place> {
+fn lock(place: &Mutex<TurnTarget>) -> MutexGuard<'_, TurnTarget> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -165,7 +165,7 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
 
 /// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place
 /// decides in which order it hears.
-fn hand_over(sessions: &Sessions, place: &Place, job: Job) -> Result<(), String> {
+fn hand_over(sessions: &Sessions, place: &TurnTarget, job: Job) -> Result<(), String> {
     if place.taken_back.as_ref() == Some(&job.key) {
         return Ok(());
     }

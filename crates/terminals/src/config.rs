@@ -32,9 +32,9 @@ impl SessionParts {
     }
 
     /// The terminals, and what the operator says of them.
-    pub(super) fn apart(self) -> (Arc<dyn SessionHost>, Standing) {
+    pub(super) fn apart(self) -> (Arc<dyn SessionHost>, LiveTerms) {
         let terms = Terms { config: self.config, clients: self.clients };
-        (self.host, Standing(watch::Sender::new(Arc::new(terms))))
+        (self.host, LiveTerms(watch::Sender::new(Arc::new(terms))))
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Terms {
 
 /// The terms that hold now: they can be replaced while sessions live.
 #[derive(Default)]
-pub(super) struct Standing(pub(super) watch::Sender<Arc<Terms>>);
+pub(super) struct LiveTerms(pub(super) watch::Sender<Arc<Terms>>);
 
 impl Terms {
     /// What a client is granted.

@@ -31,7 +31,7 @@ const PRINCIPAL: &str = "moothall:saga";
 
 /// What the one append brings that all come with.
 #[derive(Default)]
-struct Coming {
+struct MemberBatch {
     comers: Vec<JoiningSession>,
     others: Vec<Invite>,
     claims: Vec<String>,
@@ -41,7 +41,7 @@ struct Coming {
 
 /// What has to be known to undo it, as its delivery carries it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Undoing {
+struct UndoRecord {
     /// Begins the keys of the starts.
     saga: String,
     /// How many are started.
@@ -52,7 +52,7 @@ struct Undoing {
     at: Timestamp,
 }
 
-impl Undoing {
+impl UndoRecord {
     fn owed(&self) -> OutboxEntry {
         OutboxEntry { target: format!("{SCHEME}:{}", self.saga), command: json!(self) }
     }
@@ -67,12 +67,12 @@ impl Undoing {
 }
 
 /// While this lives, this process is at a saga. Whoever asked may go away in its middle.
-struct UnderWay<'a> {
+struct SagaGuard<'a> {
     sagas: &'a Sagas,
-    undoing: Undoing,
+    undoing: UndoRecord,
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for SagaGuard<'_> {
     fn drop(&mut self) {
         self.sagas.end(&self.undoing.saga);
     }
@@ -89,7 +89,7 @@ impl Sessions {
         let under_way = self.begin_saga(&comers, true)?;
         let owed = vec![under_way.undoing.owed()];
         let stream = self.hall()?.create_owing(title, policy, by.clone(), None, owed).await?.stream;
-        self.bring(&under_way, &stream, by, Coming { comers, others, claims, gathering, keep })
+        self.bring(&under_way, &stream, by, MemberBatch { comers, others, claims, gathering, keep })
             .await?;
         Ok(stream)
     }
@@ -111,13 +111,13 @@ impl Sessions {
             fingerprint: String::new(),
         };
         self.hall()?.owe(stream, vec![under_way.undoing.owed()], once).await?;
-        let coming = Coming { comers, ..Coming::default() };
+        let coming = MemberBatch { comers, ..MemberBatch::default() };
         self.bring(&under_way, stream, by, coming).await
     }
 
-    fn begin_saga(&self, comers: &[JoiningSession], fresh: bool) -> Result<UnderWay<'_>, SessionError> {
+    fn begin_saga(&self, comers: &[JoiningSession], fresh: bool) -> Result<SagaGuard<'_>, SessionError> {
         let starts = comers.iter().filter(|comer| matches!(comer.who, SessionSource::Started(_))).count();
-        let undoing = Undoing {
+        let undoing = UndoRecord {
             saga: Uuid::new_v4().simple().to_string(),
             starts,
             fresh,
@@ -125,15 +125,15 @@ impl Sessions {
         };
         let sagas = &self.shared.sagas;
         sagas.begin(&undoing.saga);
-        Ok(UnderWay { sagas, undoing })
+        Ok(SagaGuard { sagas, undoing })
     }
 
     async fn bring(
         &self,
-        under_way: &UnderWay<'_>,
+        under_way: &SagaGuard<'_>,
         stream: &StreamId,
         by: Actor,
-        coming: Coming,
+        coming: MemberBatch,
     ) -> Result<Vec<Session>, SessionError> {
         let brought = self.try_to_bring(&under_way.undoing, stream, by, coming).await;
         if brought.is_err() {
@@ -144,12 +144,12 @@ impl Sessions {
 
     async fn try_to_bring(
         &self,
-        undoing: &Undoing,
+        undoing: &UndoRecord,
         stream: &StreamId,
         by: Actor,
-        coming: Coming,
+        coming: MemberBatch,
     ) -> Result<Vec<Session>, SessionError> {
-        let Coming { comers, others, claims, gathering, keep } = coming;
+        let MemberBatch { comers, others, claims, gathering, keep } = coming;
         let (mut sessions, mut controls, mut starts) = (Vec::new(), Vec::new(), 0);
         for JoiningSession { who, invite } in comers {
             let session = match who {
@@ -185,7 +185,7 @@ impl Sessions {
     }
 
     /// Leaves nothing of a saga that did not come to its end; of one that did, everything.
-    async fn undo(&self, stream: &StreamId, undoing: &Undoing) -> Result<(), SessionError> {
+    async fn undo(&self, stream: &StreamId, undoing: &UndoRecord) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let mut started = Vec::new();
         for start in 0..undoing.starts {
@@ -225,16 +225,16 @@ impl Sessions {
 }
 
 /// Undoes what nobody is at any more.
-pub(crate) struct Undoer(pub(crate) Sessions);
+pub(crate) struct UndoHandler(pub(crate) Sessions);
 
 #[async_trait]
-impl DeliveryHandler for Undoer {
+impl DeliveryHandler for UndoHandler {
     fn repeats(&self) -> bool {
         true
     }
 
     async fn carry(&self, delivery: &Delivery) -> Outcome {
-        let undoing: Undoing = match delivery.carried() {
+        let undoing: UndoRecord = match delivery.carried() {
             Ok(undoing) => undoing,
             Err(error) => return Outcome::Failed(format!("this version cannot read it: {error}")),
         };

@@ -17,7 +17,7 @@ use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime, Termina
 use moothall_kernel::policy::{Policy, PolicyName};
 use tokio::sync::{mpsc, watch};
 
-use crate::config::{SessionParts, Standing};
+use crate::config::{SessionParts, LiveTerms};
 use crate::faults::{host_error, log_error};
 use crate::mail::Mail;
 use crate::reserved::{ReservedName, ReservedNames};
@@ -34,14 +34,14 @@ const PREFIX_CHARS_MIN: usize = 6;
 /// The sessions of a hall. Cheap to clone.
 #[derive(Clone)]
 pub struct Sessions {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<DirectoryState>,
 }
 
-pub(super) struct Shared {
+pub(super) struct DirectoryState {
     /// Where they live, from when the hall is opened.
     hall: OnceLock<WeakHall>,
     host: Option<Arc<dyn SessionHost>>,
-    pub(super) terms: Standing,
+    pub(super) terms: LiveTerms,
     seats: Mutex<BTreeMap<SessionId, Arc<SessionHandle>>>,
     /// Conversations that hold the key of a link.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
@@ -60,7 +60,7 @@ pub(super) struct Shared {
 
 /// A session's place: what is known of it, and the way to its task.
 pub(super) struct SessionHandle {
-    known: Mutex<Known>,
+    known: Mutex<SessionSnapshot>,
     mail: mpsc::UnboundedSender<Mail>,
     rooms: Arc<ReachableStreams>,
     /// Turns true when it is over.
@@ -83,7 +83,7 @@ struct SessionDraft<'a> {
 }
 
 /// What came of an earlier request with the same key.
-pub(super) enum Begun {
+pub(super) enum StartLookup {
     /// It started this session, as it is now.
     Lives(Box<Status>),
     /// None yet; the key is still to be taken, if there is one.
@@ -91,7 +91,7 @@ pub(super) enum Begun {
 }
 
 #[derive(Clone, PartialEq)]
-struct Known {
+struct SessionSnapshot {
     session: Session,
     doing: Activity,
     waiting: usize,
@@ -101,12 +101,12 @@ impl SessionHandle {
     /// That of a session whose task gets this mail.
     pub(super) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
         let doing = if session.ended.is_some() { Activity::Ended } else { Activity::Starting };
-        let known = Mutex::new(Known { session: session.clone(), doing, waiting: 0 });
+        let known = Mutex::new(SessionSnapshot { session: session.clone(), doing, waiting: 0 });
         let rooms = Arc::new(ReachableStreams::of(&session.id));
         Self { known, mail, rooms, over: watch::Sender::new(session.ended.is_some()) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, SessionSnapshot> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,7 +121,7 @@ impl SessionHandle {
 
     /// Takes down how it is now; whether that is news.
     pub(super) fn update(&self, session: &Session, doing: Activity, waiting: usize) -> bool {
-        let new = Known { session: session.clone(), doing, waiting };
+        let new = SessionSnapshot { session: session.clone(), doing, waiting };
         let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
         self.over.send_replace(session.ended.is_some());
         is_news
@@ -148,7 +148,7 @@ impl Sessions {
             (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
         let (housing, errands) = (Mutex::default(), Mutex::default());
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(DirectoryState {
                 hall,
                 host,
                 terms,
@@ -334,8 +334,8 @@ impl Sessions {
     ) -> Result<Status, SessionError> {
         let host = self.host()?;
         let key = match self.started_before(key).await? {
-            Begun::Lives(status) => return Ok(*status),
-            Begun::No(key) => key,
+            StartLookup::Lives(status) => return Ok(*status),
+            StartLookup::No(key) => key,
         };
         let cwd = self.check_start(&new)?;
         let run_as = host.runs_as(&new.client).map_err(host_error)?;
@@ -407,11 +407,11 @@ impl Sessions {
     pub(super) async fn started_before(
         &self,
         key: Option<Idempotency>,
-    ) -> Result<Begun, SessionError> {
-        let Some(key) = key else { return Ok(Begun::No(None)) };
+    ) -> Result<StartLookup, SessionError> {
+        let Some(key) = key else { return Ok(StartLookup::No(None)) };
         let hall = self.hall()?;
         let Some(claim) = hall.claimed(&key).await.map_err(log_error)? else {
-            return Ok(Begun::No(Some(key)));
+            return Ok(StartLookup::No(Some(key)));
         };
         if claim.fingerprint != key.fingerprint {
             return Err(HallError::KeyReused.into());
@@ -420,7 +420,7 @@ impl Sessions {
             .seat_of(&claim.stream)
             .map(|seat| seat.status())
             .filter(|status| status.session.pane.is_some());
-        Ok(began.map_or(Begun::No(None), |status| Begun::Lives(Box::new(status))))
+        Ok(began.map_or(StartLookup::No(None), |status| StartLookup::Lives(Box::new(status))))
     }
 
     /// Makes a session of a program that runs already.
@@ -442,8 +442,8 @@ impl Sessions {
     ) -> Result<Status, SessionError> {
         let host = self.host()?;
         let key = match self.started_before(key).await? {
-            Begun::Lives(status) => return Ok(*status),
-            Begun::No(key) => key,
+            StartLookup::Lives(status) => return Ok(*status),
+            StartLookup::No(key) => key,
         };
         let pane = host.adopt(&new.adopt).await.map_err(host_error)?;
         let taken = |status: &Status| status.session.pane.as_ref() == Some(&pane);

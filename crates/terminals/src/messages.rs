@@ -358,7 +358,7 @@ impl Sessions {
             (false, true) => taken,
             (false, false) => Seq(0),
         };
-        let looker = Looker { own: seen.0.unwrap_or(name), taken, with };
+        let looker = LinkReader { own: seen.0.unwrap_or(name), taken, with };
         let (mut messages, mut before) = (Vec::new(), Seq(u64::MAX));
         loop {
             let page = hall
@@ -381,7 +381,7 @@ impl Sessions {
 }
 
 /// Who looks at what of a conversation.
-struct Looker<'a> {
+struct LinkReader<'a> {
     /// The session, as it is called there.
     own: ParticipantId,
     /// Everything up to this was put to the session.
@@ -390,7 +390,7 @@ struct Looker<'a> {
     with: Option<&'a ParticipantId>,
 }
 
-impl Looker<'_> {
+impl LinkReader<'_> {
     /// Of messages that were read backwards, those that are looked for, oldest first.
     fn lines(&self, stream: &StreamId, messages: &[RecordedEvent]) -> Vec<Line> {
         let answered: BTreeSet<Seq> =
@@ -497,7 +497,7 @@ mod tests {
 
     fn lines(taken: u64, with: Option<&str>, messages: &[RecordedEvent]) -> Vec<String> {
         let with = with.map(ParticipantId::from);
-        let looker = Looker { own: "ann".into(), taken: Seq(taken), with: with.as_ref() };
+        let looker = LinkReader { own: "ann".into(), taken: Seq(taken), with: with.as_ref() };
         let newest_first: Vec<RecordedEvent> = messages.iter().rev().cloned().collect();
         looker.lines(&"s".into(), &newest_first).into_iter().map(|line| line.text).collect()
     }

@@ -21,7 +21,7 @@ use moothall_kernel::permission::{Question, WithdrawalReason};
 use moothall_kernel::time::Millis;
 
 use crate::runner::Runner;
-use crate::turn::{Input, Keep, Output, Seen};
+use crate::turn::{Input, KeptItem, Output, Seen};
 
 /// Who reports are brought by, for keys that make them count once.
 const BRINGER: &str = "moothall:hook";
@@ -152,9 +152,9 @@ impl Runner {
             .ok()?
     }
 
-    async fn keep_all(&mut self, steps: Vec<(String, Keep)>) -> Result<(), SessionError> {
+    async fn keep_all(&mut self, steps: Vec<(String, KeptItem)>) -> Result<(), SessionError> {
         let crossed = self.crossed(&steps);
-        let is_of_words = |step: &Keep| !matches!(step, Keep::Native(_) | Keep::Listeners);
+        let is_of_words = |step: &KeptItem| !matches!(step, KeptItem::Native(_) | KeptItem::Listeners);
         let took = steps.iter().any(|(_, step)| is_of_words(step));
         for (id, step) in steps {
             self.keep(&id, step, &crossed).await?;
@@ -182,21 +182,21 @@ impl Runner {
     async fn keep(
         &mut self,
         id: &str,
-        step: Keep,
+        step: KeptItem,
         crossed: &[StreamId],
     ) -> Result<(), SessionError> {
         match step {
-            Keep::Native(native) => {
+            KeptItem::Native(native) => {
                 self.session.native = Some(native);
                 self.sessions.keep(&self.session).await
             }
-            Keep::Result { key, result } => self.keep_result(id, &key, result).await,
-            Keep::Late { key, text } => self.say_late(id, &key.stream, &text).await,
-            Keep::Cross { text, except, typed } => {
+            KeptItem::Result { key, result } => self.keep_result(id, &key, result).await,
+            KeptItem::Late { key, text } => self.say_late(id, &key.stream, &text).await,
+            KeptItem::Cross { text, except, typed } => {
                 self.cross(id, &text, except.as_ref(), typed).await
             }
-            Keep::Home(text) => self.post_home(id, &text, false, Vec::new()).await.map(drop),
-            Keep::Listeners => self.sessions.tell_listeners(&self.session, id, crossed).await,
+            KeptItem::Home(text) => self.post_home(id, &text, false, Vec::new()).await.map(drop),
+            KeptItem::Listeners => self.sessions.tell_listeners(&self.session, id, crossed).await,
         }
     }
 
@@ -310,11 +310,11 @@ impl Runner {
     }
 
     /// Returns the conversations to which the words of these steps go.
-    fn crossed(&self, steps: &[(String, Keep)]) -> Vec<StreamId> {
-        let reached = |step: &Keep| match step {
-            Keep::Result { key, .. } | Keep::Late { key, .. } => vec![key.stream.clone()],
-            Keep::Cross { .. } => self.sessions.links_with(&self.session.id).into_iter().collect(),
-            Keep::Native(_) | Keep::Home(_) | Keep::Listeners => Vec::new(),
+    fn crossed(&self, steps: &[(String, KeptItem)]) -> Vec<StreamId> {
+        let reached = |step: &KeptItem| match step {
+            KeptItem::Result { key, .. } | KeptItem::Late { key, .. } => vec![key.stream.clone()],
+            KeptItem::Cross { .. } => self.sessions.links_with(&self.session.id).into_iter().collect(),
+            KeptItem::Native(_) | KeptItem::Home(_) | KeptItem::Listeners => Vec::new(),
         };
         steps.iter().flat_map(|(_, step)| reached(step)).collect()
     }

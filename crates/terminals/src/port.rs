@@ -26,7 +26,7 @@ use moothall_kernel::talk::TalkRequest;
 use tokio::sync::broadcast;
 
 use crate::agent::Terminal;
-use crate::convene::{SCHEME, Undoer};
+use crate::convene::{SCHEME, UndoHandler};
 use crate::directory::Sessions;
 
 #[async_trait]
@@ -34,7 +34,7 @@ impl MoveIn for Sessions {
     async fn move_in(&self, hall: WeakHall) -> Result<(), HallError> {
         self.open(hall).await?;
         if let (true, Ok(hall)) = (self.are_here(), self.hall()) {
-            hall.register_courier(SCHEME, Arc::new(Undoer(self.clone()))).await?;
+            hall.register_courier(SCHEME, Arc::new(UndoHandler(self.clone()))).await?;
         }
         Ok(())
     }

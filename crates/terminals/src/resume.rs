@@ -27,7 +27,7 @@ use crate::secrets::{fresh_token, hash_of};
 const LEAVING_MAX: Duration = Duration::from_secs(5);
 
 /// A session that comes back to a link, and its place there.
-type Comer = (Session, LeftLink);
+type ReturningMember = (Session, LeftLink);
 
 impl Sessions {
     /// Runs the program of a session that ended again. The program goes on with what it remembers,
@@ -406,7 +406,7 @@ impl Sessions {
         here: &BTreeSet<SessionId>,
         is_closed: bool,
         are_back: bool,
-    ) -> (Vec<Comer>, Vec<Session>) {
+    ) -> (Vec<ReturningMember>, Vec<Session>) {
         let (mut comers, mut goers) = (Vec::new(), Vec::new());
         for Status { session, .. } in self.list(true) {
             let is_here = here.contains(&session.id);

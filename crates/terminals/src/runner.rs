@@ -24,8 +24,8 @@ use tokio::time::Instant;
 use crate::directory::{SessionHandle, Sessions};
 use crate::faults::host_error;
 use crate::mail::Mail;
-use crate::turn::{Around, Earlier, Input, Machine, Reply, RequestId};
-use crate::watching::{Happened, Watching, at};
+use crate::turn::{Around, UnfinishedDelivery, Input, Machine, Reply, RequestId};
+use crate::watching::{TerminalEvent, TerminalConnection, at};
 
 /// Somebody who waits for a reply of the machine. They may have gone, and that is fine.
 pub(super) enum Waiter {
@@ -38,7 +38,7 @@ pub(super) enum Waiter {
 /// What woke the task.
 enum WakeReason {
     Mail(Option<Mail>),
-    Terminal(Happened),
+    Terminal(TerminalEvent),
     Alarm,
     /// A hook does not wait for its answer any more.
     GaveUp(RequestId),
@@ -56,7 +56,7 @@ pub(super) struct Runner {
     /// Where the steady clock began.
     dawn: Instant,
     pub(super) alarm: Option<Instant>,
-    pub(super) watching: Watching,
+    pub(super) watching: TerminalConnection,
     over: bool,
 }
 
@@ -79,7 +79,7 @@ impl Runner {
             last_request: 0,
             dawn: Instant::now(),
             alarm: None,
-            watching: Watching::default(),
+            watching: TerminalConnection::default(),
             over: false,
         }
     }
@@ -96,10 +96,10 @@ impl Runner {
             match self.next().await {
                 WakeReason::Mail(Some(mail)) => self.open(mail).await,
                 WakeReason::Mail(None) => return,
-                WakeReason::Terminal(Happened::Drawn) => self.tell(Input::Drawn).await,
-                WakeReason::Terminal(Happened::Died) => self.died(),
-                WakeReason::Terminal(Happened::Unwatched) => self.watch().await,
-                WakeReason::Terminal(Happened::Doubted) => self.doubted().await,
+                WakeReason::Terminal(TerminalEvent::Drawn) => self.tell(Input::Drawn).await,
+                WakeReason::Terminal(TerminalEvent::Died) => self.died(),
+                WakeReason::Terminal(TerminalEvent::Unwatched) => self.watch().await,
+                WakeReason::Terminal(TerminalEvent::Doubted) => self.doubted().await,
                 WakeReason::Alarm => {
                     self.alarm = None;
                     self.tell(Input::Tick).await;
@@ -246,13 +246,13 @@ impl Runner {
     }
 
     /// What an earlier process did not see the end of.
-    async fn earlier(&self) -> Vec<Earlier> {
+    async fn earlier(&self) -> Vec<UnfinishedDelivery> {
         let mut earlier = Vec::new();
         for row in self.owed().await {
             let Some(turn) = row.turn else { continue };
             let key = TurnKey { stream: row.stream, turn, attempt: row.attempt };
             let (is_open, asked) = self.asked_in(&key).await;
-            earlier.push(Earlier { key, delivery: row.id, state: row.state, is_open, asked });
+            earlier.push(UnfinishedDelivery { key, delivery: row.id, state: row.state, is_open, asked });
         }
         earlier
     }

@@ -12,7 +12,7 @@ use moothall_kernel::names;
 use moothall_kernel::request::Request;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 
-use crate::directory::{Begun, Sessions};
+use crate::directory::{StartLookup, Sessions};
 use crate::requests::errand_key;
 
 impl Sessions {
@@ -85,8 +85,8 @@ impl Sessions {
         let key = |what: &str| Some(errand_key(permission, what));
         // What an earlier process began runs, whatever became of its folder since.
         let status = match self.started_before(key("start")).await? {
-            Begun::Lives(status) => *status,
-            Begun::No(_) => {
+            StartLookup::Lives(status) => *status,
+            StartLookup::No(_) => {
                 check_folder(&request.folder)?;
                 self.start_once(new, key("start")).await?
             }

@@ -9,7 +9,7 @@ use moothall_kernel::text::cut;
 
 use crate::runner::Runner;
 use crate::turn::Input;
-use crate::watching::{Doubt, LAST_WORDS, LOOKS_MAX, SHELL_FOR, backoff};
+use crate::watching::{ExitDoubt, LAST_WORDS, LOOKS_MAX, SHELL_FOR, backoff};
 
 /// The reason of an end that came by itself.
 const PROGRAM_ENDED: &str = "its program ended";
@@ -98,7 +98,7 @@ impl Runner {
             None if doubt.died && looks >= LOOKS_MAX => self.ended("its terminal is gone").await,
             None => {
                 let look_at = Instant::now() + backoff(looks);
-                self.watching.doubt = Some(Doubt { look_at, died: doubt.died, looks });
+                self.watching.doubt = Some(ExitDoubt { look_at, died: doubt.died, looks });
             }
         }
     }

@@ -18,16 +18,16 @@ pub(super) const LOOKS_MAX: u32 = 6;
 
 /// The connection to a terminal.
 #[derive(Default)]
-pub(super) struct Watching {
+pub(super) struct TerminalConnection {
     pub(super) news: Option<broadcast::Receiver<PaneNews>>,
     /// When it is tried again, and how often it was tried.
     pub(super) again: Option<Instant>,
     pub(super) tries: u32,
-    pub(super) doubt: Option<Doubt>,
+    pub(super) doubt: Option<ExitDoubt>,
 }
 
 /// Something says that the program is gone.
-pub(super) struct Doubt {
+pub(super) struct ExitDoubt {
     /// When it is looked at again.
     pub(super) look_at: Instant,
     /// The terminal itself is said to be gone, and not only to show something else.
@@ -36,7 +36,7 @@ pub(super) struct Doubt {
 }
 
 /// What comes of a terminal.
-pub(super) enum Happened {
+pub(super) enum TerminalEvent {
     /// Something was drawn, or missed.
     Drawn,
     /// It is said to be gone.
@@ -47,9 +47,9 @@ pub(super) enum Happened {
     Doubted,
 }
 
-impl Watching {
+impl TerminalConnection {
     /// The next that happens.
-    pub(super) async fn next(&mut self) -> Happened {
+    pub(super) async fn next(&mut self) -> TerminalEvent {
         let Self { news, again, doubt, .. } = self;
         let heard = async {
             match news {
@@ -61,23 +61,23 @@ impl Watching {
             biased;
             heard = heard => match heard {
                 Ok(PaneNews::Drawn) | Err(broadcast::error::RecvError::Lagged(_)) => {
-                    Happened::Drawn
+                    TerminalEvent::Drawn
                 }
-                Ok(PaneNews::Died) => Happened::Died,
+                Ok(PaneNews::Died) => TerminalEvent::Died,
                 Err(broadcast::error::RecvError::Closed) => {
                     self.news = None;
-                    Happened::Unwatched
+                    TerminalEvent::Unwatched
                 }
             },
-            () = at(*again) => Happened::Unwatched,
-            () = at(doubt.as_ref().map(|doubt| doubt.look_at)) => Happened::Doubted,
+            () = at(*again) => TerminalEvent::Unwatched,
+            () = at(doubt.as_ref().map(|doubt| doubt.look_at)) => TerminalEvent::Doubted,
         }
     }
 
     /// Something says that the program is gone. What was doubted already is not doubted anew.
     pub(super) fn doubt(&mut self, died: bool, within: Duration) {
         let look_at = Instant::now() + within;
-        let doubt = self.doubt.get_or_insert(Doubt { look_at, died, looks: 0 });
+        let doubt = self.doubt.get_or_insert(ExitDoubt { look_at, died, looks: 0 });
         doubt.died |= died;
     }
 }

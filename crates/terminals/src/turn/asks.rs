@@ -19,11 +19,11 @@ pub(super) struct Questions {
     pub(super) asks: Vec<Ask>,
     /// What the program has reported that it asks, for programs whose reports do not wait for an
     /// answer.
-    pub(super) reported: Option<Reported>,
+    pub(super) reported: Option<ReportedQuestion>,
     /// The dialog that was answered last, for as long as it goes on standing there.
-    pub(super) answered: Option<Answered>,
+    pub(super) answered: Option<AnsweredDialog>,
     /// What was asked before a restart, and was not found again yet.
-    pub(super) earlier: Vec<(AskedIn, PermissionId)>,
+    pub(super) earlier: Vec<(QuestionPlace, PermissionId)>,
     /// When patience with what the screen shows ends, on the steady clock.
     pub(super) due: Option<Millis>,
     /// The fault of a turn in which something was refused, or given up, if it stops there.
@@ -36,16 +36,16 @@ pub(super) struct Questions {
 
 /// Where people are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum AskedIn {
+pub(super) enum QuestionPlace {
     /// In the conversation of a turn, which stands still meanwhile.
     Turn(TurnKey),
     /// In this conversation, in no turn.
     NoTurn(StreamId),
 }
 
-impl AskedIn {
+impl QuestionPlace {
     pub(super) fn is_in_no_turn(&self) -> bool {
-        matches!(self, AskedIn::NoTurn(_))
+        matches!(self, QuestionPlace::NoTurn(_))
     }
 }
 
@@ -53,16 +53,16 @@ impl AskedIn {
 #[derive(Clone, Debug)]
 pub(super) struct Ask {
     pub(super) permission: PermissionId,
-    pub(super) asked_in: AskedIn,
+    pub(super) asked_in: QuestionPlace,
     pub(super) question: Question,
-    pub(super) to: Asked,
+    pub(super) to: AnswerRoute,
     /// The dialog that shows it, once it was seen.
     pub(super) dialog: Option<Dialog>,
 }
 
 /// Where the answer to a question goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Asked {
+pub(super) enum AnswerRoute {
     /// To the program's own hook, which waits for it.
     Hook(RequestId),
     /// To the dialog on the screen.
@@ -71,14 +71,14 @@ pub(super) enum Asked {
 
 /// What a program says that it asks, beside its dialog.
 #[derive(Clone, Debug)]
-pub(super) struct Reported {
+pub(super) struct ReportedQuestion {
     pub(super) action: String,
     pub(super) partial: bool,
 }
 
 /// A dialog that needs no question any more.
 #[derive(Clone, Debug)]
-pub(super) struct Answered {
+pub(super) struct AnsweredDialog {
     pub(super) dialog: Dialog,
     /// Its time was over, and no key says no: it stays as it is.
     pub(super) for_good: bool,
@@ -88,7 +88,7 @@ pub(super) struct Answered {
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) permission: PermissionId,
-    pub(super) asked_in: AskedIn,
+    pub(super) asked_in: QuestionPlace,
     pub(super) dialog: Dialog,
     /// A person chose it; otherwise its time was over.
     pub(super) by_person: bool,
@@ -98,11 +98,11 @@ pub(super) struct Choice {
 
 /// A hook's question, of which it is looked up whether it was answered before.
 #[derive(Clone, Debug)]
-pub(super) struct Hooked {
+pub(super) struct HookQuestion {
     pub(super) id: RequestId,
     pub(super) key: TurnKey,
     pub(super) permission: PermissionId,
-    pub(super) asks: Reported,
+    pub(super) asks: ReportedQuestion,
 }
 
 impl Questions {
@@ -112,12 +112,12 @@ impl Questions {
     }
 
     /// What stood open before a restart.
-    pub(super) fn remember(&mut self, earlier: impl Iterator<Item = (AskedIn, PermissionId)>) {
+    pub(super) fn remember(&mut self, earlier: impl Iterator<Item = (QuestionPlace, PermissionId)>) {
         self.earlier.extend(earlier);
     }
 
     /// The program says what it asks, and does not wait: its dialog can be answered.
-    pub(super) fn reported(&mut self, asks: Reported) {
+    pub(super) fn reported(&mut self, asks: ReportedQuestion) {
         self.reported = Some(asks);
     }
 
@@ -129,7 +129,7 @@ impl Questions {
         }
         let asked = self.asks.drain(..).map(|ask| (ask.asked_in, ask.permission));
         for (asked_in, permission) in asked.chain(self.earlier.drain(..)) {
-            if let AskedIn::NoTurn(stream) = asked_in {
+            if let QuestionPlace::NoTurn(stream) = asked_in {
                 out.push(Output::WithdrawInNoTurn { stream, permission, because: WithdrawalReason::Gone });
             }
         }
@@ -169,7 +169,7 @@ impl Questions {
 
 /// Whoever waits for the answer to a question hears that there is none.
 pub(super) fn undecided(ask: &Ask, out: &mut Vec<Output>) {
-    if let Asked::Hook(id) = ask.to {
+    if let AnswerRoute::Hook(id) = ask.to {
         out.push(Output::Reply { id, reply: Reply::Permit(Permit::Undecided) });
     }
 }

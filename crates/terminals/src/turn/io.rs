@@ -42,7 +42,7 @@ pub struct RequestId(pub u64);
 
 /// A delivery that an earlier process did not see the end of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Earlier {
+pub struct UnfinishedDelivery {
     /// The turn whose prompt it is.
     pub key: TurnKey,
     /// The number of its row in the outbox.
@@ -187,7 +187,7 @@ pub enum Output {
     /// [`Input::Kept`].
     Keep {
         /// The key, and what.
-        steps: Vec<(String, Keep)>,
+        steps: Vec<(String, KeptItem)>,
     },
     /// Look up what was answered to a permission. Asks for [`Input::Recalled`].
     Recall {
@@ -255,7 +255,7 @@ pub enum Output {
 
 /// Something that is kept because of a report.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Keep {
+pub enum KeptItem {
     /// The program's own id for its conversation.
     Native(String),
     /// What came of a turn, also of one that was taken away.

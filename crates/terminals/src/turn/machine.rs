@@ -11,9 +11,9 @@ use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::time::Millis;
 
-use super::asks::{Choice, Hooked, Questions};
-use super::io::{Around, Earlier, Input, Output, Reply, RequestId, Seen};
-use super::stage::{Current, Draft, Late, Patience, Stage, Typed, Unread};
+use super::asks::{Choice, HookQuestion, Questions};
+use super::io::{Around, UnfinishedDelivery, Input, Output, Reply, RequestId, Seen};
+use super::stage::{Current, Draft, LateTurn, Patience, Stage, PromptSource, UnreadableScreen};
 use crate::faults::host_error;
 use crate::tags::TagKey;
 
@@ -35,10 +35,10 @@ pub struct Machine {
     pub(super) current: Option<Current>,
     /// A turn that was taken away while the program worked on it: what still comes of it is kept as
     /// late.
-    pub(super) late: Option<Late>,
+    pub(super) late: Option<LateTurn>,
     /// Turns that are over here.
     over: VecDeque<TurnKey>,
-    pub(super) typed: Typed,
+    pub(super) typed: PromptSource,
     /// The tag of the newest turn whose end the record told, until the next prompt: a report that
     /// comes after all says the same once more.
     pub(super) settled: Option<String>,
@@ -64,7 +64,7 @@ pub struct Machine {
     pub(super) caught_up: bool,
     pub(super) questions: Questions,
     /// Something stands there that only a person at the terminal can read or answer.
-    pub(super) unread: Option<Unread>,
+    pub(super) unread: Option<UnreadableScreen>,
     /// The time that a person has to answer, if the operator set one.
     pub(super) question_limit: Option<Millis>,
     /// When an idle screen means that nothing more comes.
@@ -124,7 +124,7 @@ pub(super) enum Wait {
     /// What follows from a report.
     Keep(Box<Draft>),
     /// What was answered to a hook's question before.
-    Recall(Box<Hooked>),
+    Recall(Box<HookQuestion>),
 }
 
 impl Machine {
@@ -132,7 +132,7 @@ impl Machine {
     /// asked people in no turn, in which conversations.
     pub fn new(
         session: Session,
-        earlier: Vec<Earlier>,
+        earlier: Vec<UnfinishedDelivery>,
         asked: Vec<(StreamId, PermissionId)>,
     ) -> Self {
         // One that was seen before, or that somebody else had running, has drawn its screen long
@@ -146,7 +146,7 @@ impl Machine {
             current: None,
             late: None,
             over,
-            typed: Typed::Nothing,
+            typed: PromptSource::Nothing,
             settled: None,
             is_unexplained: false,
             was_idle: false,
@@ -257,7 +257,7 @@ impl Machine {
             (false, _, PaneState::Starting) => Activity::Starting,
             (false, _, PaneState::Idle) if self.has_draft => Activity::Drafting,
             (false, _, PaneState::Idle)
-                if self.current.is_none() && self.typed == Typed::Nothing =>
+                if self.current.is_none() && self.typed == PromptSource::Nothing =>
             {
                 Activity::Idle
             }
@@ -357,7 +357,7 @@ impl Machine {
         current.delivery = current.delivery.or(delivery);
         self.questions.clear(&mut self.out);
         if current.stage >= Stage::Typing {
-            self.late = Some(Late { lapsed: !interrupt, ..Late::of(&current) });
+            self.late = Some(LateTurn { lapsed: !interrupt, ..LateTurn::of(&current) });
         }
         self.mark(&current, &OPEN, DeliveryState::Failed, "the turn was taken away");
         if interrupt && current.stage >= Stage::Sent {

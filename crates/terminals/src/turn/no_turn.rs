@@ -9,10 +9,10 @@ use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::permission::CARDS_MAX;
 use moothall_kernel::time::Millis;
 
-use super::asks::{Ask, AskedIn};
+use super::asks::{Ask, QuestionPlace};
 use super::io::Around;
 use super::machine::Machine;
-use super::stage::Typed;
+use super::stage::PromptSource;
 
 /// How long a dialog has to stand there before people are asked: programs draw a while when they
 /// begin.
@@ -23,13 +23,13 @@ const STANDS_FOR_TYPING: Millis = Millis::from_secs(15);
 impl Machine {
     pub(super) fn patience_in_no_turn(&self) -> Millis {
         // Of a program that somebody else started nobody knows whether they work at it.
-        let is_alone = self.typed == Typed::Nothing && self.session.origin == Origin::Started;
+        let is_alone = self.typed == PromptSource::Nothing && self.session.origin == Origin::Started;
         if is_alone { STANDS_FOR } else { STANDS_FOR_TYPING }
     }
 
     /// The conversations whose words wait for the session, or its home. A dialog that stands is
     /// shown in at most 8 of them.
-    pub(super) fn places_in_no_turn(&self) -> Vec<AskedIn> {
+    pub(super) fn places_in_no_turn(&self) -> Vec<QuestionPlace> {
         let mut streams: Vec<StreamId> = Vec::new();
         let current = self.current.iter().map(|current| &current.key);
         for key in current.chain(self.queue.iter().map(|job| &job.key)) {
@@ -40,7 +40,7 @@ impl Machine {
         if streams.is_empty() {
             streams.push(self.session.id.clone());
         }
-        streams.into_iter().take(CARDS_MAX).map(AskedIn::NoTurn).collect()
+        streams.into_iter().take(CARDS_MAX).map(QuestionPlace::NoTurn).collect()
     }
 
     /// Words came, or were taken away, while a dialog stands there: whoever is to be asked now and
@@ -71,7 +71,7 @@ impl Machine {
     /// What an earlier process asked in no turn, and in which conversations.
     pub(super) fn remember_asked(&mut self, asked: Vec<(StreamId, PermissionId)>) {
         self.questions.remember(
-            asked.into_iter().map(|(stream, permission)| (AskedIn::NoTurn(stream), permission)),
+            asked.into_iter().map(|(stream, permission)| (QuestionPlace::NoTurn(stream), permission)),
         );
     }
 }

@@ -15,7 +15,7 @@ use moothall_kernel::permission::{
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
-use super::asks::{Answered, Ask, Asked, AskedIn, Choice, Hooked, Reported, undecided};
+use super::asks::{AnsweredDialog, Ask, AnswerRoute, QuestionPlace, Choice, HookQuestion, ReportedQuestion, undecided};
 use super::io::{Around, Output, Reply, RequestId};
 use super::machine::{Machine, Wait};
 use super::stage::Stage;
@@ -28,7 +28,7 @@ impl Machine {
     /// was answered by then is the answer.
     pub(super) fn asked_by_hook(&mut self, id: RequestId, hook: Hook) {
         let asks = match hook.news {
-            HookNews::Asks { action, partial } => Some(Reported { action, partial }),
+            HookNews::Asks { action, partial } => Some(ReportedQuestion { action, partial }),
             HookNews::Began
             | HookNews::Prompt { .. }
             | HookNews::Stopped { .. }
@@ -41,7 +41,7 @@ impl Machine {
         let permission =
             PermissionId::new(hash(&[self.session.id.as_str(), &hook.id, &asks.action]));
         let recall = Output::Recall { key: key.clone(), permission: permission.clone() };
-        self.ask(recall, Wait::Recall(Box::new(Hooked { id, key, permission, asks })));
+        self.ask(recall, Wait::Recall(Box::new(HookQuestion { id, key, permission, asks })));
     }
 
     pub(super) fn recalled(&mut self, answer: Option<String>) {
@@ -54,8 +54,8 @@ impl Machine {
         }
     }
 
-    fn ask_for_hook(&mut self, hooked: Hooked) {
-        let Hooked { id, key, permission, asks } = hooked;
+    fn ask_for_hook(&mut self, hooked: HookQuestion) {
+        let HookQuestion { id, key, permission, asks } = hooked;
         let question = Question {
             partial: asks.partial,
             ..self.question(asks.action, PermissionOption::allow_or_deny())
@@ -76,9 +76,9 @@ impl Machine {
         }
         self.ask_person(Ask {
             permission,
-            asked_in: AskedIn::Turn(key),
+            asked_in: QuestionPlace::Turn(key),
             question,
-            to: Asked::Hook(id),
+            to: AnswerRoute::Hook(id),
             dialog: None,
         });
     }
@@ -153,7 +153,7 @@ impl Machine {
             match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
                 // A screen may show less than all of it, and a report may be of the dialog before:
                 // people see both.
-                Some(Reported { action, partial }) => {
+                Some(ReportedQuestion { action, partial }) => {
                     (format!("{}\n\nIn its report:\n{action}", dialog.action), partial)
                 }
                 // Before the program has begun it reports nothing, and its screen says it all.
@@ -164,7 +164,7 @@ impl Machine {
             };
         let question = Question { partial, ..self.question(action, dialog.options.clone()) };
         let places = match self.asking_turn() {
-            Some(key) => vec![AskedIn::Turn(key)],
+            Some(key) => vec![QuestionPlace::Turn(key)],
             None => self.places_in_no_turn(),
         };
         let asked: Vec<_> = places
@@ -180,7 +180,7 @@ impl Machine {
                 permission,
                 asked_in,
                 question: question.clone(),
-                to: Asked::Dialog,
+                to: AnswerRoute::Dialog,
                 dialog: Some(dialog.clone()),
             });
         }
@@ -196,7 +196,7 @@ impl Machine {
         &mut self,
         around: &Around<'_>,
         dialog: &Dialog,
-        asked_in: &AskedIn,
+        asked_in: &QuestionPlace,
     ) -> PermissionId {
         let print = print(&self.session, asked_in, dialog);
         let earlier = self
@@ -259,10 +259,10 @@ impl Machine {
         let question = Box::new(Question { stands, ..ask.question.clone() });
         let within = self.question_limit.unwrap_or(STANDING_MAX);
         self.out.push(match ask.asked_in.clone() {
-            AskedIn::Turn(key) => {
+            QuestionPlace::Turn(key) => {
                 Output::Report { key, report: Report::Permission { permission, question, within } }
             }
-            AskedIn::NoTurn(stream) => Output::AskInNoTurn { stream, permission, question },
+            QuestionPlace::NoTurn(stream) => Output::AskInNoTurn { stream, permission, question },
         });
     }
 
@@ -296,16 +296,16 @@ impl Machine {
     /// A program's hook has gone: its question was answered at the terminal, or the hook waited
     /// long enough. If the dialog goes on standing, people are asked by its own keys.
     pub(super) fn hook_gave_up(&mut self, id: RequestId) {
-        let gave_up = |ask: &mut Ask| matches!(ask.to, Asked::Hook(waiting) if waiting == id);
+        let gave_up = |ask: &mut Ask| matches!(ask.to, AnswerRoute::Hook(waiting) if waiting == id);
         for ask in self.questions.asks.extract_if(.., gave_up).collect::<Vec<_>>() {
             let Some(dialog) = ask.dialog.clone() else {
                 self.withdraw(ask, WithdrawalReason::GaveUp);
                 continue;
             };
             let Question { action, partial, .. } = ask.question.clone();
-            self.questions.reported(Reported { action, partial });
+            self.questions.reported(ReportedQuestion { action, partial });
             // One that was answered at the terminal may be drawn a moment longer.
-            self.questions.answered = Some(Answered { dialog, for_good: false });
+            self.questions.answered = Some(AnsweredDialog { dialog, for_good: false });
             self.withdraw(ask, WithdrawalReason::Replaced);
             self.look_at = Some(Millis(0));
         }
@@ -316,12 +316,12 @@ impl Machine {
         self.tell_withdrawn(ask.asked_in, ask.permission, because);
     }
 
-    fn tell_withdrawn(&mut self, asked_in: AskedIn, permission: PermissionId, because: WithdrawalReason) {
+    fn tell_withdrawn(&mut self, asked_in: QuestionPlace, permission: PermissionId, because: WithdrawalReason) {
         self.out.push(match asked_in {
-            AskedIn::Turn(key) => {
+            QuestionPlace::Turn(key) => {
                 Output::Report { key, report: Report::Withdrawn { permission, because } }
             }
-            AskedIn::NoTurn(stream) => Output::WithdrawInNoTurn { stream, permission, because },
+            QuestionPlace::NoTurn(stream) => Output::WithdrawInNoTurn { stream, permission, because },
         });
     }
 
@@ -347,13 +347,13 @@ impl Machine {
             });
         }
         match ask.to {
-            Asked::Hook(id) => {
+            AnswerRoute::Hook(id) => {
                 self.questions.answered =
-                    ask.dialog.map(|dialog| Answered { dialog, for_good: false });
+                    ask.dialog.map(|dialog| AnsweredDialog { dialog, for_good: false });
                 self.reply(Some(id), Reply::Permit(option.map_or(Permit::GaveUp, decided)));
                 self.look(true, None);
             }
-            Asked::Dialog => self.choose(ask, given),
+            AnswerRoute::Dialog => self.choose(ask, given),
         }
     }
 
@@ -366,7 +366,7 @@ impl Machine {
             None => the_only(&question.options, OptionKind::RejectOnce).map(|at| vec![at]),
         };
         let Some(chosen) = chosen else {
-            self.questions.answered = Some(Answered { dialog, for_good: true });
+            self.questions.answered = Some(AnsweredDialog { dialog, for_good: true });
             return self.look(true, None);
         };
         if planted::has(Bug::AnswerPressedBlindly) {
@@ -386,7 +386,7 @@ impl Machine {
     pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {
         match result {
             Ok(()) => {
-                self.questions.answered = Some(Answered { dialog: choice.dialog, for_good: false })
+                self.questions.answered = Some(AnsweredDialog { dialog: choice.dialog, for_good: false })
             }
             Err(fault) => {
                 tracing::warn!(session = %self.session.id, %fault, "an answer could not be typed");
@@ -429,15 +429,15 @@ fn the_only(options: &[PermissionOption], kind: OptionKind) -> Option<usize> {
 
 /// What tells a dialog from every other: the run of the program, where people are asked, and all
 /// that it shows.
-fn print(session: &Session, asked_in: &AskedIn, dialog: &Dialog) -> String {
+fn print(session: &Session, asked_in: &QuestionPlace, dialog: &Dialog) -> String {
     let pane = session
         .pane
         .as_ref()
         .map(|pane| format!("{}/{}/{}", pane.socket, pane.id, pane.pid))
         .unwrap_or_default();
     let place = match asked_in {
-        AskedIn::Turn(key) => format!("{}/{}/{}", key.stream, key.turn, key.attempt),
-        AskedIn::NoTurn(stream) => stream.to_string(),
+        QuestionPlace::Turn(key) => format!("{}/{}/{}", key.stream, key.turn, key.attempt),
+        QuestionPlace::NoTurn(stream) => stream.to_string(),
     };
     hash(&[session.id.as_str(), &pane, &place, &dialog.content()])
 }

@@ -9,9 +9,9 @@ use moothall_engine::sessions::{NewestTurn, Record, RecordEnd, RecordQuery, View
 use moothall_kernel::event::Fault;
 use moothall_kernel::time::Millis;
 
-use super::io::{Around, Keep, Output};
+use super::io::{Around, KeptItem, Output};
 use super::machine::{Machine, Wait};
-use super::stage::{Patience, Stage, Typed};
+use super::stage::{Patience, Stage, PromptSource};
 use crate::tags::tags_in;
 
 /// An idle screen without a report sends to the record after this time: reports are written before
@@ -99,14 +99,14 @@ impl Machine {
         let Some(tag) = self.owed_tag() else { return };
         let (id, mut draft) = (format!("record:{tag}"), self.draft(None));
         if let Some(native) = native.filter(|native| self.session.native.as_ref() != Some(native)) {
-            draft.keep(&id, Keep::Native(native.clone()));
+            draft.keep(&id, KeptItem::Native(native.clone()));
             draft.native = Some(native);
         }
         // A report that did not come would have said how many prompts there were.
         draft.inputs_seen = None;
         draft.accepted = self.current.as_ref().is_some_and(|current| current.tag == tag);
         draft.accepted_late = !draft.accepted;
-        draft.typed = Typed::Nothing;
+        draft.typed = PromptSource::Nothing;
         self.reported = Some(tag.clone());
         let ended = match end {
             RecordEnd::Said(text) => Ok(text),
@@ -127,7 +127,7 @@ impl Machine {
     /// Asks the record for the newest turn if nothing has explained what the program worked on.
     /// False if nothing is to be asked.
     pub(super) fn look_up_newest(&mut self, view: &View) -> bool {
-        let asks = std::mem::take(&mut self.is_unexplained) && self.typed == Typed::Nothing;
+        let asks = std::mem::take(&mut self.is_unexplained) && self.typed == PromptSource::Nothing;
         if asks {
             let query = RecordQuery { native: self.session.native.clone(), tag: None };
             let view = Box::new(view.clone());

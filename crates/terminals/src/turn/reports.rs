@@ -10,10 +10,10 @@ use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
-use super::asks::Reported;
-use super::io::{Around, Keep, Output, Reply, RequestId};
+use super::asks::ReportedQuestion;
+use super::io::{Around, KeptItem, Output, Reply, RequestId};
 use super::machine::{Machine, OPEN, Wait, not_now};
-use super::stage::{Current, Draft, Late, Stage, Typed};
+use super::stage::{Current, Draft, LateTurn, Stage, PromptSource};
 use crate::tags::tags_in;
 
 /// Said of a turn whose prompt came together with another.
@@ -21,7 +21,7 @@ const MIXED: &str = "Its program took this together with words of an earlier tur
 
 /// The outstanding turns whose prompt the program took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Taken {
+struct TakenPrompts {
     current: bool,
     late: bool,
 }
@@ -35,7 +35,7 @@ impl Machine {
         };
         let mut draft = self.draft(Some(request));
         if let Some(native) = native {
-            draft.keep(&hook.id, Keep::Native(native.clone()));
+            draft.keep(&hook.id, KeptItem::Native(native.clone()));
             // What another conversation was asked before does not count.
             (draft.native, draft.inputs_seen) = (Some(native), None);
             (self.retold, self.reported, self.seen_turn) = (None, None, None);
@@ -44,7 +44,7 @@ impl Machine {
         match hook.news {
             HookNews::Began | HookNews::Ended => {}
             HookNews::Asks { action, partial } => {
-                self.questions.reported(Reported { action, partial });
+                self.questions.reported(ReportedQuestion { action, partial });
                 draft.looks = true;
             }
             HookNews::Prompt { text } => self.prompted(around, &mut draft, &id, &text),
@@ -75,7 +75,7 @@ impl Machine {
             HookNews::Began | HookNews::Prompt { .. } => known != Some(native),
             HookNews::Stopped { inputs, .. } => {
                 let last = inputs.as_ref().and_then(|inputs| inputs.last());
-                let is_ours = last.is_some_and(|prompt| self.takes(prompt) != Taken::default());
+                let is_ours = last.is_some_and(|prompt| self.takes(prompt) != TakenPrompts::default());
                 known.is_none() || known != Some(native) && is_ours
             }
             HookNews::Failed { .. } => known.is_none(),
@@ -111,28 +111,28 @@ impl Machine {
         text: &str,
     ) {
         match self.takes(text) {
-            Taken { current: true, late: true } => draft.is_mixed = true,
-            Taken { current: true, late: false } => draft.accepted = true,
-            Taken { current: false, late: true } => draft.accepted_late = true,
-            Taken { current: false, late: false } if tags_in(text).next().is_some() => {
+            TakenPrompts { current: true, late: true } => draft.is_mixed = true,
+            TakenPrompts { current: true, late: false } => draft.accepted = true,
+            TakenPrompts { current: false, late: true } => draft.accepted_late = true,
+            TakenPrompts { current: false, late: false } if tags_in(text).next().is_some() => {
                 draft.heard = ReportOutcome::Nothing
             }
             // The record told it.
-            Taken { current: false, late: false } if self.retold.as_deref() == Some(text) => {}
-            Taken { current: false, late: false } if around.checkpoints.include(text) => {
-                draft.typed = Typed::Checkpoint
+            TakenPrompts { current: false, late: false } if self.retold.as_deref() == Some(text) => {}
+            TakenPrompts { current: false, late: false } if around.checkpoints.include(text) => {
+                draft.typed = PromptSource::Checkpoint
             }
-            Taken { current: false, late: false } => {
-                draft.keep(id, Keep::Cross { text: text.to_owned(), except: None, typed: true });
-                draft.typed = Typed::Person;
+            TakenPrompts { current: false, late: false } => {
+                draft.keep(id, KeptItem::Cross { text: text.to_owned(), except: None, typed: true });
+                draft.typed = PromptSource::Person;
                 self.settled = None;
             }
         }
     }
 
     /// Returns the outstanding turns whose tags stand in a prompt, at whatever place.
-    fn takes(&self, prompt: &str) -> Taken {
-        let mut taken = Taken::default();
+    fn takes(&self, prompt: &str) -> TakenPrompts {
+        let mut taken = TakenPrompts::default();
         for tag in tags_in(prompt) {
             match &self.late {
                 _ if self.is_currents(tag) => taken.current = true,
@@ -163,7 +163,7 @@ impl Machine {
         for (at, input) in inputs.iter().enumerate().skip(seen) {
             self.prompted(around, draft, &format!("{id}/{at}"), input);
         }
-        let last = inputs.last().filter(|input| self.takes(input) == Taken::default());
+        let last = inputs.last().filter(|input| self.takes(input) == TakenPrompts::default());
         let is_retold = last.is_some() && last == self.retold.as_ref();
         let over = last.and_then(|input| tags_in(input).last().map(str::to_owned));
         draft.is_over = over.or_else(|| self.retold.clone().filter(|_| is_retold));
@@ -187,7 +187,7 @@ impl Machine {
             let told = [&mut self.settled, &mut self.retold];
             let is_told = told.into_iter().any(|told| told.take_if(|told| *told == over).is_some());
             if let Some(text) = text.filter(|_| !is_told) {
-                draft.keep(id, Keep::Home(text));
+                draft.keep(id, KeptItem::Home(text));
             }
             return;
         }
@@ -201,37 +201,37 @@ impl Machine {
         };
         let taken = self.current.as_ref().filter(is_taken).map(|current| current.key.clone());
         if let Some(key) = taken.clone() {
-            draft.keep(id, Keep::Result { key, result: ended.map(Option::unwrap_or_default) });
+            draft.keep(id, KeptItem::Result { key, result: ended.map(Option::unwrap_or_default) });
         }
         draft.ended = true;
-        if taken.is_none() && draft.typed == Typed::Nothing && self.settled.take().is_some() {
+        if taken.is_none() && draft.typed == PromptSource::Nothing && self.settled.take().is_some() {
             // The record has told it already.
             return;
         }
         let except = taken.as_ref().map(|key| key.stream.clone());
         match (text, draft.typed) {
-            (Some(text), Typed::Person) => {
-                draft.keep(id, Keep::Cross { text, except, typed: false })
+            (Some(text), PromptSource::Person) => {
+                draft.keep(id, KeptItem::Cross { text, except, typed: false })
             }
-            (Some(text), Typed::Nothing) if taken.is_none() => {
+            (Some(text), PromptSource::Nothing) if taken.is_none() => {
                 let step = self.said_late(draft, text);
                 draft.keep(id, step);
             }
-            (Some(_) | None, Typed::Person | Typed::Nothing | Typed::Checkpoint) => {}
+            (Some(_) | None, PromptSource::Person | PromptSource::Nothing | PromptSource::Checkpoint) => {}
         }
-        if taken.is_some() || draft.typed != Typed::Checkpoint {
-            draft.keep(id, Keep::Listeners);
+        if taken.is_some() || draft.typed != PromptSource::Checkpoint {
+            draft.keep(id, KeptItem::Listeners);
         }
     }
 
     /// Words that answer nothing any more: those of a turn whose time was over are said unasked,
     /// those of one that somebody ended are kept with it, others only at home.
-    fn said_late(&self, draft: &Draft, text: String) -> Keep {
-        let is_lates = |late: &&Late| !draft.is_mixed && (late.is_taken || draft.accepted_late);
+    fn said_late(&self, draft: &Draft, text: String) -> KeptItem {
+        let is_lates = |late: &&LateTurn| !draft.is_mixed && (late.is_taken || draft.accepted_late);
         match self.late.as_ref().filter(is_lates) {
-            Some(late) if late.lapsed => Keep::Late { key: late.key.clone(), text },
-            Some(late) => Keep::Result { key: late.key.clone(), result: Ok(text) },
-            None => Keep::Home(text),
+            Some(late) if late.lapsed => KeptItem::Late { key: late.key.clone(), text },
+            Some(late) => KeptItem::Result { key: late.key.clone(), result: Ok(text) },
+            None => KeptItem::Home(text),
         }
     }
 
@@ -256,7 +256,7 @@ impl Machine {
             Wait::Keep(draft) => match result {
                 Ok(()) => self.apply(*draft),
                 Err(error) => {
-                    let is_of_record = draft.request.is_none() && draft.typed == Typed::Person;
+                    let is_of_record = draft.request.is_none() && draft.typed == PromptSource::Person;
                     self.is_unexplained |= is_of_record;
                     if is_of_record {
                         (self.retold, self.seen_turn) = (None, None);
@@ -325,7 +325,7 @@ impl Machine {
         }
         // One whose prompt it did not report yet may be what it works on now.
         self.late.take_if(|late| late.is_taken);
-        self.typed = Typed::Nothing;
+        self.typed = PromptSource::Nothing;
         match &mut self.current {
             // It is done with something of which it did not say what it was.
             Some(current) => current.is_doubtful = true,

@@ -9,7 +9,7 @@ use moothall_kernel::time::Millis;
 use super::io::{Around, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, Wait};
 use super::record::{GRACE, interrupted};
-use super::stage::{Current, Patience, Stage, Typed, Unread};
+use super::stage::{Current, Patience, Stage, PromptSource, UnreadableScreen};
 
 /// The time of [`GRACE`] for a prompt that the program may not have taken.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
@@ -89,7 +89,7 @@ impl Machine {
             return;
         }
         let now = around.now.steady;
-        let mut unread = self.unread.unwrap_or(Unread { since: now, told: false });
+        let mut unread = self.unread.unwrap_or(UnreadableScreen { since: now, told: false });
         let due = Millis(unread.since.0.saturating_add(UNREAD_FOR.0));
         if !unread.told && due <= now {
             unread.told = true;
@@ -157,7 +157,7 @@ impl Machine {
     /// The program waits for input. Where something is owed still, it may come in a moment.
     pub(super) fn idle_for_now(&mut self, around: &Around<'_>, view: &View) {
         let stage = self.sent_stage();
-        if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
+        if stage.is_none() && self.typed == PromptSource::Nothing && self.late.is_none() {
             if self.is_unexplained {
                 self.wait_out(around);
             } else {
@@ -202,7 +202,7 @@ impl Machine {
     /// Neither a report nor the record says how it ended: somebody interrupted it, or refused what
     /// it asked, or its prompt never arrived.
     pub(super) fn nothing_came(&mut self, view: &View) {
-        (self.late, self.typed) = (None, Typed::Nothing);
+        (self.late, self.typed) = (None, PromptSource::Nothing);
         if planted::has(Bug::TypedAgain)
             && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent)
         {

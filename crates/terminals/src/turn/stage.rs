@@ -5,7 +5,7 @@ use moothall_engine::agent::{Job, TurnKey};
 use moothall_engine::sessions::ReportOutcome;
 use moothall_kernel::time::Millis;
 
-use super::io::{Keep, RequestId};
+use super::io::{KeptItem, RequestId};
 
 /// The turn that has the terminal.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Current {
 
 /// A turn that was taken away while the program worked on it, or may have.
 #[derive(Clone, Debug)]
-pub(super) struct Late {
+pub(super) struct LateTurn {
     pub(super) key: TurnKey,
     pub(super) tag: String,
     /// The program said that it took its prompt.
@@ -39,7 +39,7 @@ pub(super) struct Late {
     pub(super) lapsed: bool,
 }
 
-impl Late {
+impl LateTurn {
     pub(super) fn of(current: &Current) -> Self {
         Self {
             key: current.key.clone(),
@@ -61,7 +61,7 @@ pub(super) enum Patience {
 
 /// Something stands on the screen that only a person at the terminal can read or answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unread {
+pub(super) struct UnreadableScreen {
     pub(super) since: Millis,
     /// People were told of it at the session's home.
     pub(super) told: bool,
@@ -88,7 +88,7 @@ pub(super) enum Stage {
 
 /// Whose prompt the program works on, when it is not a turn's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum PromptSource {
     /// It works on nobody's prompt.
     Nothing,
     /// Words that a person typed at the terminal.
@@ -111,17 +111,17 @@ pub(super) struct Draft {
     pub(super) is_mixed: bool,
     /// The tag of the last prompt that it names, if that is of a turn that is over.
     pub(super) is_over: Option<String>,
-    pub(super) typed: Typed,
+    pub(super) typed: PromptSource,
     pub(super) inputs_seen: Option<usize>,
     /// The program is done with what it worked on.
     pub(super) ended: bool,
     /// It is about what the screen shows.
     pub(super) looks: bool,
-    pub(super) steps: Vec<(String, Keep)>,
+    pub(super) steps: Vec<(String, KeptItem)>,
 }
 
 impl Draft {
-    pub(super) fn keep(&mut self, id: &str, step: Keep) {
+    pub(super) fn keep(&mut self, id: &str, step: KeptItem) {
         self.steps.push((id.to_owned(), step));
     }
 }

@@ -140,8 +140,8 @@ fn stopped(text: &str) -> HookNews {
     HookNews::Stopped { text: Some(text.into()), inputs: None, interrupted: false }
 }
 
-fn earlier(turn: u64, state: DeliveryState, is_open: bool) -> Earlier {
-    Earlier { key: key(turn), delivery: turn, state, is_open, asked: Vec::new() }
+fn earlier(turn: u64, state: DeliveryState, is_open: bool) -> UnfinishedDelivery {
+    UnfinishedDelivery { key: key(turn), delivery: turn, state, is_open, asked: Vec::new() }
 }
 
 /// What is wanted, in a few words. That the terminal is there, and alarms, are left out.
@@ -178,15 +178,15 @@ fn short(output: &Output) -> Option<String> {
     })
 }
 
-fn kept(step: &Keep) -> String {
+fn kept(step: &KeptItem) -> String {
     match step {
-        Keep::Native(native) => format!("native {native}"),
-        Keep::Result { key, result: Ok(text) } => format!("{} says {text}", key.turn),
-        Keep::Result { key, result: Err(fault) } => format!("{} fails {}", key.turn, fault.code),
-        Keep::Late { key, text } => format!("{} says late {text}", key.turn),
-        Keep::Cross { text, typed, .. } => format!("cross {text} {typed}"),
-        Keep::Home(text) => format!("home {text}"),
-        Keep::Listeners => "listeners".into(),
+        KeptItem::Native(native) => format!("native {native}"),
+        KeptItem::Result { key, result: Ok(text) } => format!("{} says {text}", key.turn),
+        KeptItem::Result { key, result: Err(fault) } => format!("{} fails {}", key.turn, fault.code),
+        KeptItem::Late { key, text } => format!("{} says late {text}", key.turn),
+        KeptItem::Cross { text, typed, .. } => format!("cross {text} {typed}"),
+        KeptItem::Home(text) => format!("home {text}"),
+        KeptItem::Listeners => "listeners".into(),
     }
 }
 
@@ -201,7 +201,7 @@ fn said(report: &Report) -> String {
 }
 
 impl Bench {
-    fn new(earlier: Vec<Earlier>) -> Self {
+    fn new(earlier: Vec<UnfinishedDelivery>) -> Self {
         let reports = Reports { questions: false, ..Reports::ALL };
         Self { machine: Machine::new(session(), earlier, Vec::new()), reports, time: 0, hooks: 0 }
     }

@@ -7,10 +7,10 @@ use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
-use super::asks::AskedIn;
-use super::io::{Around, Earlier, Output, Reply, RequestId, Seen};
+use super::asks::QuestionPlace;
+use super::io::{Around, UnfinishedDelivery, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, OPEN, Wait};
-use super::stage::{Current, Late, Stage, Typed};
+use super::stage::{Current, LateTurn, Stage, PromptSource};
 use crate::tags::tagged;
 
 /// What programs show in place of a long paste.
@@ -53,8 +53,8 @@ enum PromptEvidence {
 impl Machine {
     /// What an earlier process left: of a turn that goes on, it is found out how far it came; of
     /// one that is over, its row is.
-    pub(super) fn resume(&mut self, earlier: Earlier) {
-        let Earlier { key, delivery, state, is_open, asked } = earlier;
+    pub(super) fn resume(&mut self, earlier: UnfinishedDelivery) {
+        let UnfinishedDelivery { key, delivery, state, is_open, asked } = earlier;
         let stage = match state {
             DeliveryState::Pending => Stage::Begun,
             DeliveryState::Sending => Stage::Typing,
@@ -77,7 +77,7 @@ impl Machine {
         if is_open {
             let asked = asked
                 .into_iter()
-                .map(|permission| (AskedIn::Turn(current.key.clone()), permission));
+                .map(|permission| (QuestionPlace::Turn(current.key.clone()), permission));
             self.questions.remember(asked);
             self.current = Some(current);
         } else {
@@ -99,7 +99,7 @@ impl Machine {
         self.note_over(&current.key);
         self.mark(&current, &OPEN, to, evidence);
         if current.stage >= Stage::Typing {
-            self.late = Some(Late::of(&current));
+            self.late = Some(LateTurn::of(&current));
         }
     }
 
@@ -127,7 +127,7 @@ impl Machine {
         let composer = view.composer.as_deref().unwrap_or_default().trim();
         if composer.contains(&current.tag) || (current.is_pasted && composer.contains(PASTED)) {
             current.is_pasted = true;
-            let is_free = self.typed == Typed::Nothing && self.late.is_none();
+            let is_free = self.typed == PromptSource::Nothing && self.late.is_none();
             if is_free {
                 self.deliver();
             }
@@ -151,7 +151,7 @@ impl Machine {
     /// owed to anybody.
     fn is_free(&self, view: &View) -> bool {
         let is_empty = view.composer.as_ref().is_none_or(|text| text.trim().is_empty());
-        self.typed == Typed::Nothing
+        self.typed == PromptSource::Nothing
             && self.late.is_none()
             && view.state == PaneState::Idle
             && is_empty
@@ -298,7 +298,7 @@ impl Machine {
     fn give_up(&mut self, message: &str) {
         let Some(current) = self.current.take() else { return };
         self.mark(&current, &OPEN, DeliveryState::Unknown, message);
-        self.late = Some(Late::of(&current));
+        self.late = Some(LateTurn::of(&current));
         self.fail(
             &current.key,
             Fault { prompt_delivered: true, ..Fault::new("delivery_unknown", message) },

@@ -97,7 +97,7 @@ fn the_ninth_question_is_refused_and_people_are_told_once() {
 fn a_dialog_takes_the_place_of_questions_that_did_not_come_back() {
     let asked = (1..=8).map(|number| PermissionId::new(format!("old-{number}"))).collect();
     let mut bench =
-        Bench::new(vec![Earlier { asked, ..earlier(1, DeliveryState::Accepted, true) }]);
+        Bench::new(vec![UnfinishedDelivery { asked, ..earlier(1, DeliveryState::Accepted, true) }]);
     bench.reports = Reports::ALL;
     bench.told(Input::Offered(job(1)));
     bench.says(Input::Drawn, &["see"]);

@@ -10,7 +10,7 @@ use moothall_kernel::ids::{PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::permission::Question;
 use moothall_kernel::time::{Millis, Timestamp};
-use moothall_terminals::turn::Earlier;
+use moothall_terminals::turn::UnfinishedDelivery;
 
 /// A turn, as its conversation has it.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +112,7 @@ impl Book {
     }
 
     /// What a new process finds.
-    pub(super) fn earlier(&self) -> Vec<Earlier> {
+    pub(super) fn earlier(&self) -> Vec<UnfinishedDelivery> {
         let is_owed = |state: DeliveryState| {
             matches!(
                 state,
@@ -126,7 +126,7 @@ impl Book {
         let earlier = owed.map(|(row, delivery)| {
             let turn = &self.turns[&row.turn];
             let asked = turn.asked.keys().cloned().collect();
-            Earlier {
+            UnfinishedDelivery {
                 key: Self::key(row.turn),
                 delivery,
                 state: row.state,

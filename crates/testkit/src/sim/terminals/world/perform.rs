@@ -3,7 +3,7 @@
 use moothall_engine::ports::LogError;
 use moothall_engine::sessions::{HostFault, Key, PasteReport, SessionError};
 use moothall_kernel::ids::PermissionId;
-use moothall_terminals::turn::{Input, Keep, Output, Seen};
+use moothall_terminals::turn::{Input, KeptItem, Output, Seen};
 
 use super::super::super::check::Objection;
 use super::super::check;
@@ -107,22 +107,22 @@ impl World {
         Ok(())
     }
 
-    fn keep(&mut self, id: &str, step: Keep) -> Result<(), Objection> {
+    fn keep(&mut self, id: &str, step: KeptItem) -> Result<(), Objection> {
         match step {
-            Keep::Native(native) => self.book.native = Some(native),
-            Keep::Result { key, result } if self.book.kept.insert(format!("{id}/{}", key.turn)) => {
+            KeptItem::Native(native) => self.book.native = Some(native),
+            KeptItem::Result { key, result } if self.book.kept.insert(format!("{id}/{}", key.turn)) => {
                 result.iter().try_for_each(|text| check::result(key.turn.0, text))?;
                 self.book.end(key.turn.0);
                 self.server.iter_mut().for_each(|server| server.done.extend([key.turn.0]));
             }
-            Keep::Late { key, text } if self.book.kept.insert(format!("{id}/{}", key.turn)) => {
+            KeptItem::Late { key, text } if self.book.kept.insert(format!("{id}/{}", key.turn)) => {
                 check::result(key.turn.0, &text)?
             }
-            Keep::Result { .. }
-            | Keep::Late { .. }
-            | Keep::Cross { .. }
-            | Keep::Home(_)
-            | Keep::Listeners => {}
+            KeptItem::Result { .. }
+            | KeptItem::Late { .. }
+            | KeptItem::Cross { .. }
+            | KeptItem::Home(_)
+            | KeptItem::Listeners => {}
         }
         Ok(())
     }
