@@ -68,18 +68,18 @@ fn number(variable: &str, usual: u64) -> u64 {
 }
 
 fn tried(target: &str, input: &[u8], check: &impl Fn(&[u8])) {
-    let told = Told { target, input };
+    let told = PanicReport { target, input };
     check(input);
     drop(told);
 }
 
 /// Tells the input when the check panics.
-struct Told<'a> {
+struct PanicReport<'a> {
     target: &'a str,
     input: &'a [u8],
 }
 
-impl Drop for Told<'_> {
+impl Drop for PanicReport<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!(

@@ -12,21 +12,21 @@ use super::Subject;
 use super::keys::{add, at, entry, ids, token};
 
 /// A registration, as somebody asks for it.
-struct Asked {
+struct RegistrationCase {
     card: AgentCard,
     claim: TokenHash,
     token: Token,
     entry: AuditEntry,
 }
 
-impl Asked {
+impl RegistrationCase {
     async fn of(&self, log: &impl Principals) -> Registered {
         log.register(&self.card, &self.claim, &self.token, &self.entry).await.unwrap()
     }
 }
 
-fn asked(id: &str, name: &str) -> Asked {
-    Asked {
+fn asked(id: &str, name: &str) -> RegistrationCase {
+    RegistrationCase {
         card: AgentCard {
             id: id.into(),
             name: name.into(),
@@ -40,13 +40,13 @@ fn asked(id: &str, name: &str) -> Asked {
     }
 }
 
-fn owned(id: &str, owner: &str, seconds: u64) -> Asked {
+fn owned(id: &str, owner: &str, seconds: u64) -> RegistrationCase {
     let asked = asked(id, id);
     let card = AgentCard { owner: Some(owner.into()), created_at: at(seconds), ..asked.card };
-    Asked { card, ..asked }
+    RegistrationCase { card, ..asked }
 }
 
-async fn registered(log: &impl Principals, id: &str, name: &str) -> Asked {
+async fn registered(log: &impl Principals, id: &str, name: &str) -> RegistrationCase {
     let asked = asked(id, name);
     assert_eq!(asked.of(log).await, Registered::Yes);
     asked
@@ -70,7 +70,7 @@ fn names(cards: &[AgentCard]) -> Vec<&str> {
 pub async fn an_agent_registers_with_all_that_is_its<S: Subject>(subject: S) {
     let log = subject.log();
     let plain = asked("1", "Scout");
-    let scout = Asked {
+    let scout = RegistrationCase {
         card: AgentCard { description: Some("Looks around.".into()), ..plain.card },
         token: token("key", "ann", TokenKind::Agent),
         ..plain
@@ -170,7 +170,7 @@ pub async fn an_owner_lists_their_agents<S: Subject>(subject: S) {
 /// A list has its bound, which leaves out the newest.
 pub async fn a_list_of_agents_has_an_end<S: Subject>(subject: S) {
     let log = subject.log();
-    let many: Vec<Asked> = (0..=CARDS_LISTED_MAX)
+    let many: Vec<RegistrationCase> = (0..=CARDS_LISTED_MAX)
         .map(|place| owned(&format!("agent-{place}"), "ann", place as u64))
         .collect();
     let tried = join_all(many.iter().map(|asked| asked.of(log))).await;

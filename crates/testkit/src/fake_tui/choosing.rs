@@ -8,7 +8,7 @@ const HINT: &str = "Type something.";
 
 /// A question that is being answered.
 #[derive(Default)]
-pub(super) struct Choosing {
+pub(super) struct OpenChoice {
     question: String,
     options: Vec<String>,
     /// The row that has the focus, from 0; the one after the options is the field.
@@ -17,7 +17,7 @@ pub(super) struct Choosing {
 }
 
 /// What a key came to.
-pub(super) enum Chosen {
+pub(super) enum ChoiceOutcome {
     /// The question stays on the screen.
     Nothing,
     /// It is answered so.
@@ -26,7 +26,7 @@ pub(super) enum Chosen {
     Declined,
 }
 
-impl Choosing {
+impl OpenChoice {
     /// A question from `question|option|option`.
     pub(super) fn of(words: &str) -> Self {
         let mut parts = words.split('|').map(str::to_owned);
@@ -41,7 +41,7 @@ impl Choosing {
         self.options.len()
     }
 
-    pub(super) fn key(&mut self, key: Key) -> Chosen {
+    pub(super) fn key(&mut self, key: Key) -> ChoiceOutcome {
         match key {
             Key::Text(text) | Key::Paste(text) if self.at == self.field() => {
                 self.words.push_str(&text)
@@ -50,31 +50,31 @@ impl Choosing {
             Key::Backspace if self.at == self.field() => drop(self.words.pop()),
             Key::Enter => return self.choose(self.at),
             Key::Up => self.at = self.at.saturating_sub(1),
-            Key::Escape | Key::Interrupt => return Chosen::Declined,
+            Key::Escape | Key::Interrupt => return ChoiceOutcome::Declined,
             Key::Paste(_) | Key::Backspace => {}
         }
-        Chosen::Nothing
+        ChoiceOutcome::Nothing
     }
 
-    fn digit(&mut self, text: &str) -> Chosen {
+    fn digit(&mut self, text: &str) -> ChoiceOutcome {
         match text.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) {
             Some(at) if at == self.field() && self.words.is_empty() => {
                 self.at = at;
-                Chosen::Nothing
+                ChoiceOutcome::Nothing
             }
             Some(at) => self.choose(at),
-            None => Chosen::Nothing,
+            None => ChoiceOutcome::Nothing,
         }
     }
 
-    fn choose(&self, at: usize) -> Chosen {
+    fn choose(&self, at: usize) -> ChoiceOutcome {
         match self.options.get(at) {
-            Some(option) => Chosen::Answer(option.clone()),
+            Some(option) => ChoiceOutcome::Answer(option.clone()),
             None if at == self.field() && !self.words.is_empty() => {
-                Chosen::Answer(self.words.clone())
+                ChoiceOutcome::Answer(self.words.clone())
             }
-            None if at > self.field() => Chosen::Declined,
-            None => Chosen::Nothing,
+            None if at > self.field() => ChoiceOutcome::Declined,
+            None => ChoiceOutcome::Nothing,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::choosing::Choosing;
+use super::choosing::OpenChoice;
 
 /// A paste of more lines than this is shown as a note, as the real programs do.
 const PASTE_LINES_MAX: usize = 3;
@@ -18,7 +18,7 @@ pub(super) struct Screen {
     pub(super) said: Vec<String>,
     pub(super) working: bool,
     pub(super) asking: Option<String>,
-    pub(super) choosing: Option<Choosing>,
+    pub(super) choosing: Option<OpenChoice>,
     pub(super) composer: Composer,
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::choosing::{Choosing, Chosen};
+use super::choosing::{OpenChoice, ChoiceOutcome};
 use super::keys::Key;
 use super::{Next, PLANTED, Tui, Wake, hooks};
 
@@ -50,7 +50,7 @@ impl Tui {
             None => Some(Instant::now() + self.options.work),
         };
         let asks = directives(&prompt, "ask").map(str::to_owned).collect();
-        let choosing = directive(&prompt, "choose").map(Choosing::of);
+        let choosing = directive(&prompt, "choose").map(OpenChoice::of);
         self.turn = Some(Turn { prompt, until, denied: None, chosen: None, asks });
         match choosing {
             Some(choosing) => self.ask_which(choosing),
@@ -82,7 +82,7 @@ impl Tui {
     }
 
     /// Asks its user something. A hook hears of it, and cannot answer it.
-    fn ask_which(&mut self, choosing: Choosing) {
+    fn ask_which(&mut self, choosing: OpenChoice) {
         let payload = self.payload(
             "PermissionRequest",
             json!({"tool_name": "AskUserQuestion", "tool_input": {}}),
@@ -97,9 +97,9 @@ impl Tui {
     /// A key goes into the question.
     pub(super) fn choose(&mut self, key: Key) -> Next {
         let chosen = match self.screen.choosing.as_mut().map(|choosing| choosing.key(key)) {
-            Some(Chosen::Answer(answer)) => answer,
-            Some(Chosen::Declined) => "nothing".to_owned(),
-            Some(Chosen::Nothing) | None => return Next::On,
+            Some(ChoiceOutcome::Answer(answer)) => answer,
+            Some(ChoiceOutcome::Declined) => "nothing".to_owned(),
+            Some(ChoiceOutcome::Nothing) | None => return Next::On,
         };
         self.screen.choosing = None;
         if let Some(turn) = &mut self.turn {

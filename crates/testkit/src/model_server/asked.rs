@@ -7,7 +7,7 @@ use super::wire::Wire;
 
 /// What a request asks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct ParsedRequest {
     /// The model that it names.
     pub(super) model: String,
     /// The key that it brings.
@@ -22,7 +22,7 @@ pub(super) struct Asked {
     pub(super) schema: Option<Value>,
 }
 
-impl Asked {
+impl ParsedRequest {
     /// Reads a body. Gemini names model and streaming in the path.
     pub(super) fn read(wire: Wire, headers: &HeaderMap, body: &Value) -> Self {
         Self {

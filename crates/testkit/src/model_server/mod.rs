@@ -37,7 +37,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use asked::Asked;
+use asked::ParsedRequest;
 pub use reply::{Gate, Reply, Tokens};
 
 /// A request that the server got.
@@ -208,7 +208,7 @@ impl Shared {
     }
 
     /// The scripted reply to a request: by its words, then by model, then by key.
-    fn reply(&self, asked: &Asked, body: &Value) -> Option<Reply> {
+    fn reply(&self, asked: &ParsedRequest, body: &Value) -> Option<Reply> {
         let mut scripts = self.scripts();
         let fitting = scripts.fitting(&asked.newest, body);
         fitting.or_else(|| scripts.next(&asked.model)).or_else(|| scripts.next(&asked.key))

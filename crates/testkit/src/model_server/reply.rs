@@ -71,14 +71,14 @@ pub(super) enum Act {
     /// A single piece of so many bytes, in one event.
     Flood(usize),
     /// These bytes, piece by piece, and what becomes of the connection behind them.
-    Raw { content_type: &'static str, pieces: Vec<Bytes>, then: Then },
+    Raw { content_type: &'static str, pieces: Vec<Bytes>, then: ConnectionFate },
     /// Says these pieces, then an error inside the stream.
     Fail { after: Vec<String>, kind: String, message: String },
 }
 
 /// The fate of a connection behind the last bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum ConnectionFate {
     /// The body ends in good order.
     Ends,
     /// The connection breaks.
@@ -213,22 +213,22 @@ impl Reply {
     /// These bytes, in exactly these pieces, with status 200 and this content type.
     pub fn raw<'a>(content_type: &'static str, pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let pieces = pieces.into_iter().map(Bytes::copy_from_slice).collect();
-        Self::new(Act::Raw { content_type, pieces, then: Then::Ends })
+        Self::new(Act::Raw { content_type, pieces, then: ConnectionFate::Ends })
     }
 
     /// Breaks the connection behind its raw bytes.
     #[must_use]
     pub fn breaking(self) -> Self {
-        self.then(Then::Breaks)
+        self.then(ConnectionFate::Breaks)
     }
 
     /// Holds the connection open behind its raw bytes.
     #[must_use]
     pub fn holding(self) -> Self {
-        self.then(Then::Holds)
+        self.then(ConnectionFate::Holds)
     }
 
-    fn then(mut self, next: Then) -> Self {
+    fn then(mut self, next: ConnectionFate) -> Self {
         if let Act::Raw { then, .. } = &mut self.act {
             *then = next;
         }

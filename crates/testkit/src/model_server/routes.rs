@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::asked::Asked;
+use super::asked::ParsedRequest;
 use super::reply::{Act, Reply};
 use super::wire::{Speech, Wire};
 use super::{Open, Request, Shared, echo, steps};
@@ -64,7 +64,7 @@ async fn ask(
     body: Bytes,
 ) -> Response {
     let body = json_of(&body);
-    let asked = Asked::read(wire, &headers, &body);
+    let asked = ParsedRequest::read(wire, &headers, &body);
     answer(wire, &shared, &uri, asked, body).await
 }
 
@@ -78,10 +78,10 @@ async fn gemini(
 ) -> Response {
     let body = json_of(&body);
     let (model, method) = call.rsplit_once(':').unwrap_or((&call, "generateContent"));
-    let asked = Asked {
+    let asked = ParsedRequest {
         model: model.to_owned(),
         stream: method == "streamGenerateContent",
-        ..Asked::read(Wire::Gemini, &headers, &body)
+        ..ParsedRequest::read(Wire::Gemini, &headers, &body)
     };
     if method == "countTokens" {
         return Json(json!({"totalTokens": asked.chars.div_ceil(4)})).into_response();
@@ -93,10 +93,10 @@ async fn answer(
     wire: Wire,
     shared: &Arc<Shared>,
     uri: &Uri,
-    asked: Asked,
+    asked: ParsedRequest,
     body: Value,
 ) -> Response {
-    let Asked { model, key, stream, newest, .. } = asked.clone();
+    let ParsedRequest { model, key, stream, newest, .. } = asked.clone();
     let reply = match &asked.schema {
         Some(schema) => Some(Reply::text(&echo::fitting(schema).to_string())),
         None => shared.reply(&asked, &body),
@@ -141,7 +141,7 @@ fn page() -> Response {
     ([(header::CONTENT_TYPE, "text/html")], page).into_response()
 }
 
-fn speak(wire: Wire, asked: &Asked, reply: &Reply, act: &Act, open: Open) -> Response {
+fn speak(wire: Wire, asked: &ParsedRequest, reply: &Reply, act: &Act, open: Open) -> Response {
     let text = match act {
         Act::Say(pieces) | Act::Stall(pieces) | Act::Break(pieces) | Act::End(pieces) => {
             pieces.concat()

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 
 use super::Open;
-use super::reply::{Act, Gate, Reply, Then};
+use super::reply::{Act, Gate, Reply, ConnectionFate};
 use super::wire::{Speech, Wire};
 
 /// Bytes of an overlong event sent at once.
@@ -37,15 +37,15 @@ pub(super) fn endless(open: Open) -> Body {
 /// The first half of a text; then the connection breaks.
 pub(super) fn half(text: &str, open: Open) -> Body {
     let bytes = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
-    raw(&[bytes], Then::Breaks, open)
+    raw(&[bytes], ConnectionFate::Breaks, open)
 }
 
 /// Bytes as a test has them.
-pub(super) fn raw(pieces: &[Bytes], then: Then, open: Open) -> Body {
+pub(super) fn raw(pieces: &[Bytes], then: ConnectionFate, open: Open) -> Body {
     let end = match then {
-        Then::Ends => None,
-        Then::Breaks => Some(Step::Break),
-        Then::Holds => Some(Step::Hang),
+        ConnectionFate::Ends => None,
+        ConnectionFate::Breaks => Some(Step::Break),
+        ConnectionFate::Holds => Some(Step::Hang),
     };
     play(pieces.iter().cloned().map(Step::Send).chain(end).collect(), open)
 }

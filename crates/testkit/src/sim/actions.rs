@@ -11,7 +11,7 @@ use super::check::Objection;
 use super::check::promises::promise;
 use super::people::{self, AGENTS};
 use super::rng::Rng;
-use super::server::{Request, Told};
+use super::server::{Request, HostInput};
 use super::world::{World, object};
 
 /// How likely each thing is in this run; some never happen, so that others come to bear.
@@ -105,7 +105,7 @@ impl World {
         let owing = self.owing(room);
         self.servers[room]
             .queue
-            .push_back(Told::Asked(Request { owing, ..Request::new(command, key) }));
+            .push_back(HostInput::Asked(Request { owing, ..Request::new(command, key) }));
     }
 
     pub(crate) fn somebody(&mut self, room: usize) -> ParticipantId {
@@ -353,14 +353,14 @@ impl World {
         }
         if self.rng.chance(20) {
             people::change(&mut self.rng, &mut self.servers[room].roster);
-            self.servers[room].queue.push_back(Told::Refresh);
+            self.servers[room].queue.push_back(HostInput::Refresh);
         }
     }
 
     /// A client that got no answer repeats its request.
     fn ask_again(&mut self) {
         for (room, request) in std::mem::take(&mut self.unanswered) {
-            self.servers[room].queue.push_back(Told::Asked(request));
+            self.servers[room].queue.push_back(HostInput::Asked(request));
         }
     }
 

@@ -11,7 +11,7 @@ use moothall_kernel::time::Millis;
 use super::check::{Objection, Verdict};
 use super::marks;
 use super::rng::Rng;
-use super::server::{Request, Told};
+use super::server::{Request, HostInput};
 use super::world::{DAWN, World, object};
 
 /// For so long somebody is asked.
@@ -19,7 +19,7 @@ pub(crate) const WITHIN: Millis = Millis::from_secs(30);
 
 /// What somebody said about a request, for whichever host there is when it arrives.
 #[derive(Clone, Debug)]
-pub(crate) struct Answered {
+pub(crate) struct ConsentAnswer {
     room: usize,
     id: RequestId,
     consent: Consent,
@@ -38,7 +38,7 @@ pub(crate) struct Consents {
     /// Whether there is any in this run.
     happen: bool,
     /// What will be said, and when.
-    coming: Vec<(i64, Answered)>,
+    coming: Vec<(i64, ConsentAnswer)>,
     open: BTreeMap<RequestId, Question>,
     /// Marks of posts that need it.
     needed: BTreeSet<usize>,
@@ -109,9 +109,9 @@ impl World {
         let request = Request { conditional: true, ..Request::new(post, key) };
         self.consents.needed.extend(mark_of(&request));
         if request.key.is_some() && self.consents.rng.chance(25) {
-            self.servers[room].queue.push_back(Told::Asked(request.clone()));
+            self.servers[room].queue.push_back(HostInput::Asked(request.clone()));
         }
-        self.servers[room].queue.push_back(Told::Asked(request));
+        self.servers[room].queue.push_back(HostInput::Asked(request));
     }
 
     /// The host wants somebody asked.
@@ -137,7 +137,7 @@ impl World {
             .consents
             .say()
             .into_iter()
-            .map(|(after, consent)| (now + after as i64, Answered { room, id, consent }));
+            .map(|(after, consent)| (now + after as i64, ConsentAnswer { room, id, consent }));
         self.consents.coming.extend(said);
         Ok(())
     }
@@ -146,13 +146,13 @@ impl World {
     pub(crate) fn tell_of_consents(&mut self) {
         let now = self.time;
         for (_, answered) in self.consents.coming.extract_if(.., |(at, _)| *at <= now) {
-            self.servers[answered.room].queue.push_back(Told::Consent(answered));
+            self.servers[answered.room].queue.push_back(HostInput::Consent(answered));
         }
     }
 
     /// A host is told. In time, and the first time, that counts.
-    pub(crate) fn note_consent(&mut self, room: usize, answered: Answered) -> Input {
-        let Answered { id, consent, .. } = answered;
+    pub(crate) fn note_consent(&mut self, room: usize, answered: ConsentAnswer) -> Input {
+        let ConsentAnswer { id, consent, .. } = answered;
         let (host, steady) = (self.servers[room].number, Millis((self.time - DAWN) as u64));
         let waits = self.servers[room].waiting.contains_key(&id);
         if let Some(question) =

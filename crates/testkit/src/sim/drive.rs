@@ -19,7 +19,7 @@ use super::consent;
 use super::log::{Fault, is_same};
 use super::marks;
 use super::people;
-use super::server::{Outstanding, Server, Told};
+use super::server::{Outstanding, Server, HostInput};
 use super::story;
 use super::world::{DAWN, World, object};
 
@@ -61,17 +61,17 @@ impl World {
         for _ in 0..self.rng.between(1, 4) {
             let Some(told) = self.servers[room].queue.pop_front() else { break };
             let input = match told {
-                Told::Asked(request) => self.servers[room].request(request),
-                Told::Report(job, key, report) => {
+                HostInput::Asked(request) => self.servers[room].request(request),
+                HostInput::Report(job, key, report) => {
                     self.note_told(room, job, &key, &report);
                     Input::Report { key, report, receipt: None }
                 }
-                Told::Probed(key, probe) => {
+                HostInput::Probed(key, probe) => {
                     self.note_probed(&key, &probe);
                     Input::Probed { key, probe }
                 }
-                Told::Consent(answered) => self.note_consent(room, answered),
-                Told::Refresh => Input::Refresh,
+                HostInput::Consent(answered) => self.note_consent(room, answered),
+                HostInput::Refresh => Input::Refresh,
             };
             self.tell(room, input)?;
         }
@@ -158,7 +158,7 @@ impl World {
                 let runs =
                     self.jobs.iter().any(|job| job.key() == key && !job.orphan && !job.reported);
                 let probe = if runs { Probe::Running } else { Probe::Unknown };
-                self.servers[room].queue.push_back(Told::Probed(key, probe));
+                self.servers[room].queue.push_back(HostInput::Probed(key, probe));
             }
             Output::Cancel { key } | Output::Lapse { key } => self.cancel(&key),
             Output::Wake { at } => {

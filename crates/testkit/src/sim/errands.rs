@@ -15,7 +15,7 @@ use super::check::{Objection, Verdict as Checked};
 use super::log::stream;
 use super::marks;
 use super::rng::Rng;
-use super::server::{Request, Told};
+use super::server::{Request, HostInput};
 use super::world::{World, object};
 
 /// Where a command is on its way.
@@ -29,7 +29,7 @@ enum Leg {
 
 /// All about commands from room to room. It has chances of its own, so that runs without them are
 /// the same with it.
-pub(crate) struct Errands {
+pub(crate) struct CrossCommands {
     rng: Rng,
     /// Whether there are any in this run.
     happen: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Errands {
     last: BTreeMap<usize, u64>,
 }
 
-impl Errands {
+impl CrossCommands {
     pub(crate) fn new(seed: u64) -> Self {
         let (open, carried, deliveries, marks, last) = <_>::default();
         Self {
@@ -152,7 +152,7 @@ impl World {
                         ..Request::new(ClientCommand::Post(post), None)
                     };
                     self.errands.carried.insert(room, Leg::Sent);
-                    self.servers[room].queue.push_back(Told::Asked(request));
+                    self.servers[room].queue.push_back(HostInput::Asked(request));
                 }
             }
         }

@@ -11,7 +11,7 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
 use moothall_kernel::{Aggregate, Conversation};
 
-use super::consent::{self, Answered};
+use super::consent::{self, ConsentAnswer};
 use super::errands;
 
 /// What a client asks.
@@ -46,13 +46,13 @@ impl Request {
     clippy::large_enum_variant,
     reason = "most of what a host is told are requests; boxing them would cost each of them"
 )]
-pub(crate) enum Told {
+pub(crate) enum HostInput {
     Asked(Request),
     /// The job of this number reports.
     Report(u64, TurnKey, Report),
     Probed(TurnKey, Probe),
     /// What somebody said who was asked to agree.
-    Consent(Answered),
+    Consent(ConsentAnswer),
     Refresh,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Server {
     /// Tells it from those before and after it.
     pub(crate) number: u64,
     pub(crate) host: Host,
-    pub(crate) queue: VecDeque<Told>,
+    pub(crate) queue: VecDeque<HostInput>,
     pub(crate) outstanding: Option<Outstanding>,
     pub(crate) waiting: BTreeMap<RequestId, Request>,
     /// No two servers use the same ids.
@@ -115,7 +115,7 @@ impl Server {
     }
 
     pub(crate) fn ask(&mut self, command: impl Into<Command>) {
-        self.queue.push_back(Told::Asked(Request::new(command, None)));
+        self.queue.push_back(HostInput::Asked(Request::new(command, None)));
     }
 
     /// A request on its way to the host.

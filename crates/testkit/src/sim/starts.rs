@@ -10,7 +10,7 @@ use moothall_kernel::talk::{TalkOutcome, TalkRequest};
 use moothall_kernel::time::Millis;
 
 use super::check::Objection;
-use super::server::{self, Told};
+use super::server::{self, HostInput};
 use super::world::{World, object};
 
 /// Pause before an outcome that was not kept is told again, in milliseconds.
@@ -146,7 +146,7 @@ impl World {
                 let key = Some(format!("start {}", known.permission));
                 servers[known.room]
                     .queue
-                    .push_back(Told::Asked(server::Request::new(command, key)));
+                    .push_back(HostInput::Asked(server::Request::new(command, key)));
                 known.due = now + RETRY;
             }
             owed

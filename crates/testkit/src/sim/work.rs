@@ -14,7 +14,7 @@ use super::agents::{self, Job, Report};
 use super::check::promises::promise;
 use super::check::{Objection, prompts};
 use super::marks;
-use super::server::{Request, Told};
+use super::server::{Request, HostInput};
 use super::world::{DAWN, World, object};
 
 impl World {
@@ -183,12 +183,12 @@ impl World {
         self.servers[job.room].queue.extend(told);
     }
 
-    fn told_of(&mut self, job: &Job, report: &Report) -> Option<Told> {
-        let said = |said| Some(Told::Report(job.id, job.key(), said));
+    fn told_of(&mut self, job: &Job, report: &Report) -> Option<HostInput> {
+        let said = |said| Some(HostInput::Report(job.id, job.key(), said));
         match report {
             Report::Started if job.comes_by_itself() => None,
             Report::Started => said(Said::Started { through: job.through }),
-            Report::Lost => Some(Told::Probed(job.key(), Probe::Lost)),
+            Report::Lost => Some(HostInput::Probed(job.key(), Probe::Lost)),
             Report::Ask(within) => {
                 self.last_permission += 1;
                 let permission = PermissionId::new(format!("p{}", self.last_permission));
@@ -206,7 +206,7 @@ impl World {
     }
 
     /// A client that answers by posting speaks for itself; for the others, the runtime reports.
-    fn finish(&mut self, job: &Job, report: &Report) -> Told {
+    fn finish(&mut self, job: &Job, report: &Report) -> HostInput {
         let state = self.servers[job.room].room();
         let result = agents::result(&mut self.rng, job, report, state, &mut self.marks);
         let by = Actor::named(job.participant.clone());
@@ -220,9 +220,9 @@ impl World {
                 } else {
                     ClientCommand::Pass { by, to: None, reply_to: None, at_once: false }
                 };
-                Told::Asked(Request::new(command, Some(self.key())))
+                HostInput::Asked(Request::new(command, Some(self.key())))
             }
-            result => Told::Report(
+            result => HostInput::Report(
                 job.id,
                 job.key(),
                 Said::Finished { result, usage: Usage { ms: 5, ..Usage::default() } },

@@ -22,12 +22,12 @@ use super::check::promises::promise;
 use super::check::{Bench, Objection, Verdict};
 use super::consent::Consents;
 use super::drive::waits_for_time;
-use super::errands::Errands;
+use super::errands::CrossCommands;
 use super::log::{Disk, is_same, stream};
 use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
-use super::server::{Outstanding, Request, Server, Told};
+use super::server::{Outstanding, Request, Server, HostInput};
 use super::starts::Beginning;
 use super::story::Story;
 
@@ -80,7 +80,7 @@ pub(crate) struct World {
     /// Programs that this process is starting.
     pub(crate) beginnings: Vec<Beginning>,
     pub(crate) consents: Consents,
-    pub(crate) errands: Errands,
+    pub(crate) errands: CrossCommands,
     pub(crate) habits: Habits,
     pub(crate) stats: Stats,
     pub(crate) story: Story,
@@ -126,7 +126,7 @@ impl World {
             last_permission: 0,
             beginnings: Vec::new(),
             consents: Consents::new(seed),
-            errands: Errands::new(seed),
+            errands: CrossCommands::new(seed),
             habits,
             stats: Stats::default(),
             story: Story::new(told),
@@ -364,7 +364,7 @@ impl World {
         for room in 0..self.servers.len() {
             self.servers[room]
                 .queue
-                .retain(|told| matches!(told, Told::Asked(_) | Told::Consent(_)));
+                .retain(|told| matches!(told, HostInput::Asked(_) | HostInput::Consent(_)));
             self.reopen(room)?;
         }
         self.compare_with_disk()?;
@@ -397,8 +397,8 @@ impl World {
         let mut again: Vec<Request> = old.waiting.values().cloned().collect();
         for told in std::mem::take(&mut old.queue) {
             match told {
-                Told::Asked(request) => again.push(request),
-                Told::Report(..) | Told::Probed(..) | Told::Consent(_) | Told::Refresh => {
+                HostInput::Asked(request) => again.push(request),
+                HostInput::Report(..) | HostInput::Probed(..) | HostInput::Consent(_) | HostInput::Refresh => {
                     self.servers[room].queue.push_back(told)
                 }
             }

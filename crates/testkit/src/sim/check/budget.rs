@@ -4,7 +4,7 @@ use moothall_kernel::budget::{HOUR, start_of};
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::time::Timestamp;
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 pub(super) struct Budget {
     limit: Option<u64>,
@@ -24,7 +24,7 @@ impl Checker for Budget {
         "budget"
     }
 
-    fn event(&mut self, _room: &Room, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, _room: &ConversationModel, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         let Some(limit) = self.limit else { return Ok(()) };
         let hour = start_of(recorded.ts, HOUR);
         if hour > self.hour {

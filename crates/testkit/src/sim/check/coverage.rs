@@ -3,7 +3,7 @@
 
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 pub(super) struct Coverage;
 
@@ -12,7 +12,7 @@ impl Checker for Coverage {
         "coverage"
     }
 
-    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::TurnStarted { turn, from_seq, through_seq, .. } => {
                 if through_seq > &room.head || from_seq > through_seq {

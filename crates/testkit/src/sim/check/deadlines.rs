@@ -10,7 +10,7 @@ use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::patience::RoundPatience;
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 /// How long a turn may wait for a runtime.
 const WAIT: Millis = Millis::from_secs(3600);
@@ -46,7 +46,7 @@ impl Checker for Deadlines {
         "deadlines"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         let ts = recorded.ts;
         if scene.place == 0 {
             self.resumed(room, scene, &recorded.event)?;
@@ -149,7 +149,7 @@ impl Checker for Deadlines {
         }
     }
 
-    fn step(&mut self, room: &Room, state: &Conversation) -> Verdict {
+    fn step(&mut self, room: &ConversationModel, state: &Conversation) -> Verdict {
         let wakes = state.duties().wake_at;
         let asking = self.patience.filter(|(turn, _)| room.in_round && self.is_asking(room, *turn));
         if let Some((turn, _)) = asking {
@@ -189,7 +189,7 @@ impl Checker for Deadlines {
 
 impl Deadlines {
     /// Right after the server was down, everything that waits has to be moved.
-    fn resumed(&mut self, room: &Room, scene: &Scene<'_>, event: &Event) -> Verdict {
+    fn resumed(&mut self, room: &ConversationModel, scene: &Scene<'_>, event: &Event) -> Verdict {
         let told =
             if let Event::ClockShifted { downtime } = event { Some(*downtime) } else { None };
         let owed = scene.downtime.filter(|downtime| *downtime > Millis(0) && room.waits());
@@ -208,14 +208,14 @@ impl Deadlines {
     }
 
     /// True if the program of a turn's participant waits for a person.
-    fn is_asking(&self, room: &Room, turn: TurnNo) -> bool {
+    fn is_asking(&self, room: &ConversationModel, turn: TurnNo) -> bool {
         let Some(Clock { participant, .. }) = self.turns.get(&turn) else { return false };
         let mut clocks = self.turns.values();
         clocks.any(|clock| clock.participant == *participant && clock.frozen_since.is_some())
             || room.questions.values().any(|asker| asker == participant)
     }
 
-    fn closed(&mut self, room: &Room, permission: &PermissionId, ts: Timestamp) {
+    fn closed(&mut self, room: &ConversationModel, permission: &PermissionId, ts: Timestamp) {
         let mut clocks = self.turns.iter_mut();
         let last = clocks.find_map(|(no, clock)| {
             (clock.permissions.remove(permission) && clock.permissions.is_empty()).then_some(*no)
@@ -226,7 +226,7 @@ impl Deadlines {
     }
 
     /// The clocks of a turn, and of the hold it belongs to, go on.
-    fn thaw(&mut self, room: &Room, no: TurnNo, ts: Timestamp) {
+    fn thaw(&mut self, room: &ConversationModel, no: TurnNo, ts: Timestamp) {
         let Some(clock) = self.turns.get_mut(&no) else { return };
         let Some(since) = clock.frozen_since.take() else { return };
         let stood = ts.since(since);
@@ -238,7 +238,7 @@ impl Deadlines {
     }
 
     /// The first beat is counted from the moment at which the holder begins its turn.
-    fn begins(&mut self, room: &Room, turn: TurnNo, attempt: u32, ts: Timestamp) {
+    fn begins(&mut self, room: &ConversationModel, turn: TurnNo, attempt: u32, ts: Timestamp) {
         let piece = room.turns.get(&turn).is_some_and(|open| {
             open.why == TurnReason::Piece
                 && open.kind == TurnKind::Reply
@@ -281,7 +281,7 @@ fn within(deadline: Timestamp, ts: Timestamp, limit: Millis) -> Verdict {
 }
 
 /// The time limit of a turn that starts now. (Ruling 12.)
-fn limit_of(room: &Room, no: TurnNo) -> Option<Millis> {
+fn limit_of(room: &ConversationModel, no: TurnNo) -> Option<Millis> {
     let turn = room.turns.get(&no)?;
     let facts = &room.members.get(&turn.participant)?.facts;
     let limit = room.policy.agent_reply_timeout.unwrap_or_else(|| facts.limit());

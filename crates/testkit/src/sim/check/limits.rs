@@ -7,7 +7,7 @@ use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
 
-use super::{Checker, Room, Scene, Verdict, owed};
+use super::{Checker, ConversationModel, Scene, Verdict, owed};
 
 /// Holds that words without proof lift within an hour.
 const LIFTS_AN_HOUR: usize = 6;
@@ -36,7 +36,7 @@ impl Checker for Limits {
         "limits"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         if let Some(round) = self.rounds.get_mut(room.round as usize) {
             round.agents = round.agents.max(room.agents().count());
         }
@@ -88,7 +88,7 @@ impl Checker for Limits {
 }
 
 impl Limits {
-    fn opened(&mut self, room: &Room, cause: &Cause, cap: u32) -> Verdict {
+    fn opened(&mut self, room: &ConversationModel, cause: &Cause, cap: u32) -> Verdict {
         let config = room.policy.max_agent_turns_per_message;
         let allowed = match room.said.get(&cause.seq) {
             Some(posted) if !posted.asks.is_empty() => config.max(posted.asks.len() as u32),
@@ -104,7 +104,7 @@ impl Limits {
         Ok(())
     }
 
-    fn polled(&mut self, room: &Room, cause: &Cause, may_pass: bool) -> Verdict {
+    fn polled(&mut self, room: &ConversationModel, cause: &Cause, may_pass: bool) -> Verdict {
         let asked = may_pass && room.is_of_round(cause);
         let Some(round) = self.rounds.get_mut(room.round as usize).filter(|_| asked) else {
             return Ok(());
@@ -118,7 +118,7 @@ impl Limits {
 
     /// Whoever is asked may answer, even if everybody does whom the floor does not wait for and who
     /// may answer the same message.
-    fn has_room(&self, room: &Room, turn: TurnNo, why: TurnReason, cause: &Cause) -> Verdict {
+    fn has_room(&self, room: &ConversationModel, turn: TurnNo, why: TurnReason, cause: &Cause) -> Verdict {
         let counts = why != TurnReason::Prod && room.counts_replies() && room.is_of_round(cause);
         let Some(round) = self.rounds.get(room.round as usize).filter(|_| counts) else {
             return Ok(());
@@ -140,7 +140,7 @@ impl Limits {
     /// and nobody reacts twice.
     fn asked(
         &mut self,
-        room: &Room,
+        room: &ConversationModel,
         participant: &ParticipantId,
         why: TurnReason,
         cause: &Cause,
@@ -160,7 +160,7 @@ impl Limits {
         Ok(())
     }
 
-    fn said(&mut self, room: &Room, posted: &Posted) -> Verdict {
+    fn said(&mut self, room: &ConversationModel, posted: &Posted) -> Verdict {
         if posted.from.as_str() == ParticipantId::MOOTHALL {
             return Ok(());
         }
@@ -198,7 +198,7 @@ impl Limits {
 }
 
 /// Nothing that an agent says by itself is shown while a guard or a Stop holds.
-fn by_itself(room: &Room, posted: &Posted) -> Verdict {
+fn by_itself(room: &ConversationModel, posted: &Posted) -> Verdict {
     if posted.own.is_none() {
         return Ok(());
     }
@@ -212,7 +212,7 @@ fn by_itself(room: &Room, posted: &Posted) -> Verdict {
 }
 
 /// Words without proof lift a hold six times within an hour at most.
-fn lifts(room: &Room, recorded: &RecordedEvent, posted: &Posted) -> Verdict {
+fn lifts(room: &ConversationModel, recorded: &RecordedEvent, posted: &Posted) -> Verdict {
     let recent = room.lifts.iter().filter(|at| recorded.ts.since(**at) < HOUR).count();
     if posted.resets && room.held.is_some() && recent >= LIFTS_AN_HOUR {
         return Err(format!("words without proof lift a hold {recent} times within an hour"));
@@ -221,7 +221,7 @@ fn lifts(room: &Room, recorded: &RecordedEvent, posted: &Posted) -> Verdict {
 }
 
 /// Whether these words may wake anybody.
-fn woken(room: &Room, scene: &Scene<'_>, participant: &ParticipantId, cause: &Cause) -> Verdict {
+fn woken(room: &ConversationModel, scene: &Scene<'_>, participant: &ParticipantId, cause: &Cause) -> Verdict {
     let depth = room.depths.get(&cause.seq).copied().unwrap_or(0);
     if cause.depth != depth {
         return Err(format!("{} has depth {depth}, not {}", cause.seq, cause.depth));

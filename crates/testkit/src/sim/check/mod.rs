@@ -27,7 +27,7 @@ use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
 
-pub(crate) use room::Room;
+pub(crate) use room::ConversationModel;
 
 /// Nothing to object to, or what is wrong.
 pub(crate) type Verdict = Result<(), String>;
@@ -63,7 +63,7 @@ impl Scene<'_> {
 
     /// Whether a cause goes from one turn of a participant to another: its start did not cover it,
     /// or a restart lost it.
-    pub(crate) fn carries_over(&self, participant: &ParticipantId, room: &Room) -> bool {
+    pub(crate) fn carries_over(&self, participant: &ParticipantId, room: &ConversationModel) -> bool {
         self.before().iter().any(|earlier| match &earlier.event {
             Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => {
                 room.turns.get(turn).is_some_and(|open| open.participant == *participant)
@@ -77,20 +77,20 @@ impl Scene<'_> {
 pub(crate) trait Checker {
     fn name(&self) -> &'static str;
     /// An event reached the disk. `room` is as it was before.
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict;
+    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict;
     /// A step is over; this is the committed state.
-    fn step(&mut self, _room: &Room, _state: &Conversation) -> Verdict {
+    fn step(&mut self, _room: &ConversationModel, _state: &Conversation) -> Verdict {
         Ok(())
     }
     /// Nothing runs, nothing is due.
-    fn rest(&mut self, _room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
+    fn rest(&mut self, _room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         Ok(())
     }
 }
 
 /// All checkers of one conversation, and what they know in common.
 pub(crate) struct Bench {
-    pub(crate) room: Room,
+    pub(crate) room: ConversationModel,
     checkers: Vec<Box<dyn Checker>>,
     /// The state that the log gives when it is read event by event.
     shadow: Conversation,
@@ -107,11 +107,11 @@ impl Bench {
             Box::new(silence::Silence),
             Box::new(piece::Piece::default()),
             Box::new(deadlines::Deadlines::default()),
-            Box::new(starts::Starts::default()),
-            Box::new(owed::Owed::default()),
-            Box::new(said_once::SaidOnce::default()),
+            Box::new(starts::StartsOnce::default()),
+            Box::new(owed::OwedTurns::default()),
+            Box::new(said_once::WordsOnce::default()),
         ];
-        Self { room: Room::new(), checkers, shadow: empty }
+        Self { room: ConversationModel::new(), checkers, shadow: empty }
     }
 
     /// Shows an event to everyone.
@@ -167,7 +167,7 @@ impl Bench {
 }
 
 /// What the kernel remembers is what the events said.
-fn agree(room: &Room, state: &Conversation) -> Verdict {
+fn agree(room: &ConversationModel, state: &Conversation) -> Verdict {
     let queued: Vec<_> = state.queued().map(|cause| cause.seq).collect();
     let same = room.held == state.held()
         && room.paused == state.is_paused()

@@ -3,7 +3,7 @@
 use moothall_engine::log_format::codec;
 use moothall_kernel::event::RecordedEvent;
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 pub(super) struct Order;
 
@@ -20,7 +20,7 @@ impl Checker for Order {
         "order"
     }
 
-    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         if recorded.seq != room.head.next() {
             return Err(format!("{} follows {}", recorded.seq, room.head));
         }

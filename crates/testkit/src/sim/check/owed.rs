@@ -7,20 +7,20 @@ use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::participant::Kind;
 
 use super::promises::promise;
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 #[derive(Default)]
-pub(super) struct Owed {
+pub(super) struct OwedTurns {
     /// For each message, the agents of whom nothing was heard about it.
     asked: BTreeMap<Seq, BTreeSet<ParticipantId>>,
 }
 
-impl Checker for Owed {
+impl Checker for OwedTurns {
     fn name(&self) -> &'static str {
         "owed"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::Posted(posted)
                 if posted.published.is_none() && posted.error.is_none() && !room.gathering =>
@@ -61,7 +61,7 @@ impl Checker for Owed {
         Ok(())
     }
 
-    fn rest(&mut self, room: &Room, offline: &BTreeSet<ParticipantId>) -> Verdict {
+    fn rest(&mut self, room: &ConversationModel, offline: &BTreeSet<ParticipantId>) -> Verdict {
         if room.paused || room.archived {
             return Ok(());
         }
@@ -81,10 +81,10 @@ impl Checker for Owed {
     }
 }
 
-impl Owed {
+impl OwedTurns {
     /// A turn about later words covers the earlier ones too, and one about a reply the message that
     /// was replied to.
-    fn heard(&mut self, room: &Room, participant: &ParticipantId, cause: &Cause) {
+    fn heard(&mut self, room: &ConversationModel, participant: &ParticipantId, cause: &Cause) {
         let (linked, message) = (room.promise().linked, room.message_of(cause));
         for (seq, agents) in &mut self.asked {
             if *seq == cause.seq || message == Some(*seq) || (linked && *seq <= cause.seq) {
@@ -95,7 +95,7 @@ impl Owed {
     }
 
     /// Whatever a turn was granted for, it is about everything that its prompt shows.
-    fn shown(&mut self, room: &Room, participant: &ParticipantId, through: Seq) {
+    fn shown(&mut self, room: &ConversationModel, participant: &ParticipantId, through: Seq) {
         for (seq, agents) in &mut self.asked {
             if room.effect_of(*seq) <= through && !room.queued.contains(seq) {
                 agents.remove(participant);
@@ -104,7 +104,7 @@ impl Owed {
         self.asked.retain(|_, agents| !agents.is_empty());
     }
 
-    fn changed(&mut self, room: &Room, change: &Change) {
+    fn changed(&mut self, room: &ConversationModel, change: &Change) {
         match change {
             Change::Uninvited { participant, .. } => {
                 for agents in self.asked.values_mut() {
@@ -123,7 +123,7 @@ impl Owed {
 }
 
 /// The agents that these words ask.
-fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
+fn asked(room: &ConversationModel, posted: &Posted) -> BTreeSet<ParticipantId> {
     if posted.from.as_str() == ParticipantId::MOOTHALL {
         return BTreeSet::new();
     }
@@ -135,7 +135,7 @@ fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
 
 /// The agents that some words name: by `to`, by their names, and a person's also by replying to
 /// them.
-pub(super) fn named(room: &Room, posted: &Posted) -> Vec<ParticipantId> {
+pub(super) fn named(room: &ConversationModel, posted: &Posted) -> Vec<ParticipantId> {
     let to = if let Recipient::One(id) = &posted.to { Some(id) } else { None };
     let replied =
         posted.reply_to.as_ref().filter(|_| posted.kind == Kind::Human).map(|cause| &cause.from);

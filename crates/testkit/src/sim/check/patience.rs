@@ -8,7 +8,7 @@ use moothall_kernel::ids::Seq;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 
-use super::{Room, Verdict};
+use super::{ConversationModel, Verdict};
 
 #[derive(Default)]
 pub(super) struct RoundPatience {
@@ -28,7 +28,7 @@ struct Clock {
 
 impl RoundPatience {
     /// Reads an event, after which the round has a new end, or refuses an end that comes too soon.
-    pub(super) fn observe(&mut self, room: &Room, recorded: &RecordedEvent) -> Verdict {
+    pub(super) fn observe(&mut self, room: &ConversationModel, recorded: &RecordedEvent) -> Verdict {
         let ts = recorded.ts;
         match &recorded.event {
             Event::Posted(posted) if posted.queued && posted.kind == Kind::Human => {
@@ -68,18 +68,18 @@ impl RoundPatience {
     }
 
     /// True if a message can have waited long enough. The first grant comes after the round opened.
-    pub(super) fn is_over(&self, room: &Room, now: Timestamp) -> bool {
+    pub(super) fn is_over(&self, room: &ConversationModel, now: Timestamp) -> bool {
         self.ends_at(room, |round| Some(round.opened_at)).is_some_and(|end| end <= now)
     }
 
     /// Returns the time at which the round is over at the latest.
-    pub(super) fn end(&self, room: &Room) -> Option<Timestamp> {
+    pub(super) fn end(&self, room: &ConversationModel) -> Option<Timestamp> {
         self.ends_at(room, |round| round.granted_at)
     }
 
     fn ends_at(
         &self,
-        room: &Room,
+        room: &ConversationModel,
         from: impl Fn(&Clock) -> Option<Timestamp>,
     ) -> Option<Timestamp> {
         let round = self.round.as_ref().filter(|round| !self.asked.contains(&round.message))?;

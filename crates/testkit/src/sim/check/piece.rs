@@ -8,7 +8,7 @@ use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::{Kind, Part};
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 #[derive(Default)]
 pub(super) struct Piece {
@@ -20,7 +20,7 @@ impl Checker for Piece {
         "piece"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::Gathering(step) => self.moved(room, scene, step),
             Event::Posted(posted) if room.gathering && posted.published.is_none() => {
@@ -30,14 +30,14 @@ impl Checker for Piece {
         }
     }
 
-    fn step(&mut self, room: &Room, _state: &moothall_kernel::Conversation) -> Verdict {
+    fn step(&mut self, room: &ConversationModel, _state: &moothall_kernel::Conversation) -> Verdict {
         if room.gathering && !room.promise().circle {
             return Err(format!("a gathering goes on under {}", room.policy.name));
         }
         Ok(())
     }
 
-    fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
+    fn rest(&mut self, room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         let stands = room.paused || room.archived || room.held.is_some();
         let harvester = room.members.values().find(|member| member.part == Some(Part::Harvester));
         let waits_for_person =
@@ -50,7 +50,7 @@ impl Checker for Piece {
 }
 
 impl Piece {
-    fn moved(&mut self, room: &Room, scene: &Scene<'_>, step: &GatheringEvent) -> Verdict {
+    fn moved(&mut self, room: &ConversationModel, scene: &Scene<'_>, step: &GatheringEvent) -> Verdict {
         match step {
             GatheringEvent::RoundOpened { .. } => {
                 self.held_in_round.clear();
@@ -87,14 +87,14 @@ impl Piece {
     }
 }
 
-fn unheld(room: &Room) -> Verdict {
+fn unheld(room: &ConversationModel) -> Verdict {
     match &room.holder {
         None => Ok(()),
         Some(holder) => Err(format!("{holder} still holds the piece")),
     }
 }
 
-fn heard(room: &Room, from: &ParticipantId) -> Verdict {
+fn heard(room: &ConversationModel, from: &ParticipantId) -> Verdict {
     let server = from.as_str() == ParticipantId::MOOTHALL;
     let harvests = room.harvesting
         && room.members.get(from).is_some_and(|member| member.part == Some(Part::Harvester));

@@ -8,7 +8,7 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::policy::PolicyName;
 
-use super::Room;
+use super::ConversationModel;
 
 /// So many mentions of an agent's message are acted on.
 const AGENT_MENTIONS: usize = 5;
@@ -16,7 +16,7 @@ const AGENT_MENTIONS: usize = 5;
 /// What a policy promises.
 pub(crate) struct Promise {
     /// The agents that some words ask. The second are those whom they name.
-    pub(super) asks: fn(&Room, &Posted, Vec<ParticipantId>) -> BTreeSet<ParticipantId>,
+    pub(super) asks: fn(&ConversationModel, &Posted, Vec<ParticipantId>) -> BTreeSet<ParticipantId>,
     /// Rounds and depths bound what agents say unasked.
     pub(super) counts_replies: bool,
     /// Nobody is asked about words beyond the limit of depth.
@@ -73,13 +73,13 @@ pub(crate) const fn promise(name: PolicyName) -> Promise {
 }
 
 /// A person's words ask every other agent.
-fn everyone(room: &Room, posted: &Posted, _: Vec<ParticipantId>) -> BTreeSet<ParticipantId> {
+fn everyone(room: &ConversationModel, posted: &Posted, _: Vec<ParticipantId>) -> BTreeSet<ParticipantId> {
     let others = room.agents().filter(|id| posted.kind == Kind::Human && **id != posted.from);
     others.cloned().collect()
 }
 
 /// Words ask those whom they name, an agent's only as far as the switches say.
-fn named(room: &Room, posted: &Posted, mut named: Vec<ParticipantId>) -> BTreeSet<ParticipantId> {
+fn named(room: &ConversationModel, posted: &Posted, mut named: Vec<ParticipantId>) -> BTreeSet<ParticipantId> {
     let human = posted.kind == Kind::Human;
     if human && named.is_empty() && room.invited_auto && posted.to == Recipient::All && !posted.queued {
         return everyone(room, posted, named);

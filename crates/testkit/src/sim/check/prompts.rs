@@ -5,7 +5,7 @@ use moothall_kernel::compose::Prompt;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::policy::PolicyName;
 
-use super::{Room, Verdict};
+use super::{ConversationModel, Verdict};
 use crate::sim::marks::{self, Marks};
 
 /// Prompts beyond this size may leave something out.
@@ -27,7 +27,7 @@ fn poses_as_frame(prompt: &str) -> bool {
 }
 
 pub(crate) fn check(
-    room: &Room,
+    room: &ConversationModel,
     marks: &Marks,
     you: &ParticipantId,
     name: &str,
@@ -95,7 +95,7 @@ fn unquoted(text: &str) -> String {
 }
 
 /// Whatever others said in the range is there.
-fn complete(room: &Room, you: &ParticipantId, through: Seq, prompt: &Prompt) -> Verdict {
+fn complete(room: &ConversationModel, you: &ParticipantId, through: Seq, prompt: &Prompt) -> Verdict {
     let from = room.members.get(you).map_or(Seq(0), |member| member.covered);
     if prompt.text.len() > WHOLE_BYTES || prompt.text.contains(LEFT_OUT) {
         return Ok(());

@@ -58,7 +58,7 @@ pub(crate) struct Open {
 
 /// A conversation as its log tells it.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct ConversationModel {
     pub(crate) head: Seq,
     pub(crate) last_ts: Timestamp,
     pub(crate) policy: Policy,
@@ -112,7 +112,7 @@ pub(crate) struct Room {
     pub(crate) questions: BTreeMap<PermissionId, ParticipantId>,
 }
 
-impl Room {
+impl ConversationModel {
     pub(crate) fn new() -> Self {
         Self {
             head: Seq(0),

@@ -8,20 +8,20 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::pass::is_pass;
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 use crate::sim::marks;
 
 #[derive(Default)]
-pub(super) struct SaidOnce {
+pub(super) struct WordsOnce {
     visible: BTreeSet<usize>,
 }
 
-impl Checker for SaidOnce {
+impl Checker for WordsOnce {
     fn name(&self) -> &'static str {
         "words"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::Posted(posted)
                 if posted.from.as_str() != ParticipantId::MOOTHALL
@@ -34,8 +34,8 @@ impl Checker for SaidOnce {
     }
 }
 
-impl SaidOnce {
-    fn said(&mut self, room: &Room, scene: &Scene<'_>, posted: &Posted) -> Verdict {
+impl WordsOnce {
+    fn said(&mut self, room: &ConversationModel, scene: &Scene<'_>, posted: &Posted) -> Verdict {
         let Some(mark) = marks::first(&posted.body) else {
             // A client of an agent that became a person meanwhile. A person's words pass nothing
             // on. (Ruling 11.)

@@ -7,7 +7,7 @@ use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 pub(super) struct Silence;
 
@@ -16,7 +16,7 @@ impl Checker for Silence {
         "silence"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::TurnGranted { participant, .. } => granted(room, scene, participant),
             Event::TurnWidened { turn, .. } => match room.turns.get(turn) {
@@ -33,7 +33,7 @@ impl Checker for Silence {
         }
     }
 
-    fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
+    fn rest(&mut self, room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         let stands = room.paused || room.archived;
         if !stands && (!room.queued.is_empty() || room.in_round) {
             return Err(format!(
@@ -45,7 +45,7 @@ impl Checker for Silence {
     }
 }
 
-fn granted(room: &Room, scene: &Scene<'_>, participant: &ParticipantId) -> Verdict {
+fn granted(room: &ConversationModel, scene: &Scene<'_>, participant: &ParticipantId) -> Verdict {
     let carried = scene.carries_over(participant, room);
     let fault = if !room.is_agent(participant) && !carried {
         "is no agent here"
@@ -65,7 +65,7 @@ fn granted(room: &Room, scene: &Scene<'_>, participant: &ParticipantId) -> Verdi
     Err(format!("{participant} got a turn although it {fault}"))
 }
 
-fn heard(room: &Room, from: &ParticipantId) -> Verdict {
+fn heard(room: &ConversationModel, from: &ParticipantId) -> Verdict {
     if from.as_str() == ParticipantId::MOOTHALL {
         return Ok(());
     }

@@ -8,19 +8,19 @@ use moothall_kernel::ids::{ParticipantId, PermissionId};
 use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::TalkOutcome;
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 #[derive(Default)]
-pub(super) struct Starts {
+pub(super) struct StartsOnce {
     settled: BTreeSet<PermissionId>,
 }
 
-impl Checker for Starts {
+impl Checker for StartsOnce {
     fn name(&self) -> &'static str {
         "starts"
     }
 
-    fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::StartRequested { participant, .. }
             | Event::TalkRequested { participant, .. }
@@ -51,7 +51,7 @@ impl Checker for Starts {
         }
     }
 
-    fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
+    fn rest(&mut self, room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         // Nothing is begun for a conversation that is archived; it is done should that be opened
         // again.
         if let Some((permission, _)) =
@@ -69,7 +69,7 @@ impl Checker for Starts {
 }
 
 /// A request is carried out exactly if a person allowed it.
-fn settled(room: &Room, permission: &PermissionId, carried_out: bool) -> Verdict {
+fn settled(room: &ConversationModel, permission: &PermissionId, carried_out: bool) -> Verdict {
     let allowed = room.starts.get(permission) == Some(&true);
     if carried_out == allowed {
         Ok(())

@@ -7,7 +7,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::event::{Event, Outcome, RecordedEvent, TurnKind};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 
-use super::{Checker, Room, Scene, Verdict};
+use super::{Checker, ConversationModel, Scene, Verdict};
 
 pub(super) struct Turns;
 
@@ -16,7 +16,7 @@ impl Checker for Turns {
         "turns"
     }
 
-    fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
         match &recorded.event {
             Event::TurnGranted { turn, participant, .. } => granted(room, *turn, participant),
             Event::TurnWidened { turn, .. } => match room.turns.get(turn) {
@@ -48,7 +48,7 @@ impl Checker for Turns {
         }
     }
 
-    fn step(&mut self, room: &Room, state: &Conversation) -> Verdict {
+    fn step(&mut self, room: &ConversationModel, state: &Conversation) -> Verdict {
         if let Some(turn) = state.open_turns().find(|turn| !room.is_agent(&turn.participant)) {
             return Err(format!(
                 "turn {} of {}, who is no agent, goes on",
@@ -70,7 +70,7 @@ impl Checker for Turns {
         Ok(())
     }
 
-    fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
+    fn rest(&mut self, room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         if room.turns.is_empty() {
             Ok(())
         } else {
@@ -79,7 +79,7 @@ impl Checker for Turns {
     }
 }
 
-fn granted(room: &Room, no: TurnNo, participant: &ParticipantId) -> Verdict {
+fn granted(room: &ConversationModel, no: TurnNo, participant: &ParticipantId) -> Verdict {
     if no != room.last_turn.next() {
         return Err(format!("turn {no} was granted after turn {}", room.last_turn));
     }
@@ -90,7 +90,7 @@ fn granted(room: &Room, no: TurnNo, participant: &ParticipantId) -> Verdict {
     Ok(())
 }
 
-fn started(room: &Room, no: TurnNo, attempt: u32) -> Verdict {
+fn started(room: &ConversationModel, no: TurnNo, attempt: u32) -> Verdict {
     let Some(open) = room.turns.get(&no) else {
         return Err(format!("turn {no} started although it is over"));
     };
@@ -104,7 +104,7 @@ fn started(room: &Room, no: TurnNo, attempt: u32) -> Verdict {
 }
 
 fn ended(
-    room: &Room,
+    room: &ConversationModel,
     no: TurnNo,
     participant: &ParticipantId,
     attempt: u32,
@@ -132,7 +132,7 @@ fn ended(
     Ok(())
 }
 
-fn answered(room: &Room, scene: &Scene<'_>, no: TurnNo, from: &ParticipantId) -> Verdict {
+fn answered(room: &ConversationModel, scene: &Scene<'_>, no: TurnNo, from: &ParticipantId) -> Verdict {
     let Some(open) = room.turns.get(&no) else {
         return Err(format!("{from} answers turn {no}, which is over"));
     };

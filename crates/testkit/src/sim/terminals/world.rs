@@ -55,11 +55,11 @@ pub(super) struct World {
 /// A process, as far as it drives the session.
 struct Server {
     machine: Machine,
-    told: VecDeque<Told>,
+    told: VecDeque<MachineInput>,
     outstanding: Option<Outstanding>,
     wake: Option<i64>,
     /// What is on its way to the conversation.
-    lane: VecDeque<Said>,
+    lane: VecDeque<ConversationInput>,
     caught_up: bool,
     /// The question that somebody answered last, and what it was about.
     answered: Option<check::Answer>,
@@ -70,7 +70,7 @@ struct Server {
 }
 
 /// Something that the machine will be told.
-enum Told {
+enum MachineInput {
     Input(Box<Input>),
     Begun(u64),
     TakenAway(u64, bool),
@@ -87,7 +87,7 @@ enum Outstanding {
 }
 
 /// What the conversation will hear.
-enum Said {
+enum ConversationInput {
     Started(u64),
     Finished(u64),
     Asked(u64, PermissionId, Box<Question>),
@@ -182,10 +182,10 @@ impl World {
     fn bring_news(&mut self) {
         let Some(server) = &mut self.server else { return };
         if std::mem::take(&mut self.program.has_drawn) {
-            server.told.push_back(Told::input(Input::Drawn));
+            server.told.push_back(MachineInput::input(Input::Drawn));
         }
         if server.wake.take_if(|at| *at <= self.time).is_some() {
-            server.told.push_back(Told::input(Input::Tick));
+            server.told.push_back(MachineInput::input(Input::Tick));
         }
         if self.time >= self.stalled_until
             && let Some(hook) = self.spool.next(self.time)
@@ -193,10 +193,10 @@ impl World {
             server.last_request += 1;
             let id = RequestId(server.last_request);
             self.story.tell(|| format!("{} brought {} {:?}", self.time, hook.id, hook.news));
-            server.told.push_back(Told::input(Input::Hook { id, hook }));
+            server.told.push_back(MachineInput::input(Input::Hook { id, hook }));
         }
         if self.spool.before_start == 0 && !std::mem::replace(&mut server.caught_up, true) {
-            server.told.push_back(Told::input(Input::CaughtUp));
+            server.told.push_back(MachineInput::input(Input::CaughtUp));
         }
     }
 
@@ -211,8 +211,8 @@ impl World {
         }
         self.story.tell(|| format!("{} the server starts", self.time));
         self.spool.restart(self.time);
-        let mut told = VecDeque::from([Told::input(Input::Drawn)]);
-        told.extend(self.book.open().into_iter().map(Told::TakeUp));
+        let mut told = VecDeque::from([MachineInput::input(Input::Drawn)]);
+        told.extend(self.book.open().into_iter().map(MachineInput::TakeUp));
         let asked =
             self.book.asked.keys().map(|permission| ("home".into(), permission.clone())).collect();
         let machine = Machine::new(session(self.book.native.clone()), self.book.earlier(), asked);
@@ -274,7 +274,7 @@ impl World {
         self.stats.turns += 1;
         self.story.tell(|| format!("{} job {turn} is offered", self.time));
         if let Some(server) = &mut self.server {
-            server.told.push_back(Told::input(Input::Offered(Book::job(turn))));
+            server.told.push_back(MachineInput::input(Input::Offered(Book::job(turn))));
         }
     }
 
@@ -284,7 +284,7 @@ impl World {
         self.book.end(turn);
         self.story.tell(|| format!("{} job {turn} is taken away", self.time));
         if let Some(server) = &mut self.server {
-            server.told.push_back(Told::TakenAway(turn, interrupt));
+            server.told.push_back(MachineInput::TakenAway(turn, interrupt));
         }
     }
 
@@ -292,7 +292,7 @@ impl World {
         if let Some(server) = &mut self.server {
             server.last_request += 1;
             self.escape_wanted = true;
-            server.told.push_back(Told::input(Input::Interrupt(RequestId(server.last_request))));
+            server.told.push_back(MachineInput::input(Input::Interrupt(RequestId(server.last_request))));
         }
     }
 
@@ -315,7 +315,7 @@ impl World {
             [if self.calm { 0 } else { self.rng.weighted(&[3, 1, u64::from(is_turns)]) }];
         let given = option.map(|option| given(&question, option));
         self.story.tell(|| format!("{} {permission} is answered: {given:?}", self.time));
-        server.told.push_back(Told::input(Input::Permitted { permission, given: given.clone() }));
+        server.told.push_back(MachineInput::input(Input::Permitted { permission, given: given.clone() }));
         server.answered = Some(check::Answer {
             action: question.action,
             text: given.and_then(|given| given.text),
@@ -346,12 +346,12 @@ impl World {
             return Ok(());
         };
         match told {
-            Told::Input(input) => self.tell(*input),
-            Told::Begun(turn) => self.tell(Input::Begun {
+            MachineInput::Input(input) => self.tell(*input),
+            MachineInput::Begun(turn) => self.tell(Input::Begun {
                 key: Book::key(turn),
                 delivery: self.book.row_of(turn).map(|(row, _)| row),
             }),
-            Told::TakenAway(turn, interrupt) => {
+            MachineInput::TakenAway(turn, interrupt) => {
                 self.escape_wanted |= interrupt;
                 self.tell(Input::TakenAway {
                     key: Book::key(turn),
@@ -359,7 +359,7 @@ impl World {
                     delivery: self.book.row_of(turn).map(|(row, _)| row),
                 })
             }
-            Told::TakeUp(turn) => {
+            MachineInput::TakeUp(turn) => {
                 self.resume(turn);
                 Ok(())
             }
@@ -376,15 +376,15 @@ impl World {
         }
         // Loading takes its time.
         if self.rng.chance(50) && !server.told.is_empty() {
-            return server.told.push_back(Told::TakeUp(turn));
+            return server.told.push_back(MachineInput::TakeUp(turn));
         }
         if known.is_started && server.machine.probe(&Book::key(turn)) == Probe::Unknown {
             self.book.end(turn);
             return;
         }
-        server.told.push_back(Told::input(Input::Offered(Book::job(turn))));
+        server.told.push_back(MachineInput::input(Input::Offered(Book::job(turn))));
         if known.is_started {
-            server.told.push_back(Told::Begun(turn));
+            server.told.push_back(MachineInput::Begun(turn));
         }
     }
 
@@ -477,7 +477,7 @@ impl World {
             Output::Reply { reply, .. } => self.replied(reply),
             Output::Missing { died } if died && !server.is_ending => {
                 server.is_ending = true;
-                server.told.push_back(Told::input(Input::Ended("its program ended".into())));
+                server.told.push_back(MachineInput::input(Input::Ended("its program ended".into())));
             }
             Output::AskInNoTurn { permission, question, .. } => {
                 drop(self.book.asked.insert(permission, *question))
@@ -498,7 +498,7 @@ impl World {
                 self.book.end(key.turn.0);
                 self.server
                     .iter_mut()
-                    .for_each(|server| server.told.push_back(Told::TakenAway(key.turn.0, true)));
+                    .for_each(|server| server.told.push_back(MachineInput::TakenAway(key.turn.0, true)));
             }
             Reply::Interrupted(Ok(None) | Err(_)) | Reply::Permit(_) | Reply::Looked => {}
         }
@@ -512,19 +512,19 @@ impl World {
     fn commit_next(&mut self) {
         let Some(server) = &mut self.server else { return };
         match server.lane.pop_front() {
-            Some(Said::Started(turn)) => {
-                server.told.extend(self.book.start(turn).map(|_| Told::Begun(turn)))
+            Some(ConversationInput::Started(turn)) => {
+                server.told.extend(self.book.start(turn).map(|_| MachineInput::Begun(turn)))
             }
-            Some(Said::Finished(turn)) => {
+            Some(ConversationInput::Finished(turn)) => {
                 self.book.end(turn);
             }
-            Some(Said::Asked(turn, permission, question)) => {
+            Some(ConversationInput::Asked(turn, permission, question)) => {
                 self.book
                     .turns
                     .entry(turn)
                     .and_modify(|turn| drop(turn.asked.insert(permission, *question)));
             }
-            Some(Said::Withdrawn(turn, permission)) => {
+            Some(ConversationInput::Withdrawn(turn, permission)) => {
                 self.book.turns.entry(turn).and_modify(|turn| drop(turn.asked.remove(&permission)));
             }
             None => {}
@@ -532,20 +532,20 @@ impl World {
     }
 }
 
-impl Told {
+impl MachineInput {
     fn input(input: Input) -> Self {
-        Told::Input(Box::new(input))
+        MachineInput::Input(Box::new(input))
     }
 }
 
-fn said(turn: u64, report: Report) -> Option<Said> {
+fn said(turn: u64, report: Report) -> Option<ConversationInput> {
     match report {
-        Report::Started { .. } => Some(Said::Started(turn)),
-        Report::Finished { .. } => Some(Said::Finished(turn)),
+        Report::Started { .. } => Some(ConversationInput::Started(turn)),
+        Report::Finished { .. } => Some(ConversationInput::Finished(turn)),
         Report::Permission { permission, question, .. } => {
-            Some(Said::Asked(turn, permission, question))
+            Some(ConversationInput::Asked(turn, permission, question))
         }
-        Report::Withdrawn { permission, .. } => Some(Said::Withdrawn(turn, permission)),
+        Report::Withdrawn { permission, .. } => Some(ConversationInput::Withdrawn(turn, permission)),
         Report::Delta(_)
         | Report::Progress(_)
         | Report::Used(_)
