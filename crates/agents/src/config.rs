@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::command::{Stdin, is_own_variable};
 use crate::llm::Provider;
 use crate::runtimes::{self, RuntimeEntry};
-use crate::script::Line;
+use crate::script::ScriptLine;
 use crate::terminal::Vendor;
 
 /// One configured agent. Which keys make sense depends on its runtime; see [`AgentConfig::spec`].
@@ -58,7 +58,7 @@ pub struct AgentConfig {
     /// `command`: longest transcript in its prompt, in bytes.
     pub transcript_bytes: Option<usize>,
     /// `script`: what it says, turn after turn.
-    pub replies: Option<Vec<Line>>,
+    pub replies: Option<Vec<ScriptLine>>,
     /// `llm`: whose protocol: `openai`, `anthropic`, `gemini`, `ollama`, or `openai_responses`.
     pub provider: Option<Provider>,
     /// `llm`: its address, for a gateway or a server of one's own.

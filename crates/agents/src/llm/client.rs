@@ -63,14 +63,14 @@ pub(super) fn connector(address: &str) -> Result<Client, String> {
 }
 
 /// An answer as it comes.
-pub(super) struct Answer {
+pub(super) struct ModelAnswer {
     response: reqwest::Response,
     frames: Frames,
     bytes: usize,
     over: bool,
 }
 
-impl Answer {
+impl ModelAnswer {
     /// Makes a request and waits until its answer begins.
     pub(super) async fn to(
         client: &Client,

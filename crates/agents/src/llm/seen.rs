@@ -12,7 +12,7 @@ const REFUSAL_BYTES_MAX: usize = 4 * 1024;
 
 /// The facts in the frames of one answer so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct AnswerFacts {
     /// Frames that are in the provider's form.
     pub(super) frames: u64,
     /// The ending that the provider tells.
@@ -31,7 +31,7 @@ pub(super) struct Seen {
     output: f64,
 }
 
-impl Seen {
+impl AnswerFacts {
     /// Notes what a frame says, apart from words.
     pub(super) fn note(&mut self, part: &Part) {
         match part {
@@ -76,7 +76,7 @@ impl Seen {
     }
 }
 
-impl Seen {
+impl AnswerFacts {
     /// The usage of an answer that was not finished, if its provider told none by then: most tell
     /// it at the end.
     fn estimated(&self, asked_bytes: usize, max_tokens: Option<u32>) -> Option<Usage> {
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_not_believed() {
         let of = |input: f64, output: f64, max| {
-            let mut seen = Seen::default();
+            let mut seen = AnswerFacts::default();
             seen.note(&Part::Tokens { input: Some(input), output: Some(output) });
             seen.usage(1_000, max)
         };
@@ -118,12 +118,12 @@ mod tests {
         assert_eq!(of(-5.0, -1.0, None), (usage(0, 0), true));
         assert_eq!(of(1e12, 1e30, None), (usage(66_536, 1_000_000), true));
         assert_eq!(of(9.0, 900.0, Some(100)), (usage(9, 100), true));
-        assert_eq!(Seen::default().usage(1_000, None), (usage(0, 0), false));
+        assert_eq!(AnswerFacts::default().usage(1_000, None), (usage(0, 0), false));
     }
 
     #[test]
     fn an_unfinished_answer_costs_what_was_heard_of_it() {
-        let mut seen = Seen::default();
+        let mut seen = AnswerFacts::default();
         assert_eq!(seen.usage(400, None).0, Usage::default(), "nothing was heard");
         seen.note(&Part::Words("x".repeat(40)));
         let usage = Usage { input_tokens: 100, output_tokens: 10, ..Usage::default() };
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_first_ending_counts() {
-        let mut seen = Seen::default();
+        let mut seen = AnswerFacts::default();
         [Ending::Length, Ending::Stop].into_iter().for_each(|end| seen.note(&Part::End(end)));
         assert_eq!(seen.ended, Some(Ending::Length));
     }

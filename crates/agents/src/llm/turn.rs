@@ -11,12 +11,12 @@ use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal, is_empty_looking};
 use moothall_kernel::thoughts::Splitter;
 
-use super::client::Answer;
+use super::client::ModelAnswer;
 use super::errors::{Retry, ProviderError, told};
 use super::halves::SurrogateJoiner;
 use super::history::{Memory, PromptBudget};
 use super::provider::Provider;
-use super::seen::Seen;
+use super::seen::AnswerFacts;
 use super::summary::Plan;
 use super::wire::{Part, Request};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history, names};
@@ -37,7 +37,7 @@ pub(super) struct Turn<'a> {
     out: &'a dyn Reporter,
     deadline: Instant,
     /// Every request that was made.
-    calls: Vec<Call>,
+    calls: Vec<ModelCall>,
     /// Those that asked for the answer.
     tries: u32,
     /// Whether a word of the answer was shown.
@@ -50,8 +50,8 @@ pub(super) struct Turn<'a> {
 
 /// A request, and what was seen of its answer.
 #[derive(Default)]
-struct Call {
-    seen: Seen,
+struct ModelCall {
+    seen: AnswerFacts,
     asked_bytes: usize,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn usage_of(&self, calls: &[Call], began: Instant) -> Usage {
+    fn usage_of(&self, calls: &[ModelCall], began: Instant) -> Usage {
         let used = calls.iter().map(|call| self.tokens_of(call).0);
         let mut usage = used.fold(Usage::default(), |sum, one| Usage {
             input_tokens: sum.input_tokens.saturating_add(one.input_tokens),
@@ -120,7 +120,7 @@ impl<'a> Turn<'a> {
         usage
     }
 
-    fn tokens_of(&self, call: &Call) -> (Usage, bool) {
+    fn tokens_of(&self, call: &ModelCall) -> (Usage, bool) {
         call.seen.usage(call.asked_bytes, self.llm.spec.max_tokens)
     }
 
@@ -247,9 +247,9 @@ impl<'a> Turn<'a> {
             .map_err(|fault| ProviderError::useless(&fault.code, fault.message.clone()))?;
         let asked_bytes = request.bytes();
         let settings = llm.settings(self.affordable(asked_bytes)?);
-        self.calls.push(Call { asked_bytes, ..Call::default() });
+        self.calls.push(ModelCall { asked_bytes, ..ModelCall::default() });
         let silence = (Duration::from_millis(self.job.limit.0) / 2).min(SILENCE_MAX);
-        let answer = Answer::to(client, &llm.target, request, &settings, silence).await;
+        let answer = ModelAnswer::to(client, &llm.target, request, &settings, silence).await;
         let answer = answer.map_err(|broken| ProviderError::of(broken, &llm.target))?;
         crash::point(if heard == StreamAudience::ByAll { "model_asked" } else { "summary_asked" });
         let said = self.read(answer, silence, heard).await;
@@ -281,11 +281,11 @@ impl<'a> Turn<'a> {
 
     async fn read(
         &mut self,
-        mut answer: Answer,
+        mut answer: ModelAnswer,
         silence: Duration,
         heard: StreamAudience,
-    ) -> Result<Words, ProviderError> {
-        let (wire, mut words) = (self.llm.target.wire(), Words::of(&self.job.name, self.llm));
+    ) -> Result<ModelWords, ProviderError> {
+        let (wire, mut words) = (self.llm.target.wire(), ModelWords::of(&self.job.name, self.llm));
         while !self.seen().over {
             let finished = self.seen().ended.is_some();
             let frame = match answer.next(if finished { TAIL } else { silence }).await {
@@ -310,16 +310,16 @@ impl<'a> Turn<'a> {
     }
 
     /// What the request that is being answered has brought.
-    fn seen(&mut self) -> &mut Seen {
+    fn seen(&mut self) -> &mut AnswerFacts {
         if self.calls.is_empty() {
-            self.calls.push(Call::default());
+            self.calls.push(ModelCall::default());
         }
         let last = self.calls.len() - 1;
         &mut self.calls[last].seen
     }
 
     /// Takes a part of an answer.
-    fn take(&mut self, part: Part, words: &mut Words, heard: StreamAudience) -> Result<(), ProviderError> {
+    fn take(&mut self, part: Part, words: &mut ModelWords, heard: StreamAudience) -> Result<(), ProviderError> {
         match part {
             Part::Words(piece) => self.hear(&piece, words, heard)?,
             Part::AllWords(piece) if words.bytes == 0 => self.hear(&piece, words, heard)?,
@@ -356,7 +356,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Adds a piece of an answer, as far as people can read it, and tells it.
-    fn hear(&mut self, piece: &str, words: &mut Words, heard: StreamAudience) -> Result<(), ProviderError> {
+    fn hear(&mut self, piece: &str, words: &mut ModelWords, heard: StreamAudience) -> Result<(), ProviderError> {
         words.bytes += piece.len();
         if words.bytes > ANSWER_BYTES_MAX {
             return Err(ProviderError::too_much(self.who()));
@@ -369,7 +369,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Adds what is known of an answer by now, and tells it.
-    fn tell(&mut self, told: moothall_kernel::thoughts::AnswerPart, words: &mut Words, heard: StreamAudience) {
+    fn tell(&mut self, told: moothall_kernel::thoughts::AnswerPart, words: &mut ModelWords, heard: StreamAudience) {
         if heard == StreamAudience::ByAll && !told.thoughts.is_empty() {
             self.think(&told.thoughts);
         }
@@ -382,7 +382,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn finish(&mut self, words: Words, heard: StreamAudience) -> Result<String, ProviderError> {
+    fn finish(&mut self, words: ModelWords, heard: StreamAudience) -> Result<String, ProviderError> {
         let (who, seen) = (self.who(), self.seen().clone());
         if seen.frames == 0 {
             let message = format!(
@@ -421,7 +421,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Tells people what is odd about an answer that is otherwise fine.
-    fn remark(&self, seen: &Seen) {
+    fn remark(&self, seen: &AnswerFacts) {
         if self.calls.last().is_some_and(|call| self.tokens_of(call).1) {
             self.out.report(Report::Progress(format!(
                 "{} reports a number of tokens that cannot be; it was corrected.",
@@ -441,7 +441,7 @@ impl<'a> Turn<'a> {
 }
 
 /// What a model said.
-struct Words {
+struct ModelWords {
     text: String,
     /// The thoughts that stood in the answer, not those in a field of their own.
     thoughts: String,
@@ -451,7 +451,7 @@ struct Words {
     splitter: Splitter,
 }
 
-impl Words {
+impl ModelWords {
     fn of(name: &str, llm: &Llm) -> Self {
         Self {
             text: String::new(),

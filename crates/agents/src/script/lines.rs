@@ -16,7 +16,7 @@ use super::RUNTIME;
 /// agent's own name; `[PASS]` is a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "LineForm")]
-pub struct Line {
+pub struct ScriptLine {
     /// What it says, with the names in braces not yet replaced.
     pub text: String,
     /// How long it thinks, in milliseconds.
@@ -31,12 +31,12 @@ pub struct Line {
 #[serde(untagged, expecting = "expected a text, or a table with `text`, `delay_ms` and `word_ms`")]
 enum LineForm {
     Text(String),
-    Table(Table),
+    Table(LineTable),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct LineTable {
     text: String,
     #[serde(default)]
     delay_ms: u64,
@@ -44,11 +44,11 @@ struct Table {
     word_ms: u64,
 }
 
-impl From<LineForm> for Line {
+impl From<LineForm> for ScriptLine {
     fn from(written: LineForm) -> Self {
         match written {
-            LineForm::Text(text) => Line { text, delay_ms: 0, word_ms: 0 },
-            LineForm::Table(Table { text, delay_ms, word_ms }) => Line { text, delay_ms, word_ms },
+            LineForm::Text(text) => ScriptLine { text, delay_ms: 0, word_ms: 0 },
+            LineForm::Table(LineTable { text, delay_ms, word_ms }) => ScriptLine { text, delay_ms, word_ms },
         }
     }
 }
@@ -59,13 +59,13 @@ impl From<LineForm> for Line {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptSpec {
     /// The lines, at least one.
-    pub replies: Vec<Line>,
+    pub replies: Vec<ScriptLine>,
     /// The agent's own time limit.
     pub timeout: Option<Millis>,
 }
 
 impl ScriptSpec {
-    fn line(&self, job: &Job) -> Option<&Line> {
+    fn line(&self, job: &Job) -> Option<&ScriptLine> {
         let count = u64::try_from(self.replies.len()).ok().filter(|count| *count > 0)?;
         let index = job.key.turn.0.saturating_sub(1) % count;
         self.replies.get(usize::try_from(index).ok()?)

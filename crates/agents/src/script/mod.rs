@@ -18,7 +18,7 @@ use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::{Abilities, Runtime};
 use moothall_kernel::pass::PASS;
 
-pub use lines::{Line, ScriptSpec};
+pub use lines::{ScriptLine, ScriptSpec};
 use room::TurnView;
 
 /// The built-in demo agents, in the order in which they are invited.

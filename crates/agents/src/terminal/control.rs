@@ -39,17 +39,17 @@ const LIST: &str =
 /// is quicker, waits for the end of the process, and under load tmux misses that end now and then.
 const DEATHS: &str = "refresh-client -B 'deaths:%*:#{pane_dead}'";
 
-type Answer = Result<Vec<String>, HostFault>;
+type TmuxReply = Result<Vec<String>, HostFault>;
 
 /// A command, and who waits for its answer.
 struct Ask {
     line: String,
-    reply: oneshot::Sender<Answer>,
+    reply: oneshot::Sender<TmuxReply>,
 }
 
 /// What an answer is for.
 enum AnswerTarget {
-    Asker(oneshot::Sender<Answer>),
+    Asker(oneshot::Sender<TmuxReply>),
     /// Which panes there are; `missed` when something may have happened unseen.
     Census {
         missed: bool,
@@ -78,7 +78,7 @@ impl Control {
     /// # Errors
     /// [`HostFault::Failed`] with tmux's words when it refuses, [`HostFault::Unavailable`] when it
     /// cannot be reached.
-    pub(super) async fn run(&self, command: &TmuxCommand) -> Answer {
+    pub(super) async fn run(&self, command: &TmuxCommand) -> TmuxReply {
         let waiting = self.send(command).await?;
         match timeout(ANSWER * 2, waiting).await {
             Ok(Ok(answer)) => answer,
@@ -98,7 +98,7 @@ impl Control {
         Ok((first?, second?))
     }
 
-    async fn send(&self, command: &TmuxCommand) -> Result<oneshot::Receiver<Answer>, HostFault> {
+    async fn send(&self, command: &TmuxCommand) -> Result<oneshot::Receiver<TmuxReply>, HostFault> {
         let (reply, waiting) = oneshot::channel();
         self.asks.send(Ask { line: command.line().to_owned(), reply }).await.map_err(|_| lost())?;
         Ok(waiting)
@@ -113,7 +113,7 @@ fn lost() -> HostFault {
 async fn keep(place: TmuxServer, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
     let mut backoff = BACKOFF_MIN;
     loop {
-        let wanted = match Line::connect(&place, &panes) {
+        let wanted = match ControlConnection::connect(&place, &panes) {
             Ok(mut line) => {
                 if line.serve(&mut asked).await {
                     return;
@@ -153,7 +153,7 @@ async fn refuse_next(asked: &mut mpsc::Receiver<Ask>, fault: HostFault) -> bool 
 }
 
 /// One connection, until it is lost.
-struct Line<'a> {
+struct ControlConnection<'a> {
     place: &'a TmuxServer,
     panes: &'a Panes,
     stdin: ChildStdin,
@@ -165,7 +165,7 @@ struct Line<'a> {
     greeted: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ControlConnection<'a> {
     fn connect(place: &'a TmuxServer, panes: &'a Panes) -> io::Result<Self> {
         let mut child = place.control().spawn()?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -255,8 +255,8 @@ impl<'a> Line<'a> {
     }
 
     async fn count(&mut self, lines: &[String], missed: bool) -> bool {
-        let rows: Vec<Row<'_>> = lines.iter().filter_map(|line| Row::of(line)).collect();
-        let alive: BTreeSet<Run> = rows.iter().filter(|row| !row.dead).map(Row::run).collect();
+        let rows: Vec<PaneRow<'_>> = lines.iter().filter_map(|line| PaneRow::of(line)).collect();
+        let alive: BTreeSet<Run> = rows.iter().filter(|row| !row.dead).map(PaneRow::run).collect();
         self.panes.alive(&alive, missed);
         match self.place {
             TmuxServer::Own { .. } if missed => self.link(&rows).await.is_ok(),
@@ -265,7 +265,7 @@ impl<'a> Line<'a> {
     }
 
     /// Links windows that the hub lacks, which happens when somebody ended the hub.
-    async fn link(&mut self, rows: &[Row<'_>]) -> io::Result<()> {
+    async fn link(&mut self, rows: &[PaneRow<'_>]) -> io::Result<()> {
         let linked: BTreeSet<&str> =
             rows.iter().filter(|row| row.session == HUB).map(|row| row.window).collect();
         let loose: BTreeSet<&str> =
@@ -292,7 +292,7 @@ pub(super) fn link(window: &str) -> TmuxCommand {
 }
 
 /// A pane in the list of all.
-struct Row<'a> {
+struct PaneRow<'a> {
     pane: &'a str,
     pid: u32,
     dead: bool,
@@ -300,7 +300,7 @@ struct Row<'a> {
     session: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> PaneRow<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let mut words = line.splitn(5, ' ');
         let (pane, pid, dead) = (words.next()?, words.next()?.parse().ok()?, words.next()? == "1");

@@ -45,7 +45,7 @@ use crate::command::{Environment, is_program};
 use control::Control;
 use panes::Run;
 use place::{HUB, TmuxServer, unavailable};
-pub use program::{Injector, NoHooks, Parts, Program};
+pub use program::{Injector, NoHooks, ProcessParts, Program};
 pub use programs::{Search, Vendor};
 use screen::Screen;
 use tmux_command::TmuxCommand;

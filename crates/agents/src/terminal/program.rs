@@ -97,7 +97,7 @@ impl Program {
 
 /// What a process is started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct ProcessParts {
     /// The program, and the arguments that follow it.
     pub argv: Vec<String>,
     /// Variables beside the few it inherits.
@@ -120,8 +120,8 @@ pub trait Injector: Send + Sync + 'static {
         &self,
         program: &Program,
         launch: &Launch,
-        parts: Parts,
-    ) -> Result<Parts, HostFault>;
+        parts: ProcessParts,
+    ) -> Result<ProcessParts, HostFault>;
     /// Looks a prompt up in a program's own record, as the user that the program runs as: `None` is
     /// the server's own.
     async fn recorded(&self, account: Option<&Account>, search: Search) -> Option<Record> {
@@ -165,8 +165,8 @@ impl Injector for NoHooks {
         &self,
         _program: &Program,
         _launch: &Launch,
-        parts: Parts,
-    ) -> Result<Parts, HostFault> {
+        parts: ProcessParts,
+    ) -> Result<ProcessParts, HostFault> {
         Ok(parts)
     }
 
@@ -180,14 +180,14 @@ pub(super) fn bare(
     program: &Program,
     launch: &Launch,
     account: Option<Account>,
-) -> Result<Parts, HostFault> {
+) -> Result<ProcessParts, HostFault> {
     let argv = program.argv.iter().chain(&launch.args).cloned().collect();
     let (mut env, before) = match &account {
         None => (logins::given(program.login(), &program.env), Vec::new()),
         Some(account) => (env_of(account, program), account.before().map_err(HostFault::Refused)?),
     };
     env.extend(launch.env.clone());
-    Ok(Parts { argv, env, account, before })
+    Ok(ProcessParts { argv, env, account, before })
 }
 
 /// All variables of a program that runs as another user.

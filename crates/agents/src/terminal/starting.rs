@@ -8,7 +8,7 @@ use moothall_kernel::text::clean;
 
 use super::control::link;
 use super::place::{HUB, TmuxServer};
-use super::program::{Parts, Program, bare};
+use super::program::{ProcessParts, Program, bare};
 use super::tmux_command::{TmuxCommand, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
 use crate::run_as::Account;
@@ -233,7 +233,7 @@ fn unknown(host: &TmuxHost, client: &str) -> HostFault {
 }
 
 /// The file that is started.
-fn find(program: &Program, parts: &Parts, cwd: &Path) -> Result<String, HostFault> {
+fn find(program: &Program, parts: &ProcessParts, cwd: &Path) -> Result<String, HostFault> {
     let name = parts.argv.first().map(String::as_str).unwrap_or_default();
     // What another user's program inherits is in its own variables.
     let environment =
@@ -255,7 +255,7 @@ fn find(program: &Program, parts: &Parts, cwd: &Path) -> Result<String, HostFaul
 
 /// The command that starts it. Several words are executed as they are; a single one would go
 /// through a shell.
-fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand, HostFault> {
+fn new_session(launch: &Launch, parts: &ProcessParts, file: &str) -> Result<TmuxCommand, HostFault> {
     let cwd = launch
         .cwd
         .to_str()
@@ -292,7 +292,7 @@ fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand
 
 /// What it inherits, and what is given to it: the server's own variables only where they are meant
 /// for it.
-fn variables(parts: &Parts) -> Result<Vec<String>, HostFault> {
+fn variables(parts: &ProcessParts) -> Result<Vec<String>, HostFault> {
     let mut all = Vec::new();
     for (name, value) in Environment::of(&std::collections::BTreeMap::new()).pairs() {
         if let (Some(name), Some(value)) = (name.to_str(), value.to_str())

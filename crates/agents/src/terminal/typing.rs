@@ -16,7 +16,7 @@ use super::Vendor;
 use super::answering::squeezed;
 use super::control::Control;
 use super::hygiene::for_composer;
-use super::obeyed::Words;
+use super::obeyed::ComposerWords;
 use super::tmux_command::TmuxCommand;
 use super::{TmuxHost, run_of};
 
@@ -123,7 +123,7 @@ impl TmuxHost {
         // Nothing is kept for a program that takes nothing now.
         refuse_unless_free(&typing.look().await?)?;
         let clean = Paste { session: paste.session.clone(), text, bodies };
-        let Words { text, altered, filed } = self.worded(&control, pane, client, clean).await?;
+        let ComposerWords { text, altered, filed } = self.worded(&control, pane, client, clean).await?;
         refuse_unless_free(&typing.look().await?)?;
         control.panes.pastes(&run_of(pane), end_of(&text));
         typing.put(&text).await?;

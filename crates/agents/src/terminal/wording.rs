@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use moothall_engine::sessions::{HostFault, Pane, Paste, SessionId};
 
 use super::control::Control;
-use super::obeyed::{Nearby, Places, Words, as_words, changed, with_files};
+use super::obeyed::{Nearby, Places, ComposerWords, as_words, changed, with_files};
 use super::tmux_command::TmuxCommand;
 use super::{Program, TmuxHost};
 use crate::run_as::Account;
@@ -19,7 +19,7 @@ impl TmuxHost {
         pane: &Pane,
         client: &str,
         paste: Paste,
-    ) -> Result<Words, HostFault> {
+    ) -> Result<ComposerWords, HostFault> {
         let Paste { session, text, bodies } = paste;
         let vendor = self.vendor(client);
         let places = self.places(control, pane, client).await?;

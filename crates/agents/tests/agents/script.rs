@@ -1,6 +1,6 @@
 //! Agents that recite lines of the configuration, and the built-in demo agents.
 
-use moothall_agents::script::{Line, ScriptSpec};
+use moothall_agents::script::{ScriptLine, ScriptSpec};
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::TurnReason;
@@ -12,7 +12,7 @@ fn spec(lines: &[&str]) -> ScriptSpec {
     ScriptSpec {
         replies: lines
             .iter()
-            .map(|text| Line { text: (*text).into(), delay_ms: 0, word_ms: 0 })
+            .map(|text| ScriptLine { text: (*text).into(), delay_ms: 0, word_ms: 0 })
             .collect(),
         timeout: None,
     }

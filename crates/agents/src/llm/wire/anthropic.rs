@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Part, Parts, Request, Settings, failure, messages, set};
+use super::{Part, PartCollector, Request, Settings, failure, messages, set};
 use crate::llm::names::{self, ThinkingSetting};
 
 pub(super) const VERSION: &str = "2023-06-01";
@@ -33,7 +33,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
 }
 
 pub(super) fn read(name: Option<&str>, value: &Value) -> Vec<Part> {
-    let mut parts = Parts::default();
+    let mut parts = PartCollector::default();
     match value.get("type").and_then(Value::as_str).or(name).unwrap_or_default() {
         "message_start" => {
             let message = value.get("message");
@@ -71,7 +71,7 @@ pub(super) fn read(name: Option<&str>, value: &Value) -> Vec<Part> {
     parts.0
 }
 
-fn read_block(block: &Value, parts: &mut Parts) {
+fn read_block(block: &Value, parts: &mut PartCollector) {
     parts.words(block.get("thinking"), Part::Thoughts);
     parts.words(block.get("text"), Part::Words);
     if block.get("type").is_some_and(|kind| kind == "tool_use") {
@@ -79,7 +79,7 @@ fn read_block(block: &Value, parts: &mut Parts) {
     }
 }
 
-fn tokens(of: Option<&Value>, parts: &mut Parts) {
+fn tokens(of: Option<&Value>, parts: &mut PartCollector) {
     let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
     parts.tokens(of.and_then(|of| of.get("usage")), &input, &["output_tokens"]);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Part, Parts, Request, Settings, failure, messages_with_system, set};
+use super::{Part, PartCollector, Request, Settings, failure, messages_with_system, set};
 use crate::llm::names;
 
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
@@ -25,7 +25,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
 }
 
 pub(super) fn read(value: &Value) -> Vec<Part> {
-    let mut parts = Parts::default();
+    let mut parts = PartCollector::default();
     parts.model(value.get("model"));
     let choice = value.pointer("/choices/0");
     let delta = choice.and_then(|choice| choice.get("delta").filter(|delta| delta.is_object()));
@@ -46,7 +46,7 @@ pub(super) fn read(value: &Value) -> Vec<Part> {
     parts.0
 }
 
-fn read_message(said: &Value, parts: &mut Parts) {
+fn read_message(said: &Value, parts: &mut PartCollector) {
     let thoughts = ["reasoning_content", "reasoning", "thinking"];
     let thoughts = thoughts.iter().find_map(|name| said.get(name).filter(|text| !text.is_null()));
     parts.words(thoughts, Part::Thoughts);

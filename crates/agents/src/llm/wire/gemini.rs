@@ -3,7 +3,7 @@
 use moothall_kernel::ending::Ending;
 use serde_json::{Map, Value, json};
 
-use super::{Message, Part, Parts, Request, Role, Settings, failure, set};
+use super::{Message, Part, PartCollector, Request, Role, Settings, failure, set};
 use crate::llm::names::{self, GeminiThinking};
 
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
@@ -33,7 +33,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
 }
 
 pub(super) fn read(value: &Value) -> Vec<Part> {
-    let mut parts = Parts::default();
+    let mut parts = PartCollector::default();
     parts.model(value.get("modelVersion"));
     let candidate = value.pointer("/candidates/0");
     let said = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());

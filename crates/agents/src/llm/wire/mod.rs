@@ -230,9 +230,9 @@ pub(super) fn ending(word: &str) -> Option<Ending> {
 
 /// Collects what one value says.
 #[derive(Default)]
-struct Parts(Vec<Part>);
+struct PartCollector(Vec<Part>);
 
-impl Parts {
+impl PartCollector {
     fn words(&mut self, value: Option<&Value>, part: fn(String) -> Part) {
         if let Some(text) = value.map(text_of).filter(|text| !text.is_empty()) {
             self.0.push(part(text));

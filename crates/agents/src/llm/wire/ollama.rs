@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Part, Parts, Request, Settings, failure, messages_with_system, set};
+use super::{Part, PartCollector, Request, Settings, failure, messages_with_system, set};
 
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut body = Map::new();
@@ -19,7 +19,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
 }
 
 pub(super) fn read(value: &Value) -> Vec<Part> {
-    let mut parts = Parts::default();
+    let mut parts = PartCollector::default();
     parts.model(value.get("model"));
     if let Some(message) = value.get("message").filter(|message| message.is_object()) {
         parts.words(message.get("thinking"), Part::Thoughts);

@@ -3,7 +3,7 @@
 use moothall_kernel::ending::Ending;
 use serde_json::{Map, Value, json};
 
-use super::{Part, Parts, Request, Settings, failure, messages, set};
+use super::{Part, PartCollector, Request, Settings, failure, messages, set};
 use crate::llm::names;
 
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
@@ -23,7 +23,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
 }
 
 pub(super) fn read(name: Option<&str>, value: &Value) -> Vec<Part> {
-    let mut parts = Parts::default();
+    let mut parts = PartCollector::default();
     let delta = value.get("delta");
     match value.get("type").and_then(Value::as_str).or(name).unwrap_or_default() {
         "response.output_text.delta" => parts.words(delta, Part::Words),
@@ -42,13 +42,13 @@ pub(super) fn read(name: Option<&str>, value: &Value) -> Vec<Part> {
     parts.0
 }
 
-fn read_call(item: Option<&Value>, parts: &mut Parts) {
+fn read_call(item: Option<&Value>, parts: &mut PartCollector) {
     if let Some(item) = item.filter(|item| kind(item) == "function_call") {
         parts.tool(item.get("name"));
     }
 }
 
-fn read_response(response: &Value, parts: &mut Parts) {
+fn read_response(response: &Value, parts: &mut PartCollector) {
     parts.model(response.get("model"));
     parts.tokens(response.get("usage"), &["input_tokens"], &["output_tokens"]);
     let ended = match response.get("status").and_then(Value::as_str).unwrap_or("completed") {

@@ -20,7 +20,7 @@ pub(super) const CALL_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// What a hook wants. One line of JSON each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Call {
+pub(super) enum HookCall {
     /// There is a report of this session.
     Ring {
         /// The name of its folder.
@@ -33,7 +33,7 @@ pub(super) enum Call {
 /// The answer to [`Call::Ask`], on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum HookReply {
     Allow,
     Deny,
     GaveUp,
@@ -41,26 +41,26 @@ pub(super) enum Answer {
     Undecided,
 }
 
-impl From<Permit> for Answer {
+impl From<Permit> for HookReply {
     fn from(permit: Permit) -> Self {
         match permit {
-            Permit::Allow => Answer::Allow,
-            Permit::Deny => Answer::Deny,
-            Permit::GaveUp => Answer::GaveUp,
-            Permit::TooMany => Answer::TooMany,
-            Permit::Undecided => Answer::Undecided,
+            Permit::Allow => HookReply::Allow,
+            Permit::Deny => HookReply::Deny,
+            Permit::GaveUp => HookReply::GaveUp,
+            Permit::TooMany => HookReply::TooMany,
+            Permit::Undecided => HookReply::Undecided,
         }
     }
 }
 
-impl From<Answer> for Permit {
-    fn from(answer: Answer) -> Self {
+impl From<HookReply> for Permit {
+    fn from(answer: HookReply) -> Self {
         match answer {
-            Answer::Allow => Permit::Allow,
-            Answer::Deny => Permit::Deny,
-            Answer::GaveUp => Permit::GaveUp,
-            Answer::TooMany => Permit::TooMany,
-            Answer::Undecided => Permit::Undecided,
+            HookReply::Allow => Permit::Allow,
+            HookReply::Deny => Permit::Deny,
+            HookReply::GaveUp => Permit::GaveUp,
+            HookReply::TooMany => Permit::TooMany,
+            HookReply::Undecided => Permit::Undecided,
         }
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn connect(spool: &SpoolFolder) -> io::Result<BlockingStream> {
 
 /// Rings, for no longer than this: a server that has stopped to listen would otherwise hold the
 /// hook up.
-pub(super) fn ring(spool: &SpoolFolder, call: Call, within: Duration) {
+pub(super) fn ring(spool: &SpoolFolder, call: HookCall, within: Duration) {
     let (rung, heard) = std::sync::mpsc::channel();
     let spool = spool.clone();
     std::thread::spawn(move || {
@@ -100,7 +100,7 @@ impl Caller {
     }
 
     /// What it wants; nothing when it is no call.
-    pub(super) async fn call(&mut self) -> Option<Call> {
+    pub(super) async fn call(&mut self) -> Option<HookCall> {
         let mut text = Vec::new();
         (&mut self.0).take(CALL_BYTES_MAX).read_until(b'\n', &mut text).await.ok()?;
         serde_json::from_slice(&text).ok()
@@ -112,7 +112,7 @@ impl Caller {
         while matches!(self.0.read(&mut more).await, Ok(1..)) {}
     }
 
-    pub(super) async fn answer(mut self, answer: Answer) -> io::Result<()> {
+    pub(super) async fn answer(mut self, answer: HookReply) -> io::Result<()> {
         self.0.write_all(&line(&answer)?).await?;
         self.0.shutdown().await
     }

@@ -17,7 +17,7 @@ use super::folder::{SpoolFolder, private_folder, write_private};
 use super::outside::UserSpools;
 use super::words;
 use crate::run_as::Account;
-use crate::terminal::{Injector, Parts, Program, Search, Vendor};
+use crate::terminal::{Injector, ProcessParts, Program, Search, Vendor};
 
 /// The variables that tell a session's programs where they belong.
 pub(crate) const VARIABLES: [&str; 4] =
@@ -99,8 +99,8 @@ impl HookInjector {
         vendor: Vendor,
         launch: &Launch,
         token: &str,
-        mut parts: Parts,
-    ) -> Result<Parts, HostFault> {
+        mut parts: ProcessParts,
+    ) -> Result<ProcessParts, HostFault> {
         let outside = self.outside.as_ref().ok_or_else(|| {
             HostFault::Unavailable("Nothing is prepared for other users here.".to_owned())
         })?;
@@ -186,8 +186,8 @@ impl Injector for HookInjector {
         &self,
         program: &Program,
         launch: &Launch,
-        mut parts: Parts,
-    ) -> Result<Parts, HostFault> {
+        mut parts: ProcessParts,
+    ) -> Result<ProcessParts, HostFault> {
         let Some(token) = launch.env.get(TOKEN) else {
             return Err(HostFault::Failed(
                 "The session has no secret, so that nothing it reports could be believed."
@@ -333,10 +333,10 @@ mod tests {
             run_as: None,
         };
         let program = Program { vendor: Vendor::Codex, ..Program::new(["codex"]) };
-        let parts = Parts {
+        let parts = ProcessParts {
             argv: vec!["codex".into(), "--search".into()],
             env: BTreeMap::from([("A".into(), "b".into())]),
-            ..Parts::default()
+            ..ProcessParts::default()
         };
         assert!(
             dress.launch_parts(&program, &launch, parts.clone()).await.is_err(),

@@ -15,7 +15,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::bell::{Answer, Call, Caller};
+use super::bell::{HookReply, HookCall, Caller};
 use super::drain::{drain, hook};
 use super::folder::{SpoolFolder, reachable, reports};
 use super::lenient_json;
@@ -191,11 +191,11 @@ impl<'a> ReportReaders<'a> {
 async fn attend(stream: UnixStream, sink: Arc<dyn HookSink>, rings: mpsc::Sender<String>) {
     let mut caller = Caller::new(stream);
     match tokio::time::timeout(CALL_WITHIN, caller.call()).await {
-        Ok(Some(Call::Ring { session })) => {
+        Ok(Some(HookCall::Ring { session })) => {
             // The receiver goes away only with the task that runs this one.
             let _ = rings.send(session).await;
         }
-        Ok(Some(Call::Ask(note))) => ask(caller, &note, sink.as_ref()).await,
+        Ok(Some(HookCall::Ask(note))) => ask(caller, &note, sink.as_ref()).await,
         Ok(None) | Err(_) => {}
     }
 }
@@ -211,7 +211,7 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
     };
     // A hook that has gone meanwhile hears it no more, and its program asks the person at the
     // terminal.
-    let _ = caller.answer(Answer::from(permit)).await;
+    let _ = caller.answer(HookReply::from(permit)).await;
 }
 
 async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use moothall_engine::sessions::Permit;
 
-use super::bell::{Answer, Call, connect, line};
+use super::bell::{HookReply, HookCall, connect, line};
 use super::folder::SpoolFolder;
 use super::note::Note;
 
@@ -21,7 +21,7 @@ const TRY_EVERY: Duration = Duration::from_millis(250);
 /// Asks the server, and waits. A server that is away from the beginning decides nothing.
 pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
     let Some(spool) = SpoolFolder::around(spool) else { return Ok(Permit::Undecided) };
-    let call = line(&Call::Ask(note))?;
+    let call = line(&HookCall::Ask(note))?;
     let until = Instant::now() + Duration::from_secs(PERMISSION_SECONDS);
     let mut seen = None;
     loop {
@@ -45,7 +45,7 @@ fn once(
     call: &[u8],
     until: Instant,
     seen: &mut Option<Instant>,
-) -> io::Result<Option<Answer>> {
+) -> io::Result<Option<HookReply>> {
     let mut stream = connect(spool)?;
     *seen = Some(Instant::now());
     stream.write_all(call)?;

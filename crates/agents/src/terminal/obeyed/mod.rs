@@ -68,7 +68,7 @@ static OTHER: ActiveSyntax =
 
 /// Words as they are put into a composer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct ComposerWords {
     pub(super) text: String,
     /// The tokens that were written wide, as they were said, each as far as people look at it.
     pub(super) altered: Vec<String>,
@@ -101,7 +101,7 @@ pub(super) fn changed(
     });
     let is_changed = |block: &Range<usize>| {
         let block = &text[block.clone()];
-        changes(block) || !Words::inside(vendor, block, nearby).is_as_said()
+        changes(block) || !ComposerWords::inside(vendor, block, nearby).is_as_said()
     };
     blocks.filter(is_changed).take(FILES_MAX).collect()
 }
@@ -114,12 +114,12 @@ pub(super) fn with_files(
     blocks: &[Range<usize>],
     files: &[PathBuf],
     nearby: &Nearby,
-) -> Option<Words> {
+) -> Option<ComposerWords> {
     let (mut put, mut at, mut filed) = (String::new(), 0, 0);
     for (block, file) in blocks.iter().zip(files) {
         let lines = text[block.clone()].lines().count();
         let line = kept_in_file(lines, file.to_str()?);
-        if !Words::inside(vendor, &line, nearby).is_as_said() {
+        if !ComposerWords::inside(vendor, &line, nearby).is_as_said() {
             return None;
         }
         put.push_str(&text[at..block.start]);
@@ -128,12 +128,12 @@ pub(super) fn with_files(
         (at, filed) = (block.end, filed + lines);
     }
     put.push_str(&text[at..]);
-    (filed > 0).then(|| Words { filed, ..as_words(vendor, &put, nearby) })
+    (filed > 0).then(|| ComposerWords { filed, ..as_words(vendor, &put, nearby) })
 }
 
 /// Writes wide each token that the program would obey, and says so below the words.
-pub(super) fn as_words(vendor: Vendor, text: &str, nearby: &Nearby) -> Words {
-    let mut words = Words::with_room_for(text);
+pub(super) fn as_words(vendor: Vendor, text: &str, nearby: &Nearby) -> ComposerWords {
+    let mut words = ComposerWords::with_room_for(text);
     let mut rest = text;
     if let Some((at, token)) = command(text, ActiveSyntax::of(vendor).commands) {
         words.text.push_str(&text[..at]);
@@ -155,7 +155,7 @@ fn command(text: &str, signs: &[char]) -> Option<(usize, Token)> {
     (signs.contains(&sign) && !is_words).then(|| (at, Token::always(end - at)))
 }
 
-impl Words {
+impl ComposerWords {
     fn with_room_for(text: &str) -> Self {
         let room = String::with_capacity(text.len() + WIDE_BYTES);
         Self { text: room, altered: Vec::new(), filed: 0 }

@@ -174,7 +174,7 @@ fn an_agent_is_told_that_signs_are_written_wide() {
 }
 
 /// Returns what is typed of the words of one member, and the texts that are files.
-fn filed(vendor: Vendor, body: &str, nearby: &Nearby) -> (Words, Vec<String>) {
+fn filed(vendor: Vendor, body: &str, nearby: &Nearby) -> (ComposerWords, Vec<String>) {
     let head = "Ada (1):\n\n";
     let text = format!("{head}{body}\n\n[moothall:0a1b2c3d]");
     let said = head.len()..head.len() + body.len();

@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{end_of, lines, text, word};
 use super::{
-    DecisionHook, Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, Table, ValueCount,
+    DecisionHook, Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, ProgramTable, ValueCount,
 };
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};
 use crate::terminal::screen::cells::Row;
-use crate::terminal::screen::{Seen, composed, options};
+use crate::terminal::screen::{ScreenReading, composed, options};
 
-pub(super) static TABLE: Table = Table {
+pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: Some("claude"),
         login: Some(&LOGIN),
@@ -161,19 +161,19 @@ const RETRYING: &str = " · Retrying in ";
 /// The turning mark stands this close above the composer, with hints and what waits in between.
 const WORKING_ROWS_MAX: usize = 12;
 
-fn read(rows: &[Row]) -> Seen {
+fn read(rows: &[Row]) -> ScreenReading {
     let (upper, lower, text) = match (composer(rows), dialog(rows)) {
         (Some(composer), None) => composer,
-        (None, Some(dialog)) => return Seen::asking(dialog),
+        (None, Some(dialog)) => return ScreenReading::asking(dialog),
         // Words of the conversation above a dialog may look like a composer, and numbered rows of a
         // footer like a dialog. A key would be a guess, so the screen counts as unknown.
-        (Some(_), Some(_)) | (None, None) => return Seen::only(PaneState::Starting),
+        (Some(_), Some(_)) | (None, None) => return ScreenReading::only(PaneState::Starting),
     };
     let above = rows[upper.saturating_sub(WORKING_ROWS_MAX)..upper]
         .iter()
         .any(|row| is_turning(&row.text()));
     let below = rows[lower..].iter().any(|row| row.text().contains(WORKING));
-    Seen::composing(above || below, text)
+    ScreenReading::composing(above || below, text)
 }
 
 /// Such as `✻ Pondering…`, or `✻ 429 too many requests · Retrying in 7s`; a turn that is over says

@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, lines, text, trouble, word};
 use super::{
-    Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, Table, ValueCount, Variables,
+    Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, ProgramTable, ValueCount, Variables,
 };
 use crate::logins::Login;
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS, VARIABLES};
 use crate::terminal::screen::cells::Row;
-use crate::terminal::screen::{Seen, above_footer, composed, kind_of, options, without_empty_end};
+use crate::terminal::screen::{ScreenReading, above_footer, composed, kind_of, options, without_empty_end};
 
-pub(super) static TABLE: Table = Table {
+pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: Some("codex"),
         login: Some(&LOGIN),
@@ -154,17 +154,17 @@ const FIELD: &str = "Field ";
 /// The row that says how to choose stands this close above the end.
 const FOOTER_ROWS_MAX: usize = 4;
 
-fn read(rows: &[Row]) -> Seen {
+fn read(rows: &[Row]) -> ScreenReading {
     let rows = without_empty_end(rows);
     if let Some(dialog) = dialog(rows).or_else(|| first_dialog(rows)).or_else(|| form(rows)) {
-        return Seen::asking(dialog);
+        return ScreenReading::asking(dialog);
     }
-    let Some((mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
+    let Some((mark, end)) = composer(rows) else { return ScreenReading::only(PaneState::Starting) };
     let above = &rows[mark.saturating_sub(WORKING_ROWS_MAX)..mark];
     let busy =
         above.iter().map(Row::text).any(|text| text.contains(WORKING) && !text.starts_with(' '));
     let waiting = rows[end..].iter().any(|row| row.text().contains(WAITING));
-    Seen::composing(busy || waiting, composed(&rows[mark..end], 2))
+    ScreenReading::composing(busy || waiting, composed(&rows[mark..end], 2))
 }
 
 /// Where the composer begins, and where the empty rows above the footer do.

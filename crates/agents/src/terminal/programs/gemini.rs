@@ -22,14 +22,14 @@ use serde_json::{Value, json};
 
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, text, trouble, word};
-use super::{Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, Table, ValueCount};
+use super::{Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, ProgramTable, ValueCount};
 use crate::logins::{GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
 use crate::terminal::screen::cells::Row;
-use crate::terminal::screen::{Seen, above_footer, composed, options};
+use crate::terminal::screen::{ScreenReading, above_footer, composed, options};
 use home::furnish;
 
-pub(super) static TABLE: Table = Table {
+pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: Some("gemini"),
         login: Some(&LOGIN),
@@ -143,18 +143,18 @@ const FRAME: [char; 6] = ['│', '─', '╭', '╮', '╰', '╯'];
 
 const BARS: [char; 2] = ['▄', '▀'];
 
-fn read(rows: &[Row]) -> Seen {
+fn read(rows: &[Row]) -> ScreenReading {
     let is_bar = |row: &Row| BARS.into_iter().any(|bar| row.is_rule(bar));
     let rows: Vec<Row> =
         rows.iter().map(|row| if is_bar(row) { Row::default() } else { row.clone() }).collect();
     let rows = rows.as_slice();
     if let Some(dialog) = dialog(rows) {
-        return Seen::asking(dialog);
+        return ScreenReading::asking(dialog);
     }
-    let Some((rule, mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
+    let Some((rule, mark, end)) = composer(rows) else { return ScreenReading::only(PaneState::Starting) };
     let above = &rows[rule.saturating_sub(WORKING_ROWS_MAX)..rule];
     let text = composed(&rows[mark..end], 3);
-    Seen::composing(
+    ScreenReading::composing(
         above.iter().any(|row| row.text().contains(WORKING)),
         if text == HINT { String::new() } else { text },
     )

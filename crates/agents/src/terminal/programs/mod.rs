@@ -25,7 +25,7 @@ pub(crate) use passes::whole;
 pub(crate) use resuming::{ResumeSpec, ValueCount, is_native};
 
 use super::hooks::{Fitting, LaunchCommand};
-use super::screen::Seen;
+use super::screen::ScreenReading;
 use super::screen::cells::Row;
 use crate::logins::Login;
 
@@ -46,7 +46,7 @@ pub enum Vendor {
 }
 
 /// What is known of a program.
-pub(crate) struct Table {
+pub(crate) struct ProgramTable {
     pub(crate) launch: LaunchSpec,
     pub(crate) screen: Screening,
     pub(crate) keys: Keys,
@@ -95,7 +95,7 @@ pub(crate) struct LaunchSpec {
 /// How its screen is read.
 pub(crate) struct Screening {
     /// What its rows show.
-    pub(crate) read: fn(&[Row]) -> Seen,
+    pub(crate) read: fn(&[Row]) -> ScreenReading,
     /// Whether its composer can be read.
     pub(crate) has_composer: bool,
 }
@@ -183,7 +183,7 @@ impl Vendor {
         self.table().launch.name
     }
 
-    pub(crate) const fn table(self) -> &'static Table {
+    pub(crate) const fn table(self) -> &'static ProgramTable {
         match self {
             Vendor::Claude => &claude::TABLE,
             Vendor::Codex => &codex::TABLE,

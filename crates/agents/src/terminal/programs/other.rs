@@ -2,12 +2,12 @@
 
 use moothall_engine::sessions::PaneState;
 
-use super::{Keys, LaunchSpec, Screening, Table};
+use super::{Keys, LaunchSpec, Screening, ProgramTable};
 use crate::terminal::hooks::LaunchCommand;
-use crate::terminal::screen::Seen;
+use crate::terminal::screen::ScreenReading;
 use crate::terminal::screen::cells::Row;
 
-pub(super) static TABLE: Table = Table {
+pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: None,
         login: None,
@@ -21,7 +21,7 @@ pub(super) static TABLE: Table = Table {
     record: None,
 };
 
-fn read(rows: &[Row]) -> Seen {
+fn read(rows: &[Row]) -> ScreenReading {
     let empty = rows.iter().all(|row| row.text().is_empty());
-    Seen::only(if empty { PaneState::Starting } else { PaneState::Idle })
+    ScreenReading::only(if empty { PaneState::Starting } else { PaneState::Idle })
 }

@@ -36,7 +36,7 @@ pub(crate) enum ValueCount {
 
 /// The part that an argument plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum ArgumentPart {
     Kept,
     Prompt,
     Earlier,
@@ -81,10 +81,10 @@ impl ResumeSpec {
                 }
             }
             match part {
-                Part::Earlier if native.is_some() => {}
-                Part::Kept | Part::Earlier => again.args.extend(all),
-                Part::Unknown if all.len() == 1 => again.args.extend(all),
-                Part::Unknown | Part::Prompt => again.left_out.extend(all),
+                ArgumentPart::Earlier if native.is_some() => {}
+                ArgumentPart::Kept | ArgumentPart::Earlier => again.args.extend(all),
+                ArgumentPart::Unknown if all.len() == 1 => again.args.extend(all),
+                ArgumentPart::Unknown | ArgumentPart::Prompt => again.left_out.extend(all),
             }
         }
         again.args.extend(native.into_iter().flat_map(|id| [self.word.to_owned(), id.to_owned()]));
@@ -92,7 +92,7 @@ impl ResumeSpec {
     }
 
     /// Returns the part of an argument, and the number of words behind it that belong to it.
-    fn of(&self, word: &str) -> (Part, ValueCount) {
+    fn of(&self, word: &str) -> (ArgumentPart, ValueCount) {
         let long = word.starts_with("--");
         let (name, has_value) = match word.split_once('=') {
             Some((name, _)) if long => (name, true),
@@ -109,15 +109,15 @@ impl ResumeSpec {
             return (part, ValueCount::None);
         }
         match is_option(word) {
-            true if has_value => (Part::Kept, ValueCount::None),
-            true => (Part::Unknown, ValueCount::Maybe),
-            false => (Part::Prompt, ValueCount::None),
+            true if has_value => (ArgumentPart::Kept, ValueCount::None),
+            true => (ArgumentPart::Unknown, ValueCount::Maybe),
+            false => (ArgumentPart::Prompt, ValueCount::None),
         }
     }
 
-    fn named(&self, name: &str) -> Option<(Part, ValueCount)> {
+    fn named(&self, name: &str) -> Option<(ArgumentPart, ValueCount)> {
         let tables =
-            [(Part::Kept, self.kept), (Part::Prompt, self.prompts), (Part::Earlier, self.earlier)];
+            [(ArgumentPart::Kept, self.kept), (ArgumentPart::Prompt, self.prompts), (ArgumentPart::Earlier, self.earlier)];
         tables.into_iter().find_map(|(part, table)| {
             let row = table.iter().find(|(_, names)| names.split(' ').any(|one| one == name));
             row.map(|(takes, _)| (part, *takes))

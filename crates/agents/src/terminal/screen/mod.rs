@@ -29,13 +29,13 @@ pub struct Screen {
 
 /// What a reader made out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct ScreenReading {
     pub(crate) state: PaneState,
     pub(crate) composer: Option<String>,
     pub(crate) dialog: Option<Dialog>,
 }
 
-impl Seen {
+impl ScreenReading {
     pub(crate) fn only(state: PaneState) -> Self {
         Self { state, composer: None, dialog: None }
     }
@@ -58,7 +58,7 @@ impl Screen {
     pub fn read(&self, vendor: Vendor) -> View {
         let rows = cells::rows(self.lines.iter().map(String::as_str));
         let seen = if is_shell(&self.command) {
-            Seen::only(PaneState::Shell)
+            ScreenReading::only(PaneState::Shell)
         } else {
             (vendor.table().screen.read)(&rows)
         };
