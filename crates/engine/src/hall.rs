@@ -58,7 +58,7 @@ use crate::stream::OwedItems;
 use crate::stream::asking::ConsentRequest;
 use crate::stream::mail::Request;
 pub use crate::stream::updates::{Listener, Subscription};
-use crate::stream::{Asker, Condition, ItemBody};
+use crate::stream::{ConsentAsker, Condition, ItemBody};
 
 /// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end
 /// it gently, [`Hall::drain`] it first.
@@ -242,7 +242,7 @@ impl Hall {
         command: ClientCommand,
         idempotency: Option<Idempotency>,
         condition: Condition,
-        asker: Arc<dyn Asker>,
+        asker: Arc<dyn ConsentAsker>,
     ) -> Result<Answer, HallError> {
         let asked = ConsentRequest { condition, asker };
         self.inner

@@ -1,7 +1,7 @@
 //! One request inside the writer's transaction. Whoever calls has a savepoint around it.
 
 use moothall_engine::crash;
-use moothall_engine::log_format::{BodyHash, Link, StoredParts, code_of};
+use moothall_engine::log_format::{BodyHash, ChainLink, StoredParts, code_of};
 use moothall_engine::ports::{
     AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery,
     StreamBatch, command_claim,
@@ -101,7 +101,7 @@ struct StreamRow {
     key: i64,
     epoch: Epoch,
     head: Seq,
-    link: Link,
+    link: ChainLink,
     catalog: Option<Catalog>,
 }
 
@@ -113,9 +113,9 @@ impl StreamRow {
         let found = conn.prepare_cached(FIND)?.query_row([stream.as_str()], |row| {
             let head = Seq(counter(row, 2)?);
             let link = if head == Seq(0) {
-                Some(Link::origin(stream))
+                Some(ChainLink::origin(stream))
             } else {
-                Link::from_stored(row.get_ref(3)?.as_blob()?)
+                ChainLink::from_stored(row.get_ref(3)?.as_blob()?)
             };
             let link =
                 link.ok_or_else(|| rusqlite::Error::InvalidColumnName("streams.chain".into()))?;
@@ -145,7 +145,7 @@ impl StreamRow {
                 key,
                 epoch: Epoch(0),
                 head: Seq(0),
-                link: Link::origin(stream),
+                link: ChainLink::origin(stream),
                 catalog: None,
             });
         };
@@ -195,7 +195,7 @@ fn insert_event(
     insert: &mut Statement<'_>,
     stream: &StreamRow,
     recorded: &RecordedEvent,
-) -> Result<Link, Refusal> {
+) -> Result<ChainLink, Refusal> {
     let StoredParts { envelope, link } = StoredParts::of(recorded, stream.link);
     insert.execute(params![
         stream.key,

@@ -6,7 +6,7 @@
 //! one before nothing but its link, so that the chain can still be followed to its end.
 
 use moothall_engine::crash;
-use moothall_engine::log_format::{Link, code_of};
+use moothall_engine::log_format::{ChainLink, code_of};
 use moothall_engine::ports::{DELETED, DeliveryState, LogError};
 use moothall_kernel::ids::{Seq, StreamId};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -85,7 +85,7 @@ pub(crate) fn check(conn: &Connection, stream: &StreamId, place: &StreamPosition
         seq: place.head,
         reason: reason.into(),
     };
-    let link: Link = reader::link_at(conn, place, stream, before)?
+    let link: ChainLink = reader::link_at(conn, place, stream, before)?
         .ok_or_else(|| damaged("the checksum before it is missing"))?;
     let page = reader::page_after(conn, stream, place, before, link, 1)?;
     let says = page.events.last().is_some_and(|recorded| recorded.event.erases_all())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use moothall_engine::log_format::{Link, StoredEvent};
+use moothall_engine::log_format::{ChainLink, StoredEvent};
 use moothall_engine::ports::{
     Claim, Delivery, DeliveryState, ListFilter, ListPage, ListedStream, LogError, PAGE_BYTES_MAX, Page,
 };
@@ -88,7 +88,7 @@ impl Readers {
 pub(crate) struct StreamPosition {
     pub(crate) key: i64,
     pub(crate) head: Seq,
-    link: Option<Link>,
+    link: Option<ChainLink>,
     /// What kind of stream it is.
     pub(crate) kind: String,
 }
@@ -108,7 +108,7 @@ pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<StreamPo
             Ok(StreamPosition {
                 key: row.get(0)?,
                 head: Seq(counter(row, 1)?),
-                link: Link::from_stored(row.get_ref(2)?.as_blob()?),
+                link: ChainLink::from_stored(row.get_ref(2)?.as_blob()?),
                 kind: row.get(3)?,
             })
         });
@@ -169,7 +169,7 @@ pub(crate) fn page_after(
     stream: &StreamId,
     place: &StreamPosition,
     after: Seq,
-    mut link: Link,
+    mut link: ChainLink,
     limit: usize,
 ) -> Result<Page, LogError> {
     let mut page = Page { through: after, ..Page::default() };
@@ -233,8 +233,8 @@ pub(crate) fn messages_before(
             break;
         }
         let before = match row.get_ref(6).map_err(failed)? {
-            ValueRef::Blob(link) => Link::from_stored(link),
-            _ if seq == Seq(1) => Some(Link::origin(stream)),
+            ValueRef::Blob(link) => ChainLink::from_stored(link),
+            _ if seq == Seq(1) => Some(ChainLink::origin(stream)),
             _ => None,
         };
         stored
@@ -251,14 +251,14 @@ pub(crate) fn link_at(
     place: &StreamPosition,
     stream: &StreamId,
     seq: Seq,
-) -> Result<Option<Link>, LogError> {
+) -> Result<Option<ChainLink>, LogError> {
     if seq == Seq(0) {
-        return Ok(Some(Link::origin(stream)));
+        return Ok(Some(ChainLink::origin(stream)));
     }
     let sql = "SELECT chain FROM events WHERE stream = ?1 AND seq = ?2";
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
         let query = statement.query_row([place.key, int(seq.0)], |row| {
-            Ok(Link::from_stored(row.get_ref(0)?.as_blob()?))
+            Ok(ChainLink::from_stored(row.get_ref(0)?.as_blob()?))
         });
         query.optional()
     });

@@ -2,7 +2,7 @@
 //! fit its log is as good as none.
 
 use moothall_engine::log_format::codec::{self, DecodedEvent};
-use moothall_engine::log_format::{Link, snapshot_sum};
+use moothall_engine::log_format::{ChainLink, snapshot_sum};
 use moothall_engine::ports::{
     LogError, Opening, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
 };
@@ -32,7 +32,7 @@ impl Row {
     }
 
     /// Whether it is what was put, at this event.
-    fn is_whole(&self, link: Option<Link>) -> bool {
+    fn is_whole(&self, link: Option<ChainLink>) -> bool {
         link.is_some_and(|link| snapshot_sum(&self.snapshot, link) == *self.sum)
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn put(
             Ok((
                 row.get::<_, i64>(0)?,
                 counter(row, 1)?,
-                Link::from_stored(row.get_ref(2)?.as_blob()?),
+                ChainLink::from_stored(row.get_ref(2)?.as_blob()?),
                 kept,
             ))
         },

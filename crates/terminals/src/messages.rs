@@ -6,7 +6,7 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Asker, Excerpt, MessageReader, Line, Link, LinkState, Member, Message, NewLink, SendResult, Session,
+    Asker, Excerpt, MessageReader, SessionLine, Link, LinkState, Member, Message, NewLink, SendResult, Session,
     SessionData, SessionError, SessionId, is_session, target,
 };
 use moothall_kernel::Conversation;
@@ -291,7 +291,7 @@ impl Sessions {
             lines.extend(self.lines_in(&stream, taken, id, with, excerpt.since).await?);
         }
         lines.sort_by(|a, b| (a.ts, &a.stream).cmp(&(b.ts, &b.stream)));
-        let within = |line: &Line| {
+        let within = |line: &SessionLine| {
             excerpt.since.is_none_or(|since| line.ts >= since)
                 && excerpt.until.is_none_or(|until| line.ts <= until)
         };
@@ -342,7 +342,7 @@ impl Sessions {
         id: &SessionId,
         with: Option<&ParticipantId>,
         since: Option<Timestamp>,
-    ) -> Result<Vec<Line>, SessionError> {
+    ) -> Result<Vec<SessionLine>, SessionError> {
         let hall = self.hall()?;
         match hall.store().log.find(stream).await {
             Ok(Some(_)) => {}
@@ -392,7 +392,7 @@ struct LinkReader<'a> {
 
 impl LinkReader<'_> {
     /// Of messages that were read backwards, those that are looked for, oldest first.
-    fn lines(&self, stream: &StreamId, messages: &[RecordedEvent]) -> Vec<Line> {
+    fn lines(&self, stream: &StreamId, messages: &[RecordedEvent]) -> Vec<SessionLine> {
         let answered: BTreeSet<Seq> =
             messages.iter().filter_map(|message| answers(message, &self.own)).collect();
         let asked: BTreeSet<Seq> = match self.with {
@@ -418,10 +418,10 @@ impl LinkReader<'_> {
     }
 }
 
-fn line(stream: &StreamId, message: &RecordedEvent) -> Option<Line> {
+fn line(stream: &StreamId, message: &RecordedEvent) -> Option<SessionLine> {
     let Event::Posted(posted) = &message.event else { return None };
     let (from, text) = (posted.from.clone(), posted.body.clone());
-    (!message.event.is_erased()).then(|| Line {
+    (!message.event.is_erased()).then(|| SessionLine {
         ts: message.ts,
         stream: stream.clone(),
         from,

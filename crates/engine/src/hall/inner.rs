@@ -28,7 +28,7 @@ use crate::sessions::Residents;
 use crate::stream::asking::ConsentRequest;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
-use crate::stream::mail::{Notice, Receipt, Request, Streams, Submission};
+use crate::stream::mail::{TurnNotice, Receipt, Request, NoticeRouter, Submission};
 use crate::stream::shown::ConversationFlags;
 use crate::stream::{StartMode, OwedItems, ItemBody, shell};
 
@@ -53,8 +53,8 @@ impl Deref for Inner {
 }
 
 /// Streams are told of their turns through the hall, which loads them where that has to be.
-impl Streams for Inner {
-    fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
+impl NoticeRouter for Inner {
+    fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>) {
         self.notify(stream, notice);
     }
 }
@@ -293,9 +293,9 @@ impl Inner {
 
     /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is
     /// not live.
-    pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
+    pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>) {
         let HandOver::Absent(notice) = self.directory.notify(stream, notice) else { return };
-        if matches!(*notice, Notice::Report(_, Report::Finished { .. }, _)) {
+        if matches!(*notice, TurnNotice::Report(_, Report::Finished { .. }, _)) {
             self.directory.seat_notice(stream, notice, |seat| {
                 self.start(stream, seat, StartMode::Existing(self.opened_at))
             });
@@ -311,7 +311,7 @@ impl Inner {
     ) -> Result<Answer, HallError> {
         let (reply, answer) = oneshot::channel();
         let receipt = Some(Receipt { idempotency: once, reply });
-        self.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, receipt)));
+        self.notify(&key.stream, Box::new(TurnNotice::Report(key.clone(), report, receipt)));
         match answer.await {
             Ok(answer) => answer,
             // Where there is no such conversation any more, nobody will ever keep it.
@@ -327,7 +327,7 @@ impl Inner {
     }
 
     /// Where news of turns go.
-    fn streams(self: &Arc<Self>) -> Weak<dyn Streams> {
+    fn streams(self: &Arc<Self>) -> Weak<dyn NoticeRouter> {
         let weak: Weak<Self> = self.weak();
         weak
     }

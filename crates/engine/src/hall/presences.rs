@@ -27,12 +27,12 @@ const TAKES_TURNS: &str = "takes_turns";
 /// Presences and connections of all streams.
 #[derive(Default)]
 pub(crate) struct Presences {
-    inner: Mutex<Streams>,
+    inner: Mutex<PresenceMap>,
     /// When the server began: nobody can have come back before.
     opened_at: Timestamp,
 }
 
-type Streams = HashMap<StreamId, StreamPresences>;
+type PresenceMap = HashMap<StreamId, StreamPresences>;
 
 #[derive(Default)]
 struct StreamPresences {
@@ -156,7 +156,7 @@ impl Presences {
         Self { opened_at, ..Self::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Streams> {
+    fn lock(&self) -> MutexGuard<'_, PresenceMap> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -39,7 +39,7 @@ struct CallReservation {
 }
 
 /// The reply to a turn that asks for money.
-enum Reply {
+enum MoneyReply {
     /// The call may begin, and cost this much if a budget limits it.
     Begin(Option<u64>),
     /// Calls under way may leave enough of it.
@@ -97,7 +97,7 @@ impl Desk {
         account: &Account,
         cost: CallCost,
         limited: &[(BudgetOwner, u64, u64, Timestamp)],
-    ) -> Reply {
+    ) -> MoneyReply {
         let mut most: Option<u64> = None;
         for (purse, limit, spent, until) in limited {
             let (reserved, is_used) = self.reserved(purse, own);
@@ -113,19 +113,19 @@ impl Desk {
                     CallCost::AtMost { micros } => micros - left,
                     CallCost::Nothing | CallCost::Unknown => 1,
                 };
-                return Reply::Wait(Some(Shortage { purse: purse.clone(), micros }));
+                return MoneyReply::Wait(Some(Shortage { purse: purse.clone(), micros }));
             }
             if !fits && left == 0 {
                 let (purse, measure) = (purse.clone(), Measure::Money);
-                return Reply::Over(SpentBudget { purse, measure, limit: *limit, until: *until });
+                return MoneyReply::Over(SpentBudget { purse, measure, limit: *limit, until: *until });
             }
             most = Some(most.map_or(left, |most| most.min(left)));
         }
         let same_agent = |held: &CallReservation| held.account.agent == account.agent;
         if most.is_some() && cost == CallCost::Unknown && self.held.values().any(same_agent) {
-            return Reply::Wait(None);
+            return MoneyReply::Wait(None);
         }
-        Reply::Begin(match cost {
+        MoneyReply::Begin(match cost {
             CallCost::AtMost { micros } => most.map(|most| most.min(micros)),
             CallCost::Nothing | CallCost::Unknown => None,
         })
@@ -233,12 +233,12 @@ impl TurnPayer {
             // From here on no change is missed.
             changed.as_mut().enable();
             match self.ask(&place, cost) {
-                Reply::Begin(most) => {
+                MoneyReply::Begin(most) => {
                     drop(in_line);
                     return Ok(most);
                 }
-                Reply::Wait(_) => changed.await,
-                Reply::Over(spent) => {
+                MoneyReply::Wait(_) => changed.await,
+                MoneyReply::Over(spent) => {
                     let sentence = spent.sentence(&self.purses.facts().currency);
                     return Err(Fault::new(
                         "over_budget",
@@ -249,20 +249,20 @@ impl TurnPayer {
         }
     }
 
-    fn ask(&self, place: &(StreamId, TurnNo), cost: CallCost) -> Reply {
+    fn ask(&self, place: &(StreamId, TurnNo), cost: CallCost) -> MoneyReply {
         let now = self.clock.now();
         let mut desk = self.reservations.desk();
         let limited = self.limited(now);
         let reply = desk.ask(&place.0, &self.account, cost, &limited);
         match &reply {
-            Reply::Begin(most) if !limited.is_empty() => {
+            MoneyReply::Begin(most) if !limited.is_empty() => {
                 let held = CallReservation { account: self.account.clone(), micros: most.unwrap_or_default() };
                 desk.held.insert(place.clone(), held);
             }
-            Reply::Wait(short) => {
+            MoneyReply::Wait(short) => {
                 desk.waiting.insert(place.clone(), (self.account.clone(), short.clone()));
             }
-            Reply::Begin(_) | Reply::Over(_) => {}
+            MoneyReply::Begin(_) | MoneyReply::Over(_) => {}
         }
         reply
     }

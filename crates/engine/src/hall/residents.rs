@@ -17,7 +17,7 @@ use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
 use crate::stream::OwedItems;
 use crate::stream::idempotency::{IDEM, claim_key};
-use crate::stream::mail::Notice;
+use crate::stream::mail::TurnNotice;
 
 /// Residents that are told where they live.
 #[async_trait]
@@ -213,7 +213,7 @@ impl ResidentHall {
 
     /// A runtime reports about a turn.
     pub fn report(&self, key: &TurnKey, report: Report) {
-        self.0.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, None)));
+        self.0.notify(&key.stream, Box::new(TurnNotice::Report(key.clone(), report, None)));
     }
 
     /// The same for what came of a turn, once for this key; resolves when it is kept.

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::AbortHandle;
 
-use crate::stream::mail::{Notice, Request};
+use crate::stream::mail::{TurnNotice, Request};
 use crate::stream::shown::{Board, ConversationFlags};
 use crate::stream::updates::Updates;
 
@@ -22,7 +22,7 @@ pub(crate) const QUEUE_LEN: usize = 1024;
 /// The way to a live stream.
 struct Mailbox {
     requests: mpsc::Sender<Request>,
-    lane: mpsc::UnboundedSender<Box<Notice>>,
+    lane: mpsc::UnboundedSender<Box<TurnNotice>>,
     updates: Arc<Updates>,
     board: Arc<Board>,
     seat: u64,
@@ -33,7 +33,7 @@ struct Mailbox {
 pub(crate) struct StreamHandle {
     pub(crate) number: u64,
     pub(crate) requests: mpsc::Receiver<Request>,
-    pub(crate) lane: mpsc::UnboundedReceiver<Box<Notice>>,
+    pub(crate) lane: mpsc::UnboundedReceiver<Box<TurnNotice>>,
     pub(crate) updates: Arc<Updates>,
     pub(crate) board: Arc<Board>,
 }
@@ -73,7 +73,7 @@ impl Directory {
     }
 
     /// Sends news of a turn to a live stream.
-    pub(crate) fn notify(&self, stream: &StreamId, notice: Box<Notice>) -> HandOver<Box<Notice>> {
+    pub(crate) fn notify(&self, stream: &StreamId, notice: Box<TurnNotice>) -> HandOver<Box<TurnNotice>> {
         let streams = self.lock();
         let Some(mailbox) = streams.live.get(stream) else { return HandOver::Absent(notice) };
         match mailbox.lane.send(notice) {
@@ -101,7 +101,7 @@ impl Directory {
     pub(crate) fn seat_notice(
         &self,
         stream: &StreamId,
-        notice: Box<Notice>,
+        notice: Box<TurnNotice>,
         start: impl FnOnce(StreamHandle) -> AbortHandle,
     ) {
         let mut streams = self.lock();
@@ -183,7 +183,7 @@ impl Streams {
         &mut self,
         stream: &StreamId,
         request: Option<Request>,
-        notice: Option<Box<Notice>>,
+        notice: Option<Box<TurnNotice>>,
         start: impl FnOnce(StreamHandle) -> AbortHandle,
     ) -> HandOver<Request> {
         if self.closed {

@@ -33,9 +33,9 @@ impl BodyHash {
 
 /// A link: it stands for a whole stream up to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link([u8; KEPT]);
+pub struct ChainLink([u8; KEPT]);
 
-impl Link {
+impl ChainLink {
     /// The link before the first event. It names the stream, so that events cannot move to another
     /// one.
     pub fn origin(stream: &StreamId) -> Self {
@@ -66,7 +66,7 @@ impl Link {
 
 /// The checksum of a snapshot: it covers what its bytes mean, and the link of the event at its
 /// head.
-pub fn snapshot_sum(snapshot: &Snapshot, link: Link) -> [u8; KEPT] {
+pub fn snapshot_sum(snapshot: &Snapshot, link: ChainLink) -> [u8; KEPT] {
     let mut hasher = blake3::Hasher::new();
     hasher
         .update(&snapshot.version.to_le_bytes())

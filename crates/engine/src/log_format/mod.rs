@@ -8,7 +8,7 @@ mod stored;
 mod kinds;
 mod walk;
 
-pub use chain::{BodyHash, Link, snapshot_sum};
+pub use chain::{BodyHash, ChainLink, snapshot_sum};
 pub use kinds::{code_of, state_of};
 pub use stored::{StoredEvent, StoredParts};
 pub use walk::Walk;

@@ -4,7 +4,7 @@ use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::Timestamp;
 
-use super::chain::{BodyHash, Link};
+use super::chain::{BodyHash, ChainLink};
 use super::codec::{self, DecodedEvent};
 use crate::ports::Page;
 
@@ -14,12 +14,12 @@ pub struct StoredParts {
     /// The event as JSON, without its body.
     pub envelope: String,
     /// The link of the chain that ends with it.
-    pub link: Link,
+    pub link: ChainLink,
 }
 
 impl StoredParts {
     /// Of an event that follows the one with this link.
-    pub fn of(recorded: &RecordedEvent, before: Link) -> Self {
+    pub fn of(recorded: &RecordedEvent, before: ChainLink) -> Self {
         let envelope = codec::envelope(&recorded.event);
         let body = recorded.event.body().map(|body| BodyHash::of(body.as_bytes()));
         let link = before.next(recorded.seq, recorded.ts, envelope.as_bytes(), body);
@@ -54,7 +54,7 @@ impl StoredEvent<'_> {
     ///
     /// # Errors
     /// How it is damaged, as the end of a sentence.
-    pub fn check(&self, seq: Seq, before: Link) -> Result<Link, &'static str> {
+    pub fn check(&self, seq: Seq, before: ChainLink) -> Result<ChainLink, &'static str> {
         let body = match (self.body, self.erased) {
             (Some(body), _) => Some(BodyHash::of(body)),
             (None, Some(erased)) => Some(
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    fn hex(link: Link) -> String {
+    fn hex(link: ChainLink) -> String {
         link.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -108,14 +108,14 @@ mod tests {
             summaries: Vec::new(),
         };
         let recorded = RecordedEvent { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
-        let written = StoredParts::of(&recorded, Link::origin(&StreamId::new("a")));
+        let written = StoredParts::of(&recorded, ChainLink::origin(&StreamId::new("a")));
         assert_eq!(written.envelope, r#"{"redacted":{"seq":1,"by":"user"}}"#);
         assert_eq!(hex(written.link), "2578c3337bfa9a72579993542077810a");
     }
 
     #[test]
     fn what_was_changed_is_not_what_was_stored() {
-        let before = Link::origin(&StreamId::new("a"));
+        let before = ChainLink::origin(&StreamId::new("a"));
         let recorded =
             RecordedEvent { seq: Seq(1), ts: Timestamp::from_millis(5), event: Event::RoundClosed };
         let StoredParts { envelope, link } = StoredParts::of(&recorded, before);

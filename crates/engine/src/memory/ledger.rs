@@ -13,11 +13,11 @@ use crate::access::AuditEntry;
 use crate::ports::{Ledger, LogError, UsageBy, UsageWanted, UsageSum};
 
 /// Hour, stream, agent, causer.
-type Key = (Timestamp, StreamId, String, ParticipantId);
+type LedgerKey = (Timestamp, StreamId, String, ParticipantId);
 
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    rows: BTreeMap<Key, UsageSum>,
+    rows: BTreeMap<LedgerKey, UsageSum>,
     raises: BTreeMap<BudgetOwner, Raise>,
 }
 
@@ -57,14 +57,14 @@ impl UsageSum {
 }
 
 impl UsageWanted {
-    fn includes(&self, (hour, stream, agent, _): &Key) -> bool {
+    fn includes(&self, (hour, stream, agent, _): &LedgerKey) -> bool {
         self.streams.as_ref().is_none_or(|streams| streams.contains(stream))
             && self.agent.as_ref().is_none_or(|wanted| wanted == agent)
             && self.from.is_none_or(|from| *hour >= from)
             && self.to.is_none_or(|to| *hour < to)
     }
 
-    fn empty(&self, (hour, stream, agent, _): &Key) -> UsageSum {
+    fn empty(&self, (hour, stream, agent, _): &LedgerKey) -> UsageSum {
         match self.by {
             None => UsageSum::default(),
             Some(UsageBy::Agent) => UsageSum { agent: Some(agent.clone()), ..UsageSum::default() },

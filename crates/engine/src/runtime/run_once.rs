@@ -76,10 +76,10 @@ pub struct RunOnce<W: Work> {
 
 /// The turns that run.
 #[derive(Default)]
-struct ActiveTasks(Mutex<HashMap<TurnKey, Slot>>);
+struct ActiveTasks(Mutex<HashMap<TurnKey, ActiveRun>>);
 
 /// One run of a turn, with the way to stop it once it waits for something.
-struct Slot {
+struct ActiveRun {
     run: Arc<()>,
     abort: Option<AbortHandle>,
     /// What it will do once there is a place for it: the newest of what it was given.
@@ -90,7 +90,7 @@ struct Slot {
 type Assignment = (Job, Arc<dyn Reporter>);
 
 impl ActiveTasks {
-    fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, Slot>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TurnKey, ActiveRun>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -125,7 +125,7 @@ impl ActiveTasks {
             Entry::Occupied(_) => None,
             Entry::Vacant(slot) => {
                 let run = slot
-                    .insert(Slot { run: Arc::default(), abort: None, waits_with: None })
+                    .insert(ActiveRun { run: Arc::default(), abort: None, waits_with: None })
                     .run
                     .clone();
                 Some(ActiveEntry { going: self.clone(), key: key.clone(), run })
@@ -299,8 +299,8 @@ impl<W: Work> Agent for RunOnce<W> {
 
     async fn probe(&self, key: &TurnKey) -> Probe {
         match self.going.lock().get(key) {
-            Some(Slot { waits_with: Some(_), .. }) => Probe::Waiting,
-            Some(Slot { waits_with: None, .. }) => Probe::Running,
+            Some(ActiveRun { waits_with: Some(_), .. }) => Probe::Waiting,
+            Some(ActiveRun { waits_with: None, .. }) => Probe::Running,
             None => Probe::Unknown,
         }
     }

@@ -253,7 +253,7 @@ pub struct MessageReader {
 
 /// Something a session was asked, or said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct SessionLine {
     /// When it was said.
     pub ts: Timestamp,
     /// The conversation in which it was said.
@@ -270,7 +270,7 @@ pub struct SessionData {
     /// The session, and how it is.
     pub status: Status,
     /// Each time it was asked or said something, oldest first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SessionLine>,
     /// The same as text, cut to what was asked for.
     pub text: String,
     /// Whether something was cut off.

@@ -18,7 +18,7 @@ mod residents;
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
 pub use convening::{JoiningSession, ConversationPlan, SessionSource};
 pub use facts::{
-    Asker, ClientRights, Activity, Excerpt, MessageReader, FirstWords, LINK_EXCHANGES_MAX, Line, Link,
+    Asker, ClientRights, Activity, Excerpt, MessageReader, FirstWords, LINK_EXCHANGES_MAX, SessionLine, Link,
     LinkState, Member, Message, NewLink, NewObserved, NewSession, ResumedSession, GatheringSeat, SendResult, SessionData,
     SessionError, Status,
 };

@@ -13,7 +13,7 @@ use super::io::{Condition, Consent, RequestId};
 
 /// Reaches those who have to agree to requests.
 #[async_trait]
-pub trait Asker: Send + Sync {
+pub trait ConsentAsker: Send + Sync {
     /// Asks somebody whether they agree. It may take as long as it likes: it is dropped when its
     /// answer would come too late.
     async fn ask(&self, principal: &str, request: &Command) -> Consent;
@@ -22,7 +22,7 @@ pub trait Asker: Send + Sync {
 /// What a request stands under, and how whoever has to agree is reached.
 pub(crate) struct ConsentRequest {
     pub(crate) condition: Condition,
-    pub(crate) asker: Arc<dyn Asker>,
+    pub(crate) asker: Arc<dyn ConsentAsker>,
 }
 
 /// What came of asking.
@@ -31,7 +31,7 @@ pub(super) type ConsentResult = Result<Option<(RequestId, Consent)>, JoinError>;
 /// The questions of one stream. They end with its task.
 #[derive(Default)]
 pub(super) struct ConsentQuestions {
-    askers: BTreeMap<RequestId, Arc<dyn Asker>>,
+    askers: BTreeMap<RequestId, Arc<dyn ConsentAsker>>,
     questions: JoinSet<Option<(RequestId, Consent)>>,
 }
 

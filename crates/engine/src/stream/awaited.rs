@@ -15,10 +15,10 @@ pub(super) const AWAITED_MAX: usize = 256;
 
 /// What waits, under the id of the request about which somebody is asked.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PendingConsents(BTreeMap<RequestId, Question>);
+pub(super) struct PendingConsents(BTreeMap<RequestId, PendingConsent>);
 
 #[derive(Clone, Debug)]
-struct Question {
+struct PendingConsent {
     /// On the steady clock.
     until: Millis,
     /// The request, and its repetitions with the same key: nobody is asked twice about one thing.
@@ -46,7 +46,7 @@ impl PendingConsents {
             question.items.push(item);
             return PutOutcome::Joined;
         }
-        self.0.insert(id, Question { until, items: vec![item] });
+        self.0.insert(id, PendingConsent { until, items: vec![item] });
         PutOutcome::First
     }
 

@@ -85,7 +85,7 @@ pub struct Host {
 /// What was told since the last look.
 #[derive(Clone, Debug, Default)]
 struct Inbox {
-    notices: Vec<(TurnKey, Notice)>,
+    notices: Vec<(TurnKey, HostNotice)>,
     items: Vec<Item>,
     views: Vec<RequestId>,
     refresh: bool,
@@ -94,7 +94,7 @@ struct Inbox {
 
 /// News of a turn.
 #[derive(Clone, Debug)]
-enum Notice {
+enum HostNotice {
     Report(Report, Option<(RequestId, Idempotency)>),
     Probed(Probe),
 }
@@ -174,9 +174,9 @@ impl Host {
             Input::Answered { id, consent } => self.answered(id, consent, around.now.steady),
             Input::View { id } => self.inbox.views.push(id),
             Input::Report { key, report, receipt } => {
-                self.inbox.notices.push((key, Notice::Report(report, receipt)))
+                self.inbox.notices.push((key, HostNotice::Report(report, receipt)))
             }
-            Input::Probed { key, probe } => self.inbox.notices.push((key, Notice::Probed(probe))),
+            Input::Probed { key, probe } => self.inbox.notices.push((key, HostNotice::Probed(probe))),
             Input::Refresh => self.inbox.refresh = true,
             Input::Look => self.inbox.look = true,
             Input::Quiet => self.forget(),
@@ -421,17 +421,17 @@ impl Host {
         }
     }
 
-    fn hear(&mut self, key: &TurnKey, notice: Notice, items: &mut Vec<Item>) {
+    fn hear(&mut self, key: &TurnKey, notice: HostNotice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
-            Notice::Report(report, _) if report.is_by_the_way() => {
+            HostNotice::Report(report, _) if report.is_by_the_way() => {
                 let signal = self
                     .committed
                     .conversation()
                     .and_then(|conversation| self.runs.streamed(key, report, conversation));
                 self.out.extend(signal.map(Output::Signal));
             }
-            Notice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
+            HostNotice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
                 (Some(command), Some((id, once))) => {
                     items.push(Item::external(id, ItemBody::Decision(command.into()), Some(once)))
                 }
@@ -441,7 +441,7 @@ impl Host {
                 }
                 (None, None) => {}
             },
-            Notice::Probed(probe) => {
+            HostNotice::Probed(probe) => {
                 items.extend(self.runs.probed(key, &probe).map(Item::internal))
             }
         }

@@ -13,17 +13,17 @@ use crate::runtime::agent::{Probe, Report, TurnKey};
 use crate::stream::updates::Subscription;
 
 /// Where the answer to a command goes.
-pub(crate) type Reply = oneshot::Sender<Verdict>;
+pub(crate) type ReplySender = oneshot::Sender<Verdict>;
 
 /// A question to the committed state; it answers by itself.
-pub(crate) type Question = Box<dyn FnOnce(Result<&Aggregate, HallError>) + Send>;
+pub(crate) type StateQuestion = Box<dyn FnOnce(Result<&Aggregate, HallError>) + Send>;
 
 /// A request from outside: through the bounded queue.
 pub(crate) enum Request {
     /// Somebody wants something of the stream, and waits for the answer.
     Submit(Box<Submission>),
     /// Answer this from the committed state.
-    Ask(Question),
+    Ask(StateQuestion),
     /// Somebody wants to listen.
     Subscribe(oneshot::Sender<Result<Subscription, HallError>>),
     /// Be loaded: there may be something to do.
@@ -41,15 +41,15 @@ pub(crate) struct Submission {
     /// Who has to agree first, if anybody.
     pub(crate) asked: Option<ConsentRequest>,
     pub(crate) owing: OwedItems,
-    pub(crate) reply: Reply,
+    pub(crate) reply: ReplySender,
 }
 
 /// Somebody who waits until a request is done. Nobody may listen any more, and that is fine.
 pub(crate) enum Waiter {
     /// For the answer to a command.
-    Answer(Reply),
+    Answer(ReplySender),
     /// To see the committed state.
-    Question(Question),
+    Question(StateQuestion),
     /// To listen to what the stream publishes.
     Subscriber(oneshot::Sender<Result<Subscription, HallError>>),
     /// For everything that came before.
@@ -84,11 +84,11 @@ impl Request {
 /// Whoever waits until a report is kept, which takes effect once for its key.
 pub(crate) struct Receipt {
     pub(crate) idempotency: Idempotency,
-    pub(crate) reply: Reply,
+    pub(crate) reply: ReplySender,
 }
 
 /// News of a turn: through the lane of its own, so that reporting never waits.
-pub(crate) enum Notice {
+pub(crate) enum TurnNotice {
     /// A runtime reports; it may wait until that is kept.
     Report(TurnKey, Report, Option<Receipt>),
     /// What a runtime knows about a turn that an earlier process began.
@@ -96,7 +96,7 @@ pub(crate) enum Notice {
 }
 
 /// The way to streams, for news of their turns.
-pub(crate) trait Streams: Send + Sync {
+pub(crate) trait NoticeRouter: Send + Sync {
     /// Brings it to its stream. Results must not be lost, so they load one that is not live.
-    fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<Notice>);
+    fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>);
 }

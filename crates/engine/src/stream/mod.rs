@@ -30,7 +30,7 @@ mod perform;
 #[cfg(test)]
 mod tests;
 
-pub use asking::Asker;
+pub use asking::ConsentAsker;
 pub use host::Host;
 pub use io::{
     Around, StartMode, Condition, Consent, PriorRequest, Lookups, Input, Loaded, Now, Output, OwedItems,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use moothall_kernel::event::Fault;
 
-use super::mail::{Notice, Streams};
+use super::mail::{TurnNotice, NoticeRouter};
 use super::partial::STREAMED_BYTES_MAX;
 use crate::hall::reservations::TurnPayer;
 use crate::runtime::agent::{Agent, CallCost, Probe, Report, Reporter, TurnKey};
@@ -19,7 +19,7 @@ const PROBE_MAX: Duration = Duration::from_secs(10);
 
 /// Takes the reports of one turn to its stream.
 pub(super) struct TurnReporter {
-    streams: Weak<dyn Streams>,
+    streams: Weak<dyn NoticeRouter>,
     key: TurnKey,
     streamed: AtomicUsize,
     teller: Option<TurnPayer>,
@@ -27,7 +27,7 @@ pub(super) struct TurnReporter {
 }
 
 impl TurnReporter {
-    pub(super) fn new(streams: Weak<dyn Streams>, key: TurnKey, teller: Option<TurnPayer>) -> Self {
+    pub(super) fn new(streams: Weak<dyn NoticeRouter>, key: TurnKey, teller: Option<TurnPayer>) -> Self {
         Self { streams, key, streamed: AtomicUsize::new(0), teller, allowance: OnceLock::new() }
     }
 }
@@ -56,17 +56,17 @@ impl Reporter for TurnReporter {
         }
         if let Some(streams) = self.streams.upgrade() {
             streams
-                .tell(&self.key.stream, Box::new(Notice::Report(self.key.clone(), report, None)));
+                .tell(&self.key.stream, Box::new(TurnNotice::Report(self.key.clone(), report, None)));
         }
     }
 }
 
 /// Asks what became of a turn that an earlier process started.
-pub(super) fn probe(streams: Weak<dyn Streams>, key: TurnKey, agent: Arc<dyn Agent>) {
+pub(super) fn probe(streams: Weak<dyn NoticeRouter>, key: TurnKey, agent: Arc<dyn Agent>) {
     tokio::spawn(async move {
         let probe = tokio::time::timeout(PROBE_MAX, agent.probe(&key)).await.unwrap_or(Probe::Lost);
         if let Some(streams) = streams.upgrade() {
-            streams.tell(&key.stream.clone(), Box::new(Notice::Probed(key, probe)));
+            streams.tell(&key.stream.clone(), Box::new(TurnNotice::Probed(key, probe)));
         }
     });
 }

@@ -16,7 +16,7 @@ use super::asking::{ConsentQuestions, ConsentResult, answer_of};
 use super::host::Host;
 use super::io::{Around, StartMode, Input, Loaded, Now, RequestId, EndReason};
 use super::load::load;
-use super::mail::{Notice, Receipt, Request, Streams, Submission, Waiter};
+use super::mail::{TurnNotice, Receipt, Request, NoticeRouter, Submission, Waiter};
 use super::snapshots::Snapshots;
 use crate::answers::HallError;
 use crate::crash;
@@ -39,7 +39,7 @@ const DRAIN_MAX: usize = 256;
 pub(super) struct Shell {
     pub(super) hall: Arc<Services>,
     /// Where news of turns go.
-    pub(super) streams: Weak<dyn Streams>,
+    pub(super) streams: Weak<dyn NoticeRouter>,
     pub(super) stream: StreamId,
     pub(super) seat: StreamHandle,
     pub(super) host: Host,
@@ -74,7 +74,7 @@ enum WakeReason {
 /// The task of a live stream, from loading to leaving.
 pub(crate) async fn run(
     hall: Arc<Services>,
-    streams: Weak<dyn Streams>,
+    streams: Weak<dyn NoticeRouter>,
     stream: StreamId,
     seat: StreamHandle,
     begin: StartMode,
@@ -107,7 +107,7 @@ fn leave(hall: &Services, stream: &StreamId, mut seat: StreamHandle, error: &Hal
 impl Shell {
     fn new(
         hall: Arc<Services>,
-        streams: Weak<dyn Streams>,
+        streams: Weak<dyn NoticeRouter>,
         stream: StreamId,
         seat: StreamHandle,
         loaded: Loaded,
@@ -267,9 +267,9 @@ impl Shell {
         }
     }
 
-    async fn hear(&mut self, notice: Notice) -> Result<(), EndReason> {
+    async fn hear(&mut self, notice: TurnNotice) -> Result<(), EndReason> {
         match notice {
-            Notice::Report(key, report, receipt) => {
+            TurnNotice::Report(key, report, receipt) => {
                 if matches!(report, Report::Finished { .. }) {
                     crash::point("agent_finished");
                 }
@@ -278,7 +278,7 @@ impl Shell {
                 });
                 self.tell(Input::Report { key, report, receipt }).await
             }
-            Notice::Probed(key, probe) => {
+            TurnNotice::Probed(key, probe) => {
                 crash::point("turn_probed");
                 self.tell(Input::Probed { key, probe }).await
             }

@@ -44,14 +44,14 @@ struct ListenerState {
 /// What waits in a listener's ring.
 #[derive(Clone)]
 enum RingItem {
-    Events(Arc<Slot>),
+    Events(Arc<BatchSlot>),
     Signal(Arc<Signal>),
 }
 
 /// A batch, until it is taken away from those who are too slow.
-struct Slot(Mutex<Option<Arc<Vec<RecordedEvent>>>>);
+struct BatchSlot(Mutex<Option<Arc<Vec<RecordedEvent>>>>);
 
-impl Slot {
+impl BatchSlot {
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Vec<RecordedEvent>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -59,7 +59,7 @@ impl Slot {
 
 /// A batch in the rings of listeners. It is gone when all have heard it.
 struct QueuedBatch {
-    slot: Weak<Slot>,
+    slot: Weak<BatchSlot>,
     events: usize,
     bytes: usize,
 }
@@ -124,7 +124,7 @@ impl ListenerState {
     fn tell(&mut self, events: Arc<Vec<RecordedEvent>>, bytes: usize) {
         let Some(sender) = &self.sender else { return };
         let count = events.len();
-        let slot = Arc::new(Slot(Mutex::new(Some(events))));
+        let slot = Arc::new(BatchSlot(Mutex::new(Some(events))));
         let kept = QueuedBatch { slot: Arc::downgrade(&slot), events: count, bytes };
         let _ = sender.send(RingItem::Events(slot));
         self.waiting.push_back(kept);

@@ -22,14 +22,14 @@ pub enum DisconnectReason {
 
 /// One end of a connection's queue: where notices are put.
 #[derive(Clone)]
-pub(super) struct Line {
+pub(super) struct NoticeQueue {
     pub(super) id: u64,
     sender: mpsc::Sender<Arc<SharedNotice>>,
     bytes: Arc<AtomicUsize>,
     cut: Arc<watch::Sender<Option<DisconnectReason>>>,
 }
 
-impl Line {
+impl NoticeQueue {
     /// Puts a notice into the queue. A connection that is too far behind is cut; whoever comes
     /// again reads what was said, so nothing is lost but time.
     pub(super) fn tell(&self, told: &Arc<SharedNotice>) {
@@ -72,11 +72,11 @@ pub struct AgentConnection {
 }
 
 impl AgentConnection {
-    pub(super) fn new(id: u64, agent: ParticipantId, leave: DisconnectHook) -> (Self, Line) {
+    pub(super) fn new(id: u64, agent: ParticipantId, leave: DisconnectHook) -> (Self, NoticeQueue) {
         let (sender, queue) = mpsc::channel(WAITING_MAX);
         let (sign, cut) = watch::channel(None);
         let bytes = Arc::<AtomicUsize>::default();
-        let line = Line { id, sender, bytes: bytes.clone(), cut: Arc::new(sign) };
+        let line = NoticeQueue { id, sender, bytes: bytes.clone(), cut: Arc::new(sign) };
         (Self { line: AgentLine { id, agent }, queue, bytes, cut, leave: Some(leave) }, line)
     }
 

@@ -7,7 +7,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::{Notify, watch};
 
-use super::attendance::{AgentConnection, Line};
+use super::attendance::{AgentConnection, NoticeQueue};
 use super::manager::App;
 use super::notice::{Notice, SharedNotice};
 use super::rates::Rates;
@@ -29,7 +29,7 @@ pub(crate) struct TaskDirectory {
 #[derive(Default)]
 struct State {
     last: u64,
-    lines: HashMap<ParticipantId, Vec<Line>>,
+    lines: HashMap<ParticipantId, Vec<NoticeQueue>>,
     followed: HashMap<StreamId, FollowedStream>,
     /// Whose coming and going each connection wants to hear of.
     watching: BTreeMap<u64, BTreeSet<ParticipantId>>,
@@ -173,7 +173,7 @@ impl TaskDirectory {
         notice: impl FnOnce() -> Notice,
     ) {
         let state = self.lock();
-        let lines: Vec<&Line> =
+        let lines: Vec<&NoticeQueue> =
             agents.into_iter().filter_map(|agent| state.lines.get(agent)).flatten().collect();
         if lines.is_empty() {
             return;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moothall_engine::hall::{Answer, HallError};
-use moothall_engine::stream::{Asker, Condition, Consent};
+use moothall_engine::stream::{ConsentAsker, Condition, Consent};
 use moothall_kernel::command::Command;
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Millis;
@@ -16,7 +16,7 @@ use crate::common::{World, key, post};
 struct Boss(mpsc::UnboundedSender<(String, oneshot::Sender<Consent>)>);
 
 #[async_trait]
-impl Asker for Boss {
+impl ConsentAsker for Boss {
     async fn ask(&self, principal: &str, request: &Command) -> Consent {
         let (answer, answered) = oneshot::channel();
         let Command::Client(client) = request else { panic!("{request:?}") };

@@ -1,7 +1,7 @@
 //! The suite that every log passes, run on SQLite.
 
 use async_trait::async_trait;
-use moothall_engine::log_format::Link;
+use moothall_engine::log_format::ChainLink;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use moothall_testkit::conformance::Subject;
@@ -30,7 +30,7 @@ impl Subject for Disk {
         let envelope = format!("{{\"{kind}\":{{\"by\":\"user\"}}}}");
         let seq = head + 1;
         let link =
-            Link::from_stored(&chain).unwrap().next(Seq(seq as u64), ts, envelope.as_bytes(), None);
+            ChainLink::from_stored(&chain).unwrap().next(Seq(seq as u64), ts, envelope.as_bytes(), None);
         let event = params![key, seq, ts.millis(), envelope, link.as_bytes()];
         intruder
             .execute(

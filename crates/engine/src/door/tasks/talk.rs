@@ -19,7 +19,7 @@ use crate::answers::{Answer, HallError};
 use crate::door::{Action, Door};
 use crate::hall::inner::fresh_id;
 use crate::ports::PAGE_BYTES_MAX;
-use crate::stream::{Asker, Condition, Consent};
+use crate::stream::{ConsentAsker, Condition, Consent};
 use crate::tasks::{AgentLine, Forwarding, TaskError, TaskManager};
 
 /// What is said of a manager that cannot be asked.
@@ -343,7 +343,7 @@ struct ManagerAsker {
 }
 
 #[async_trait]
-impl Asker for ManagerAsker {
+impl ConsentAsker for ManagerAsker {
     async fn ask(&self, _: &str, _: &Command) -> Consent {
         match self.manager.forwards(self.message.clone()).await {
             Ok(readers) => Consent::GivenFor(readers),
