@@ -12,7 +12,7 @@ use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Fault, Outcome, RecordedEvent, Recipient, Usage};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, SeatRole, Profile, Runtime};
 use moothall_kernel::pass::{PASS, is_pass, may_become_pass};
 use moothall_kernel::permission::{PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -84,7 +84,7 @@ fn invite(number: usize, remote: bool) -> Control {
     let facts = AgentFacts::of_runtime(runtime);
     let mut invite = Invite::new(AGENTS[number % 4], profile, facts);
     invite.number = Some(number as u32 % 4 + 1);
-    invite.part = Some(if number.is_multiple_of(4) { Part::Harvester } else { Part::Speaker });
+    invite.part = Some(if number.is_multiple_of(4) { SeatRole::Harvester } else { SeatRole::Speaker });
     Control::Invite(invite)
 }
 

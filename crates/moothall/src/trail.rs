@@ -14,7 +14,7 @@ use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::gathering::{Gathering, GatheringEvent, Member};
 use moothall_kernel::ids::{EventId, Seq};
-use moothall_kernel::participant::Part;
+use moothall_kernel::participant::SeatRole;
 use moothall_kernel::text::{cut, hang};
 
 /// Carries harvests to their trails, where the operator wants these.
@@ -128,7 +128,7 @@ fn section(
     text: &str,
 ) -> String {
     let day: String = harvested.ts.to_string().chars().take(10).collect();
-    let named = |part: Part| {
+    let named = |part: SeatRole| {
         let members = gathering.members.iter().filter(move |member| member.part == part);
         let names = members.map(|Member { name, number, .. }| format!("{name} ({number})"));
         names.collect::<Vec<_>>().join(", ")
@@ -136,7 +136,7 @@ fn section(
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = format!("\n# {day} {title}\n\n");
     let _ =
-        writeln!(out, "Speakers: {}. Harvester: {}.", named(Part::Speaker), named(Part::Harvester));
+        writeln!(out, "Speakers: {}. Harvester: {}.", named(SeatRole::Speaker), named(SeatRole::Harvester));
     if !gathering.plan.opening_question.is_empty() {
         let _ = writeln!(out, "Opening question: {}", hang(&gathering.plan.opening_question));
     }

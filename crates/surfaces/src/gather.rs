@@ -4,7 +4,7 @@ use moothall_engine::door::{Door, MemberSource, NewGathering, NewMember};
 use moothall_kernel::command::Actor;
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::Part;
+use moothall_kernel::participant::SeatRole;
 use moothall_kernel::time::Millis;
 use serde_json::Value;
 
@@ -112,8 +112,8 @@ async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
         return Err(about("no other computer is known here: leave 'computer' out."));
     }
     let part = match said(given.role.clone()).as_deref() {
-        None | Some("speaker") => Part::Speaker,
-        Some("harvester") => Part::Harvester,
+        None | Some("speaker") => SeatRole::Speaker,
+        Some("harvester") => SeatRole::Harvester,
         Some(_) => return Err(about("'role' takes \"speaker\" or \"harvester\".")),
     };
     let is = match given.kind.as_str() {

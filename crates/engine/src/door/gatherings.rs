@@ -8,7 +8,7 @@ use moothall_kernel::gathering_view::GatheringView;
 use moothall_kernel::gatherings::{check_circle, check_plan};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
 use moothall_kernel::names;
-use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile};
+use moothall_kernel::participant::{AgentFacts, Kind, SeatRole, Profile};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::say::not_your_piece;
 use uuid::Uuid;
@@ -49,7 +49,7 @@ pub struct NewMember {
     /// Its number.
     pub number: u32,
     /// Whether it speaks or harvests.
-    pub part: Part,
+    pub part: SeatRole,
     /// Who it is.
     pub is: MemberSource,
 }

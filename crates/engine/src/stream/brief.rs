@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Story, OmittedCount, compose};
-use moothall_kernel::duties::{AllowedRequest, Run};
+use moothall_kernel::duties::{AllowedRequest, TurnDuty};
 use moothall_kernel::event::{Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Memory, Participant};
@@ -265,11 +265,11 @@ fn posted(recorded: &RecordedEvent) -> Option<&Posted> {
 /// What is left of making things agree, while events for a prompt are read.
 #[derive(Clone, Debug)]
 pub(super) struct Briefing {
-    pub(super) runs: VecDeque<Run>,
+    pub(super) runs: VecDeque<TurnDuty>,
     pub(super) errands: Vec<AllowedRequest>,
     pub(super) wake_at: Option<Timestamp>,
     /// Whose prompt it is, and how far it has come.
-    pub(super) drafting: Option<(Run, JobDraft)>,
+    pub(super) drafting: Option<(TurnDuty, JobDraft)>,
 }
 
 fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: RecordedEvent) -> Job {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use moothall_kernel::command::EngineCommand;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
-use moothall_kernel::duties::Run;
+use moothall_kernel::duties::TurnDuty;
 use moothall_kernel::event::{Fault, RecordedEvent, Usage};
 use moothall_kernel::ids::TurnNo;
 use moothall_kernel::participant::Participant;
@@ -35,7 +35,7 @@ impl Host {
             .run
             .into_iter()
             .filter(|run| !around.draining || self.runs.has(&self.key_of(run)));
-        let runs: VecDeque<Run> = wanted.collect();
+        let runs: VecDeque<TurnDuty> = wanted.collect();
         let errands = if around.draining { Vec::new() } else { duties.requests };
         self.brief(Briefing { runs, errands, wake_at: duties.wake_at, drafting: None }, around);
     }
@@ -76,7 +76,7 @@ impl Host {
 
     /// Takes a turn up that nobody has. Whether it, or one that is known, has to be given to its
     /// runtime now.
-    fn needs_job(&mut self, run: &Run, around: &Around<'_>) -> bool {
+    fn needs_job(&mut self, run: &TurnDuty, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
             None => self.start_or_probe(run, around),
             Some(ActiveTurn { phase: Phase::Reattach, hand, .. }) => *hand,
@@ -100,7 +100,7 @@ impl Host {
 
     /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself;
     /// one that an earlier process started is asked about first. (Ruling 5.)
-    fn start_or_probe(&mut self, run: &Run, around: &Around<'_>) -> Option<RunnerFacts> {
+    fn start_or_probe(&mut self, run: &TurnDuty, around: &Around<'_>) -> Option<RunnerFacts> {
         let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
             None => {
@@ -127,7 +127,7 @@ impl Host {
         }
     }
 
-    fn note_run(&mut self, run: &Run, hand: Option<RunnerFacts>, phase: Phase) {
+    fn note_run(&mut self, run: &TurnDuty, hand: Option<RunnerFacts>, phase: Phase) {
         if let Some(state) = self.committed.conversation() {
             self.runs.note(run, hand, phase, state);
         }
@@ -135,7 +135,7 @@ impl Host {
 
     /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks
     /// for it.
-    fn draft(&mut self, run: &Run, mut drafting: JobDraft) -> Result<Option<JobDraft>, LogError> {
+    fn draft(&mut self, run: &TurnDuty, mut drafting: JobDraft) -> Result<Option<JobDraft>, LogError> {
         let Some(state) = self.committed.conversation() else { return Ok(None) };
         let (Some(turn), Some(participant)) =
             (state.turn(run.turn), state.participant(&run.participant))
@@ -166,7 +166,7 @@ impl Host {
     }
 
     /// Gives what was read to the prompt that it was read for.
-    fn take_read(&mut self, run: &Run, drafting: &mut JobDraft, events: Vec<RecordedEvent>) {
+    fn take_read(&mut self, run: &TurnDuty, drafting: &mut JobDraft, events: Vec<RecordedEvent>) {
         let Some(state) = self.committed.conversation() else { return };
         let (Some(turn), Some(participant)) =
             (state.turn(run.turn), state.participant(&run.participant))
@@ -199,7 +199,7 @@ impl Host {
         self.brief(briefing, around);
     }
 
-    fn cannot_brief(&mut self, run: &Run, error: &LogError) {
+    fn cannot_brief(&mut self, run: &TurnDuty, error: &LogError) {
         tracing::error!(stream = %self.stream, turn = %run.turn, %error, "no prompt can be made");
         let result =
             Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
@@ -215,7 +215,7 @@ impl Host {
     }
 
     /// Tells a runtime once that the start of its turn is kept.
-    fn tell_begun(&mut self, run: &Run) {
+    fn tell_begun(&mut self, run: &TurnDuty) {
         if let Some(delivery) = self.runs.begin(run) {
             self.out.push(Output::Begun { key: self.key_of(run), delivery });
         }
@@ -229,7 +229,7 @@ impl Host {
         })
     }
 
-    fn key_of(&self, run: &Run) -> TurnKey {
+    fn key_of(&self, run: &TurnDuty) -> TurnKey {
         TurnKey { stream: self.stream.clone(), turn: run.turn, attempt: run.attempt }
     }
 

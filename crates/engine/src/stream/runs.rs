@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{EngineCommand, ShownAnswer};
-use moothall_kernel::duties::Run;
+use moothall_kernel::duties::TurnDuty;
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, TurnKind, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -108,7 +108,7 @@ impl Runs {
     /// Notes that a turn is run here from now on.
     pub(super) fn note(
         &mut self,
-        run: &Run,
+        run: &TurnDuty,
         hand: Option<RunnerFacts>,
         phase: Phase,
         state: &Conversation,
@@ -169,7 +169,7 @@ impl Runs {
     }
 
     /// Ends what is not wanted.
-    pub(super) fn keep_only(&mut self, wanted: &[Run], stream: &StreamId) -> Vec<Output> {
+    pub(super) fn keep_only(&mut self, wanted: &[TurnDuty], stream: &StreamId) -> Vec<Output> {
         let mut ended = Vec::new();
         self.going.retain(|turn, going| {
             let keep = wanted.iter().any(|run| run.turn == *turn && run.attempt == going.attempt);
@@ -201,7 +201,7 @@ impl Runs {
 
     /// What a runtime has to be told, this once: the start of its turn is kept, and its prompt is
     /// this delivery.
-    pub(super) fn begin(&mut self, run: &Run) -> Option<Option<u64>> {
+    pub(super) fn begin(&mut self, run: &TurnDuty) -> Option<Option<u64>> {
         let going = self.going.get_mut(&run.turn)?;
         let begins = run.started && !going.begun && going.phase == Phase::Running;
         going.begun |= begins;

@@ -2,7 +2,7 @@
 
 use crate::model::command::{Refusal, Rejection};
 use crate::model::gathering::GatheringPlan;
-use crate::model::participant::Part;
+use crate::model::participant::SeatRole;
 use crate::model::time::Millis;
 use crate::text::names;
 
@@ -54,7 +54,7 @@ pub fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
 /// # Errors
 /// `invalid_circle`, with whoever is in the way.
 pub fn check_circle<'a>(
-    members: impl Iterator<Item = (&'a str, u32, Part)>,
+    members: impl Iterator<Item = (&'a str, u32, SeatRole)>,
 ) -> Result<(), Rejection> {
     let members: Vec<_> = members.collect();
     let invalid =
@@ -70,11 +70,11 @@ pub fn check_circle<'a>(
             return invalid(format!("The name {name:?} looks like {other:?}. Choose another one."));
         }
     }
-    let of = |part: Part| members.iter().filter(move |(.., own)| *own == part);
-    if of(Part::Speaker).count() < SPEAKERS_MIN {
+    let of = |part: SeatRole| members.iter().filter(move |(.., own)| *own == part);
+    if of(SeatRole::Speaker).count() < SPEAKERS_MIN {
         return invalid(format!("A gathering needs at least {SPEAKERS_MIN} speakers."));
     }
-    match of(Part::Harvester).collect::<Vec<_>>()[..] {
+    match of(SeatRole::Harvester).collect::<Vec<_>>()[..] {
         [_] => Ok(()),
         [] => invalid("A gathering needs a harvester: one participant with that role.".into()),
         [(first, ..), (second, ..), ..] => {

@@ -12,7 +12,7 @@ use crate::model::event::{Cause, Fault, RecordedEvent, Recipient, Usage, WhyNot}
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
-    Address, AgentFacts, Answers, Kind, Part, Participant, Profile, TerminalReach,
+    Address, AgentFacts, Answers, Kind, SeatRole, Participant, Profile, TerminalReach,
 };
 use crate::model::permission::{Question, WithdrawalReason};
 pub use crate::model::post::Post;
@@ -540,7 +540,7 @@ pub struct Invite {
     /// Its number in a link or gathering.
     pub number: Option<u32>,
     /// Its part in a gathering.
-    pub part: Option<Part>,
+    pub part: Option<SeatRole>,
     /// What the server knows it as, where its id is a principal's.
     pub principal: Option<Kind>,
     /// The grant of a way to its terminal. If unset, it is that of all writers at the first invite,

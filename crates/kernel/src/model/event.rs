@@ -10,7 +10,7 @@ use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::message_part::{PartPlace, Span};
 use crate::model::own::OwnWords;
-use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile, TerminalReach};
+use crate::model::participant::{Address, AgentFacts, Kind, SeatRole, Profile, TerminalReach};
 use crate::model::permission::{PermissionOption, WithdrawalReason};
 use crate::model::settings::Policy;
 use crate::model::silence::{Reason, Silence};
@@ -244,7 +244,7 @@ pub enum Change {
         number: Option<u32>,
         /// Its part in a gathering.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        part: Option<Part>,
+        part: Option<SeatRole>,
         /// The grant of a way to its terminal, if it has one or gets one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reach: Option<TerminalReach>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
 use crate::model::ids::{EventId, ParticipantId, TurnNo};
-use crate::model::participant::{Kind, Part};
+use crate::model::participant::{Kind, SeatRole};
 use crate::model::settings::Policy;
 use crate::model::time::{Millis, Timestamp};
 
@@ -100,7 +100,7 @@ pub struct Member {
     /// Its number: speakers hold the piece in the order of their numbers.
     pub number: u32,
     /// Whether it speaks or harvests.
-    pub part: Part,
+    pub part: SeatRole,
     /// Person or agent.
     pub kind: Kind,
 }

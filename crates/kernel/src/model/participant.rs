@@ -84,7 +84,7 @@ impl Profile {
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Part {
+pub enum SeatRole {
     /// Holds the piece once in each round.
     Speaker,
     /// Listens until the close, then gathers what was said.
@@ -131,7 +131,7 @@ pub struct Participant {
     /// Its number in a link or gathering.
     pub number: Option<u32>,
     /// Its part in a gathering.
-    pub part: Option<Part>,
+    pub part: Option<SeatRole>,
     /// The grant of a way to its terminal; unset without one, and in logs of earlier versions.
     pub reach: Option<TerminalReach>,
     /// Confusable skeleton of its nickname, or of its id where it has none.

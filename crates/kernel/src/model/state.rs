@@ -12,7 +12,7 @@ use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::own::Restraint;
-use crate::model::participant::{Kind, Part, Participant, TerminalReach};
+use crate::model::participant::{Kind, SeatRole, Participant, TerminalReach};
 use crate::model::permission::{OpenQuestion, SettledPermission, Settlement};
 use crate::model::refused::Refusals;
 use crate::model::request::OpenRequest;
@@ -418,7 +418,7 @@ impl Conversation {
         let Some(gathering) = self.gathering().filter(|_| self.held().is_none()) else {
             return false;
         };
-        let harvester = || gathering.members.iter().find(|member| member.part == Part::Harvester);
+        let harvester = || gathering.members.iter().find(|member| member.part == SeatRole::Harvester);
         let awaited = match (&gathering.tenure, &gathering.harvesting) {
             (Some(tenure), _) => Some(&tenure.holder),
             (None, Some(_)) => harvester().map(|member| &member.id),

@@ -15,7 +15,7 @@ use crate::model::gathering::{
     PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId};
-use crate::model::participant::{Kind, Memory, Part, Participant};
+use crate::model::participant::{Kind, Memory, SeatRole, Participant};
 use crate::model::state::{Conversation, Turn};
 use crate::model::time::{Millis, Timestamp};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, UnsolicitedRule};
@@ -55,7 +55,7 @@ pub(crate) static RULES: Rules = Rules {
 
 impl Conversation {
     fn speakers(&self) -> impl Iterator<Item = &Participant> {
-        self.participants.iter().filter(|p| p.part == Some(Part::Speaker))
+        self.participants.iter().filter(|p| p.part == Some(SeatRole::Speaker))
     }
 
     /// Returns those who will still hold the piece in this round, in order, without who left.
@@ -73,7 +73,7 @@ impl Conversation {
     }
 
     fn harvester(&self) -> Option<&Participant> {
-        self.participants.iter().find(|p| p.part == Some(Part::Harvester))
+        self.participants.iter().find(|p| p.part == Some(SeatRole::Harvester))
     }
 
     /// When the next beat, or the end of the last word, is due; not before the holder begins its
@@ -165,7 +165,7 @@ impl Decider<'_> {
     /// Everybody who was invited for the gathering, by number.
     fn members(&self) -> Result<Vec<Member>, Rejection> {
         let invited = self.state.participants.iter().filter_map(|p| Some((p, p.part?)));
-        let member = |(participant, part): (&Participant, Part)| {
+        let member = |(participant, part): (&Participant, SeatRole)| {
             let number = participant.number.ok_or_else(|| {
                 let message = format!("{} has no number in the gathering.", participant.name());
                 Rejection::new(Refusal::Invalid, "invalid_circle", message).about(&participant.id)
@@ -343,7 +343,7 @@ impl Decider<'_> {
         let shown = named.name();
         let note = if named.id == *holder {
             format!("{shown} cannot pass the piece to itself; it goes on in order.")
-        } else if named.part != Some(Part::Speaker) {
+        } else if named.part != Some(SeatRole::Speaker) {
             format!("{shown} does not hold the piece in this gathering; it goes on in order.")
         } else if self.state.muted.contains(&named.id) {
             format!("{shown} is muted; the piece goes on in order.")
@@ -548,7 +548,7 @@ impl Decider<'_> {
         let (later, spoken): (Vec<_>, Vec<_>) = gathering
             .members
             .iter()
-            .filter(|member| member.part == Part::Speaker && member.id != *holder)
+            .filter(|member| member.part == SeatRole::Speaker && member.id != *holder)
             .filter(|member| !never(&member.id))
             .partition(|member| to_come.contains(&&member.id));
         let names = |members: &[&Member]| match members {

@@ -8,7 +8,7 @@ use crate::model::time::Timestamp;
 
 /// A turn that should be running.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct TurnDuty {
     /// The number of the turn in its conversation.
     pub turn: TurnNo,
     /// Which attempt at the turn this is, from 1; a restart begins another.
@@ -34,7 +34,7 @@ pub struct AllowedRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Duties {
     /// Turns that should be running.
-    pub run: Vec<Run>,
+    pub run: Vec<TurnDuty>,
     /// Requests that people allowed.
     pub requests: Vec<AllowedRequest>,
     /// When the conversation has to look at the clock.
@@ -47,7 +47,7 @@ impl Conversation {
         if self.archived && self.floor.turns.is_empty() {
             return Duties::default();
         }
-        let run = self.open_turns().filter(|turn| self.may_run(turn)).map(|turn| Run {
+        let run = self.open_turns().filter(|turn| self.may_run(turn)).map(|turn| TurnDuty {
             turn: turn.no,
             attempt: turn.attempt,
             participant: turn.participant.clone(),

@@ -12,7 +12,7 @@ const DEPTH_MAX: usize = 32;
 
 /// A stretch of prose within a paragraph, with the marks of emphasis in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct ProseRun {
     /// Bytes of the message.
     pub range: Range<usize>,
     /// Places of the underscores that are marks of emphasis, in order.
@@ -21,7 +21,7 @@ pub struct Run {
     pub escaped: Vec<usize>,
 }
 
-impl Run {
+impl ProseRun {
     /// Returns a run over all of a text.
     pub fn whole(text: &str) -> Self {
         Self { range: 0..text.len(), ..Self::default() }
@@ -29,11 +29,11 @@ impl Run {
 }
 
 /// Returns the runs of prose of a message in their order.
-pub fn prose(body: &str) -> Vec<Run> {
+pub fn prose(body: &str) -> Vec<ProseRun> {
     if body.lines().any(is_too_deep) {
-        return vec![Run::whole(body)];
+        return vec![ProseRun::whole(body)];
     }
-    let mut reader = Reader { body, runs: Vec::new(), hidden: 0, quotes: 0, line: Line::default() };
+    let mut reader = CodeReader { body, runs: Vec::new(), hidden: 0, quotes: 0, line: Line::default() };
     for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
         reader.read(&event, range);
     }
@@ -91,16 +91,16 @@ struct Line {
     is_quoted: bool,
 }
 
-struct Reader<'a> {
+struct CodeReader<'a> {
     body: &'a str,
-    runs: Vec<Run>,
+    runs: Vec<ProseRun>,
     /// Open blocks and links whose text is not prose.
     hidden: usize,
     quotes: usize,
     line: Line,
 }
 
-impl Reader<'_> {
+impl CodeReader<'_> {
     fn read(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
             Event::Start(tag) if hides(tag) => self.hidden += 1,
@@ -141,7 +141,7 @@ impl Reader<'_> {
             bytes[gap.clone()].iter().all(|b| b"*_~".contains(b)) || &bytes[gap] == b"\\"
         });
         if !goes_on {
-            self.runs.push(Run { range: range.clone(), ..Run::default() });
+            self.runs.push(ProseRun { range: range.clone(), ..ProseRun::default() });
         }
         let lead = if goes_on { gap.unwrap_or_default() } else { self.delimiters(range.start) };
         let Some(run) = self.runs.last_mut() else { return };
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_message_that_nests_too_deep_is_plain() {
         let deep = format!("{}`a`", "> ".repeat(40));
-        assert_eq!(prose(&deep), [Run::whole(&deep)]);
+        assert_eq!(prose(&deep), [ProseRun::whole(&deep)]);
         assert_eq!(prose(&format!("{}\n`a`", "---".repeat(40))), []);
     }
 

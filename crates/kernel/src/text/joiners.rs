@@ -27,11 +27,11 @@ pub(crate) enum JudgedChar {
 
 /// Returns the characters of a text, each judged by its place.
 pub(crate) fn placed(text: &str) -> impl Iterator<Item = JudgedChar> {
-    let mut reader = Reader { rest: text.chars().peekable(), base: None, flag: 0, at: text };
+    let mut reader = JoinerReader { rest: text.chars().peekable(), base: None, flag: 0, at: text };
     std::iter::from_fn(move || reader.next())
 }
 
-struct Reader<'a> {
+struct JoinerReader<'a> {
     rest: Peekable<Chars<'a>>,
     /// The last kept character.
     base: Option<char>,
@@ -41,7 +41,7 @@ struct Reader<'a> {
     at: &'a str,
 }
 
-impl Reader<'_> {
+impl JoinerReader<'_> {
     fn next(&mut self) -> Option<JudgedChar> {
         let c = self.rest.next()?;
         self.at = &self.at[c.len_utf8()..];

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
-use crate::text::code::{self, Run};
+use crate::text::code::{self, ProseRun};
 use crate::text::cut;
 use crate::text::names::skeleton;
 
@@ -59,7 +59,7 @@ pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Me
     named_in(body, &code::prose(body), invited, speaker)
 }
 
-fn named_in(body: &str, runs: &[Run], invited: &[Participant], speaker: &ParticipantId) -> Mentions {
+fn named_in(body: &str, runs: &[ProseRun], invited: &[Participant], speaker: &ParticipantId) -> Mentions {
     let (mut found, bearers) = (Mentions::default(), Bearers::of(invited));
     let mut ended = None;
     for sign in runs.iter().flat_map(|run| signs::signs(body, run)) {
@@ -328,7 +328,7 @@ pub fn named_in_code(
 ) -> Option<ParticipantId> {
     let end = body.match_indices('@').map(|(at, _)| at).nth(CODE_NAMES_MAX);
     let body = &body[..end.unwrap_or(body.len())];
-    let found = named_in(body, &[Run::whole(body)], invited, speaker);
+    let found = named_in(body, &[ProseRun::whole(body)], invited, speaker);
     let is_agent =
         |id: &ParticipantId| invited.iter().any(|one| one.id == *id && one.takes_turns());
     found.participants.into_iter().find(is_agent)

@@ -67,7 +67,7 @@ pub enum Slash {
 
 /// One line of the help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Usage {
+pub struct CommandHelp {
     /// The words that name the command.
     pub name: &'static str,
     /// What follows them; square brackets mean that it can be left out.
@@ -83,12 +83,12 @@ const fn usage(
     arguments: &'static str,
     does: &'static str,
     example: &'static str,
-) -> Usage {
-    Usage { name, arguments, does, example }
+) -> CommandHelp {
+    CommandHelp { name, arguments, does, example }
 }
 
 /// Every command, in the order in which help shows them.
-pub const COMMANDS: [Usage; 21] = [
+pub const COMMANDS: [CommandHelp; 21] = [
     usage(
         "/ask",
         "<agent>… [text]",

@@ -5,7 +5,7 @@ use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Usage};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::{Part, Runtime};
+use moothall_kernel::participant::{SeatRole, Runtime};
 use moothall_kernel::view::Viewer;
 
 use super::{Table, plan};
@@ -13,10 +13,10 @@ use super::{Table, plan};
 /// A gathering of two terminals and a person, with a terminal as its harvester.
 fn circle(hearing: DeliveryMode) -> Table {
     let mut table = Table::new();
-    table.invite("ann", 1, Part::Speaker, Some(Runtime::TERMINAL));
-    table.invite("bob", 2, Part::Speaker, Some(Runtime::TERMINAL));
-    table.invite("mo", 3, Part::Speaker, None);
-    table.invite("hal", 4, Part::Harvester, Some(Runtime::TERMINAL));
+    table.invite("ann", 1, SeatRole::Speaker, Some(Runtime::TERMINAL));
+    table.invite("bob", 2, SeatRole::Speaker, Some(Runtime::TERMINAL));
+    table.invite("mo", 3, SeatRole::Speaker, None);
+    table.invite("hal", 4, SeatRole::Harvester, Some(Runtime::TERMINAL));
     table.gather([1, 1, 1], 3, hearing);
     table
 }
@@ -75,9 +75,9 @@ fn said_by(table: &Table) -> Vec<String> {
 #[test]
 fn each_participants_seed_includes_name_number_role_map_breath_rhythm_question_and_pulse() {
     let mut table = Table::new();
-    table.invite("ann", 1, Part::Speaker, Some(Runtime::TERMINAL));
-    table.invite("bob", 2, Part::Speaker, Some(Runtime::TERMINAL));
-    table.invite("hal", 3, Part::Harvester, Some(Runtime::TERMINAL));
+    table.invite("ann", 1, SeatRole::Speaker, Some(Runtime::TERMINAL));
+    table.invite("bob", 2, SeatRole::Speaker, Some(Runtime::TERMINAL));
+    table.invite("hal", 3, SeatRole::Harvester, Some(Runtime::TERMINAL));
     let plan = GatheringPlan {
         pulse: vec!["sessions that live: 3".into()],
         signals: vec!["2026-11-20 \"Deploy\", user: it failed on friday".into()],

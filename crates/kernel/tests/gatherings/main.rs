@@ -13,7 +13,7 @@ use moothall_kernel::command::{
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Part, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, SeatRole, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -67,7 +67,7 @@ impl Table {
         events
     }
 
-    fn invite(&mut self, id: &str, number: u32, part: Part, runtime: Option<Runtime>) {
+    fn invite(&mut self, id: &str, number: u32, part: SeatRole, runtime: Option<Runtime>) {
         let client = if runtime.is_some() { "demo" } else { "human" };
         let profile = Profile {
             client: Some(client.into()),

@@ -5,7 +5,7 @@ use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Usage};
 use moothall_kernel::gathering::{GatheringEvent, DeliveryMode};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::{Part, Runtime};
+use moothall_kernel::participant::{SeatRole, Runtime};
 
 use super::{Chance, Table};
 
@@ -209,9 +209,9 @@ fn transcript(chance: &mut Chance) -> (String, Passes) {
 fn early_pass_is_detected_and_mentions_of_passing_are_not() {
     let mut table = Table::new();
     for (number, id) in ["ann", "bob", "cyd"].into_iter().enumerate() {
-        table.invite(id, number as u32 + 1, Part::Speaker, Some(Runtime::TERMINAL));
+        table.invite(id, number as u32 + 1, SeatRole::Speaker, Some(Runtime::TERMINAL));
     }
-    table.invite("hal", 4, Part::Harvester, Some(Runtime::LLM));
+    table.invite("hal", 4, SeatRole::Harvester, Some(Runtime::LLM));
     table.gather([2, 2, 2], 3, DeliveryMode::OnTurn);
     let ann = ParticipantId::new("ann");
     let (turn, attempt) = table.start_of(&ann).unwrap();
@@ -244,9 +244,9 @@ fn early_pass_is_detected_and_mentions_of_passing_are_not() {
 fn each_directive_form_passes_the_piece_alone_and_after_speech() {
     let mut table = Table::new();
     for (number, id) in ["ann", "bob", "cyd"].into_iter().enumerate() {
-        table.invite(id, number as u32 + 1, Part::Speaker, None);
+        table.invite(id, number as u32 + 1, SeatRole::Speaker, None);
     }
-    table.invite("hal", 4, Part::Harvester, None);
+    table.invite("hal", 4, SeatRole::Harvester, None);
     table.gather([1, 1, 1], 3, DeliveryMode::OnTurn);
     for (line, does) in DIRECTIVES {
         for words in [line.to_owned(), format!("A thought.\n\n{line}\n")] {
@@ -263,9 +263,9 @@ fn each_directive_form_passes_the_piece_alone_and_after_speech() {
 fn a_long_last_line_costs_no_more_than_its_end() {
     let mut table = Table::new();
     for (number, id) in ["ann", "bob"].into_iter().enumerate() {
-        table.invite(id, number as u32 + 1, Part::Speaker, None);
+        table.invite(id, number as u32 + 1, SeatRole::Speaker, None);
     }
-    table.invite("hal", 3, Part::Harvester, None);
+    table.invite("hal", 3, SeatRole::Harvester, None);
     table.gather([1, 1, 1], 3, DeliveryMode::OnTurn);
     let words = format!("{}I pass.", "key: value here. ".repeat(3_500));
     table.command(ClientCommand::Post(Post::new(Actor::named("ann"), words)));
@@ -276,9 +276,9 @@ fn a_long_last_line_costs_no_more_than_its_end() {
 fn passes_are_read_as_models_write_them() {
     let mut table = Table::new();
     for (number, id) in ["ann", "bob", "cyd"].into_iter().enumerate() {
-        table.invite(id, number as u32 + 1, Part::Speaker, None);
+        table.invite(id, number as u32 + 1, SeatRole::Speaker, None);
     }
-    table.invite("hal", 4, Part::Harvester, None);
+    table.invite("hal", 4, SeatRole::Harvester, None);
     table.gather([1, 1, 1], 3, DeliveryMode::OnTurn);
     let mut wrong = Vec::new();
     for (words, does) in FORMS {

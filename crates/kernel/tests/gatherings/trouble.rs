@@ -6,7 +6,7 @@ use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Pos
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::gathering::DeliveryMode;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{Kind, Part, Runtime};
+use moothall_kernel::participant::{Kind, SeatRole, Runtime};
 use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::time::Millis;
 
@@ -125,9 +125,9 @@ fn twelve_speakers_reach_the_close_whatever_they_do() {
         for (number, id) in NAMES.into_iter().enumerate() {
             let runtime = chance.pick(&[Runtime::TERMINAL, Runtime::LLM, Runtime::REMOTE]);
             let runtime = Some(runtime).filter(|_| !chance.is(20));
-            table.invite(id, number as u32 + 1, Part::Speaker, runtime);
+            table.invite(id, number as u32 + 1, SeatRole::Speaker, runtime);
         }
-        table.invite("hal", 13, Part::Harvester, Some(Runtime::LLM).filter(|_| !chance.is(20)));
+        table.invite("hal", 13, SeatRole::Harvester, Some(Runtime::LLM).filter(|_| !chance.is(20)));
         let breath = [1, 2, 1].map(|most| chance.below(most) as u32 + 1);
         let hearing = chance.pick(&[DeliveryMode::Live, DeliveryMode::OnTurn]);
         table.gather(breath, chance.below(3) as u32 + 1, hearing);

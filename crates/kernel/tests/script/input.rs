@@ -61,7 +61,7 @@ use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, compos
 use moothall_kernel::event::{Cause, Event, Fault, Recipient, Usage};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Kind, SeatRole, Profile, Runtime};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Draft;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Facts, Post};
 use moothall_kernel::decide::Decision;
-use moothall_kernel::duties::Run;
+use moothall_kernel::duties::TurnDuty;
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -51,8 +51,8 @@ impl Player {
         self.check();
     }
 
-    fn next_run(&mut self) -> Option<Run> {
-        let (taken, begun): (Vec<Run>, Vec<Run>) = self
+    fn next_run(&mut self) -> Option<TurnDuty> {
+        let (taken, begun): (Vec<TurnDuty>, Vec<TurnDuty>) = self
             .state
             .duties()
             .run
@@ -65,7 +65,7 @@ impl Player {
         begun.into_iter().next()
     }
 
-    fn begin(&mut self, run: &Run, through: Seq, out: &mut Vec<String>) {
+    fn begin(&mut self, run: &TurnDuty, through: Seq, out: &mut Vec<String>) {
         let started = EngineCommand::Started { turn: run.turn, attempt: run.attempt, through };
         let Decision { events, outcome, .. } = self.decide(started);
         outcome.expect("a start is never refused");
@@ -73,7 +73,7 @@ impl Player {
         self.tell(events, out);
     }
 
-    fn taken_up(&self, who: &str) -> Result<Run, String> {
+    fn taken_up(&self, who: &str) -> Result<TurnDuty, String> {
         let mut runs = self.state.duties().run.into_iter();
         let taken = runs.find(|run| !run.started && run.participant.as_str() == who);
         taken.ok_or_else(|| format!("{who} took nothing up"))

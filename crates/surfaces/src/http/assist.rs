@@ -65,7 +65,7 @@ impl Inbound for NewCommand {
 /// Lists the slash commands.
 #[utoipa::path(get, path = "/commands", operation_id = "list_commands", tag = "threads", responses((status = 200, body = CommandList)))]
 pub async fn list() -> Json<CommandList> {
-    let usage = |usage: &moothall_kernel::slash::Usage| CommandUsage {
+    let usage = |usage: &moothall_kernel::slash::CommandHelp| CommandUsage {
         name: usage.name.into(),
         arguments: usage.arguments.into(),
         does: usage.does.into(),

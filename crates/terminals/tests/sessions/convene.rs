@@ -3,7 +3,7 @@
 use moothall_engine::ports::{Claim, Deliveries, EventLog, Session};
 use moothall_kernel::command::{Control, Invite};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
-use moothall_kernel::participant::Part;
+use moothall_kernel::participant::SeatRole;
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
 use moothall_terminals::{JoiningSession, ConversationPlan, SessionSource};
@@ -181,7 +181,7 @@ async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
         let SessionSource::Started(mut new) = started(name) else { panic!("a program is started") };
         (new.name, new.seat) = (None, Some(GatheringSeat { name: name.into(), until: None }));
         let JoiningSession { who, invite } = comer(room, SessionSource::Started(new));
-        let part = if at == 2 { Part::Harvester } else { Part::Speaker };
+        let part = if at == 2 { SeatRole::Harvester } else { SeatRole::Speaker };
         let number = Some(at as u32 + 1);
         let invite =
             move |session: &Session| Invite { number, part: Some(part), ..invite(session) };

@@ -5,7 +5,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, OnLost, SeatRole, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 use strum::VariantArray;
@@ -111,7 +111,7 @@ pub(crate) fn invite(rng: &mut Rng, number: usize, circle: bool, roster: &Roster
     let mut invite = Invite::new(id, profile, roster.facts(client));
     if circle {
         invite.number = Some(number as u32 + 1);
-        invite.part = Some(if number == 0 { Part::Harvester } else { Part::Speaker });
+        invite.part = Some(if number == 0 { SeatRole::Harvester } else { SeatRole::Speaker });
     }
     invite
 }
@@ -122,7 +122,7 @@ pub(crate) fn invite_person(circle: bool) -> Invite {
     let mut invite = Invite::new(MIA, profile, AgentFacts::external());
     if circle {
         invite.number = Some(50);
-        invite.part = Some(Part::Speaker);
+        invite.part = Some(SeatRole::Speaker);
     }
     invite
 }

@@ -12,7 +12,7 @@ use crate::model::gathering::{
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::own::{Restraint, AgentWords, Stop};
 use crate::model::participant::{
-    Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime,
+    Abilities, Address, AgentFacts, Kind, OnLost, SeatRole, Participant, Profile, Runtime,
     TerminalReach,
 };
 use crate::model::permission::{
@@ -188,7 +188,7 @@ fn participant() -> Participant {
             local_id: "l".into(),
         }),
         number: Some(1),
-        part: Some(Part::Speaker),
+        part: Some(SeatRole::Speaker),
         reach: Some(TerminalReach::Drivers),
         skeleton: "ann".into(),
         invited_by: "user".into(),
@@ -221,7 +221,7 @@ fn gathering() -> Gathering {
             id: "a".into(),
             name: "A".into(),
             number: 1,
-            part: Part::Speaker,
+            part: SeatRole::Speaker,
             kind: Kind::Agent,
         }],
         phase: Phase::Inhale,

@@ -6,7 +6,7 @@ use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::{Change, Event, Guard, TurnKind, TurnReason};
 use crate::model::gathering::{GatheringEvent, HoldEnd, MEMBER_KEY};
 use crate::model::ids::ParticipantId;
-use crate::model::participant::Part;
+use crate::model::participant::SeatRole;
 use crate::model::settings::Policy;
 use crate::model::time::Millis;
 
@@ -30,7 +30,7 @@ impl Decider<'_> {
             _ => false,
         };
         let harvests = |id: &ParticipantId| {
-            self.state.participant(id).is_some_and(|known| known.part == Some(Part::Harvester))
+            self.state.participant(id).is_some_and(|known| known.part == Some(SeatRole::Harvester))
         };
         let removes = |change: &Change| match change {
             Change::Uninvited { participant, .. } => harvests(participant) && by.id != *participant,

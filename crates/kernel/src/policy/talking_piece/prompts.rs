@@ -9,7 +9,7 @@ use strum::VariantArray;
 use crate::model::event::TurnReason;
 use crate::model::gathering::{Gathering, GatheringEvent, DeliveryMode, Member, Phase};
 use crate::model::ids::ParticipantId;
-use crate::model::participant::{Kind, Part};
+use crate::model::participant::{Kind, SeatRole};
 use crate::model::state::{Conversation, Turn};
 use crate::read::templates::{
     BEAT, CLOSE, HARVEST, HARVESTS, LAST_WORD, NOW, PHASE, PIECE_WITH, PIECE_WITH_YOU, SEATED,
@@ -92,7 +92,7 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
         plan.beat_interval.as_secs_f64()
     );
     out.push_str(match (own.map(|member| member.part), plan.hearing) {
-        (Some(Part::Harvester), _) => {
+        (Some(SeatRole::Harvester), _) => {
             "You are the harvester: you never hold the piece. Listen in silence; when the gathering closes you are asked for its harvest.\n"
         }
         (_, DeliveryMode::Live) => {
@@ -121,10 +121,10 @@ fn circle(out: &mut String, members: &[Member], you: &ParticipantId) {
         let own = if member.id == *you { ", you" } else { "" };
         format!("{}{kind}{own}", numbered(&member.name, member.number))
     };
-    let named = |part: Part| members.iter().filter(move |member| member.part == part).map(line);
-    let speakers: Vec<String> = named(Part::Speaker).collect();
+    let named = |part: SeatRole| members.iter().filter(move |member| member.part == part).map(line);
+    let speakers: Vec<String> = named(SeatRole::Speaker).collect();
     let _ = writeln!(out, "Speakers, in their order: {}.", speakers.join("; "));
-    for harvester in named(Part::Harvester) {
+    for harvester in named(SeatRole::Harvester) {
         let _ = writeln!(out, "Harvester, silent until the close: {harvester}.");
     }
 }

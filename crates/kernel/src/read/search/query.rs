@@ -93,7 +93,7 @@ impl Query {
         if query == Query::default() { Err(QueryFault::Nothing) } else { Ok(query) }
     }
 
-    fn add(&mut self, part: Part) -> Result<(), QueryFault> {
+    fn add(&mut self, part: QueryPart) -> Result<(), QueryFault> {
         let Some(filter) = part.filter else {
             self.terms.extend(Term::of(&part.text, part.quoted));
             return Ok(());
@@ -199,7 +199,7 @@ fn time(filter: Filter, value: &str) -> Result<Timestamp, QueryFault> {
 
 /// A word, a phrase, or a filter with its value.
 #[derive(Default)]
-struct Part {
+struct QueryPart {
     filter: Option<Filter>,
     text: String,
     quoted: bool,
@@ -207,11 +207,11 @@ struct Part {
 
 /// Cuts a query at spaces outside quotes. A quote ends the word before it, unless that is a filter
 /// waiting for its value.
-fn parts(text: &str) -> Result<Vec<Part>, QueryFault> {
+fn parts(text: &str) -> Result<Vec<QueryPart>, QueryFault> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
-        let mut part = Part::default();
+        let mut part = QueryPart::default();
         if first != '"' {
             let end = rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len());
             (part.text, rest) = (rest[..end].to_owned(), &rest[end..]);

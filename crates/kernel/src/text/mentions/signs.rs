@@ -1,6 +1,6 @@
 //! Finds the signs in words at which a mention may stand.
 
-use crate::text::code::Run;
+use crate::text::code::ProseRun;
 use crate::text::cut;
 use crate::text::mentions::bearers::{is_over, is_plain, is_word, runs_on};
 use unicode_normalization::char::is_combining_mark;
@@ -24,7 +24,7 @@ pub(super) struct Sign<'a> {
     pub(super) words: &'a str,
     /// Place at which another mention has to end for this one to count.
     pub(super) joins: Option<usize>,
-    run: &'a Run,
+    run: &'a ProseRun,
 }
 
 impl Sign<'_> {
@@ -48,7 +48,7 @@ pub(super) fn are_in(text: &str) -> bool {
 }
 
 /// Returns the signs of a run of prose in their order.
-pub(super) fn signs<'a>(body: &'a str, run: &'a Run) -> Vec<Sign<'a>> {
+pub(super) fn signs<'a>(body: &'a str, run: &'a ProseRun) -> Vec<Sign<'a>> {
     let (mut found, mut address) = (Vec::new(), false);
     let words = &body[run.range.clone()];
     if !are_in(words) {
@@ -79,7 +79,7 @@ fn is_address(words: &str, c: char, begins: bool) -> bool {
         || (begins && (words.starts_with("www.") || words.starts_with("mailto:")))
 }
 
-fn sign<'a>(body: &'a str, run: &'a Run, at: usize, c: char) -> Option<Sign<'a>> {
+fn sign<'a>(body: &'a str, run: &'a ProseRun, at: usize, c: char) -> Option<Sign<'a>> {
     if run.escaped.binary_search(&at).is_ok() {
         return None;
     }
@@ -103,7 +103,7 @@ fn is_isolate(c: char) -> bool {
 
 /// Reads what stands before a sign: nothing if no mention can begin there, else the place at which
 /// another mention has to end, if one has to.
-fn joins(body: &str, run: &Run, at: usize) -> Option<Option<usize>> {
+fn joins(body: &str, run: &ProseRun, at: usize) -> Option<Option<usize>> {
     let mut before =
         body[..at].char_indices().rev().take(BEFORE_MAX).skip_while(is_mark).peekable();
     let Some(&(place, last)) = before.peek() else { return Some(None) };
@@ -126,7 +126,7 @@ fn joins(body: &str, run: &Run, at: usize) -> Option<Option<usize>> {
 
 /// True if a mention can begin behind some words, whatever ends there.
 pub(super) fn may_begin(before: &str) -> bool {
-    joins(before, &Run::whole(before), before.len()) == Some(None) && !before.ends_with('\\')
+    joins(before, &ProseRun::whole(before), before.len()) == Some(None) && !before.ends_with('\\')
 }
 
 fn is_mark((_, c): &(usize, char)) -> bool {

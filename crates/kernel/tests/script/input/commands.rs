@@ -66,8 +66,8 @@ fn invite(rest: &[&str]) -> Result<Invite, String> {
     let number = given.get("number").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
     let part = match text("part").as_deref() {
         None => None,
-        Some("speaker") => Some(Part::Speaker),
-        Some("harvester") => Some(Part::Harvester),
+        Some("speaker") => Some(SeatRole::Speaker),
+        Some("harvester") => Some(SeatRole::Harvester),
         Some(other) => return Err(format!("no part {other}")),
     };
     let principal = match text("principal").as_deref() {

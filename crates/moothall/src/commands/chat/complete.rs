@@ -178,7 +178,7 @@ mod tests {
     use moothall_kernel::slash::COMMANDS;
 
     fn book() -> Book {
-        let usage = |usage: &moothall_kernel::slash::Usage| CommandUsage {
+        let usage = |usage: &moothall_kernel::slash::CommandHelp| CommandUsage {
             name: usage.name.into(),
             arguments: usage.arguments.into(),
             does: usage.does.into(),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::{Kind, Part};
+use moothall_kernel::participant::{Kind, SeatRole};
 
 use super::{Checker, ConversationModel, Scene, Verdict};
 
@@ -39,7 +39,7 @@ impl Checker for Piece {
 
     fn rest(&mut self, room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         let stands = room.paused || room.archived || room.held.is_some();
-        let harvester = room.members.values().find(|member| member.part == Some(Part::Harvester));
+        let harvester = room.members.values().find(|member| member.part == Some(SeatRole::Harvester));
         let waits_for_person =
             room.harvesting && harvester.is_some_and(|member| member.kind == Kind::Human);
         if room.gathering && !stands && !waits_for_person {
@@ -64,7 +64,7 @@ impl Piece {
                 let speaker = room
                     .members
                     .get(holder)
-                    .is_some_and(|member| member.part == Some(Part::Speaker));
+                    .is_some_and(|member| member.part == Some(SeatRole::Speaker));
                 if !speaker || room.muted.contains(holder) || scene.offline.contains(holder) {
                     return Err(format!("{holder} cannot hold the piece"));
                 }
@@ -97,7 +97,7 @@ fn unheld(room: &ConversationModel) -> Verdict {
 fn heard(room: &ConversationModel, from: &ParticipantId) -> Verdict {
     let server = from.as_str() == ParticipantId::MOOTHALL;
     let harvests = room.harvesting
-        && room.members.get(from).is_some_and(|member| member.part == Some(Part::Harvester));
+        && room.members.get(from).is_some_and(|member| member.part == Some(SeatRole::Harvester));
     if server || harvests || room.holder.as_ref() == Some(from) {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use moothall_kernel::event::{
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::own::OwnWords;
-use moothall_kernel::participant::{AgentFacts, Answers, Kind, Part};
+use moothall_kernel::participant::{AgentFacts, Answers, Kind, SeatRole};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 
@@ -21,7 +21,7 @@ use crate::sim::people::READER;
 pub(crate) struct Member {
     pub(crate) kind: Kind,
     pub(crate) facts: AgentFacts,
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<SeatRole>,
     /// Everything up to here was covered by its finished turns, or stands in a memory of its own.
     pub(crate) covered: Seq,
     /// What the last of its turns told it for good and left unanswered: it may be asked about that
