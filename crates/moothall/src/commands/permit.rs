@@ -354,7 +354,7 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
         open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
     let by = args.speaker.as_deref().unwrap_or(context.client.name());
     let answer =
-        Answer { option: args.option.clone().unwrap_or_default(), text: args.text.clone() };
+        CardAnswer { option: args.option.clone().unwrap_or_default(), text: args.text.clone() };
     let answered =
         self::answer(&context.client, &asked.thread, by, &asked.permission, &answer, None).await?;
     if context.printer.json {
@@ -464,7 +464,7 @@ pub async fn still_asked(
 
 /// What a person answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct CardAnswer {
     /// Which option; none where there are words of their own.
     pub option: String,
     /// Words of their own.
@@ -489,10 +489,10 @@ pub async fn answer(
     thread: &str,
     by: &str,
     permission: &str,
-    answer: &Answer,
+    answer: &CardAnswer,
     key: Option<&str>,
 ) -> Result<PermissionAnswered, Fault> {
-    let Answer { option, text } = answer.clone();
+    let CardAnswer { option, text } = answer.clone();
     let body = NewAnswer { thread: thread.to_owned(), option, text, from: Some(by.to_owned()) };
     let path = format!("/permissions/{}/answer", segment(permission));
     match key {

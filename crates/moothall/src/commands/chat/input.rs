@@ -2,7 +2,7 @@
 
 use moothall_kernel::slash;
 
-use crate::commands::permit::Answer;
+use crate::commands::permit::CardAnswer;
 use crate::threads::Faces;
 
 /// What a line asks for.
@@ -24,7 +24,7 @@ pub enum LineAction {
     /// Answer a permission: like this, of the event with this number.
     Permit {
         /// Which option, or words of one's own.
-        answer: Answer,
+        answer: CardAnswer,
         /// Which; the only one where it is missing.
         number: Option<u64>,
     },
@@ -109,7 +109,7 @@ fn permit(rest: &str) -> LineAction {
             Err(_) => return wrong(),
         },
     };
-    let answer = Answer { option: option.to_owned(), text: None };
+    let answer = CardAnswer { option: option.to_owned(), text: None };
     if option.is_empty() { wrong() } else { LineAction::Permit { answer, number } }
 }
 
@@ -119,10 +119,10 @@ fn in_words(head: &str, text: &str) -> LineAction {
     let text = Some(text.trim().to_owned());
     match permit(head.trim()) {
         LineAction::Permit { answer, number } => {
-            LineAction::Permit { answer: Answer { text, ..answer }, number }
+            LineAction::Permit { answer: CardAnswer { text, ..answer }, number }
         }
         LineAction::Wrong(_) if head.trim().is_empty() => {
-            LineAction::Permit { answer: Answer { option: String::new(), text }, number: None }
+            LineAction::Permit { answer: CardAnswer { option: String::new(), text }, number: None }
         }
         wrong => wrong,
     }
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(parse("//etc is a folder"), said("/etc is a folder", None, None));
         assert_eq!(parse("/1 is no command"), said("/1 is no command", None, None));
         let permit = |option: &str, text: Option<&str>, number| {
-            let answer = Answer { option: option.into(), text: text.map(Into::into) };
+            let answer = CardAnswer { option: option.into(), text: text.map(Into::into) };
             LineAction::Permit { answer, number }
         };
         assert_eq!(parse("/permit allow"), permit("allow", None, None));

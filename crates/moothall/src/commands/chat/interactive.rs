@@ -16,7 +16,7 @@ use super::editor::{KeyOutcome, Editor};
 use super::history::History;
 use super::input::{LineAction, parse};
 use super::keys::{Key, Keys};
-use super::outbox::{Answer, Matter, Outgoing};
+use super::outbox::{SendOutcome, Matter, Outgoing};
 use super::render::RenderContext;
 use super::room::{Item, ChatView, ShownMessage};
 use super::screen::{self, Live, Raw, Screen};
@@ -50,7 +50,7 @@ struct PendingRequest {
     seq: Option<u64>,
 }
 
-struct Chat<'a> {
+struct InteractiveChat<'a> {
     context: &'a Context,
     thread: String,
     me: &'a str,
@@ -93,7 +93,7 @@ pub async fn run(
     let mut book =
         Book::new(commands.commands, agents.agents.into_iter().map(|agent| agent.client).collect());
     book.update(state);
-    let mut chat = Chat {
+    let mut chat = InteractiveChat {
         context,
         thread: thread.to_owned(),
         me,
@@ -154,12 +154,12 @@ fn typed() -> mpsc::UnboundedReceiver<Vec<u8>> {
     bytes
 }
 
-impl Chat<'_> {
+impl InteractiveChat<'_> {
     async fn live(
         &mut self,
         raw: &Raw,
         mut heard: mpsc::Receiver<ChatNews>,
-        mut answers: mpsc::UnboundedReceiver<Answer>,
+        mut answers: mpsc::UnboundedReceiver<SendOutcome>,
     ) -> Result<(), Fault> {
         let fault = |error: std::io::Error| Fault::io("cannot watch for signals", &error);
         let mut resized = signal(SignalKind::window_change()).map_err(fault)?;
@@ -316,7 +316,7 @@ impl Chat<'_> {
         let _ = self.outgoing.send(outgoing);
     }
 
-    fn answer(&mut self, answer: Answer) {
+    fn answer(&mut self, answer: SendOutcome) {
         let place = self.pending.iter().position(|pending| pending.key == answer.key);
         match answer.result {
             Ok((seq, words)) => {

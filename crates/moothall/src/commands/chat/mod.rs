@@ -20,7 +20,7 @@ use std::sync::Arc;
 use moothall_surfaces::wire::{Envelope, GatheringAnswer, ThreadStateAnswer};
 use tokio::sync::{Notify, mpsc};
 
-use self::outbox::{Answer, Outgoing};
+use self::outbox::{SendOutcome, Outgoing};
 use self::stream::ChatNews;
 pub use self::width::width;
 use super::Context;
@@ -82,7 +82,7 @@ async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Env
 struct Line {
     heard: mpsc::Receiver<ChatNews>,
     outgoing: mpsc::UnboundedSender<Outgoing>,
-    answers: mpsc::UnboundedReceiver<Answer>,
+    answers: mpsc::UnboundedReceiver<SendOutcome>,
 }
 
 impl Line {

@@ -52,13 +52,13 @@ pub enum Matter {
         /// The id of the permission.
         permission: String,
         /// Which option, or words of one's own.
-        answer: permit::Answer,
+        answer: permit::CardAnswer,
     },
 }
 
 /// What the server said to a request.
 #[derive(Debug)]
-pub struct Answer {
+pub struct SendOutcome {
     /// The key of the request.
     pub key: String,
     /// Its position if it became an event, and words to show.
@@ -77,12 +77,12 @@ pub async fn carry(
     client: Client,
     thread: String,
     mut outgoing: UnboundedReceiver<Outgoing>,
-    answers: UnboundedSender<Answer>,
+    answers: UnboundedSender<SendOutcome>,
     back: Arc<Notify>,
 ) {
     while let Some(outgoing) = outgoing.recv().await {
         let result = deliver(&client, &thread, &outgoing, &back).await;
-        if answers.send(Answer { key: outgoing.key, result }).is_err() {
+        if answers.send(SendOutcome { key: outgoing.key, result }).is_err() {
             return;
         }
     }

@@ -9,7 +9,7 @@ use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
 use tokio::sync::mpsc;
 
 use super::input::{LineAction, parse};
-use super::outbox::{Answer, Matter, Outgoing};
+use super::outbox::{SendOutcome, Matter, Outgoing};
 use super::render;
 use super::room::{Item, ChatView};
 use super::stream::ChatNews;
@@ -180,7 +180,7 @@ impl PlainChat<'_> {
         let _ = self.outgoing.send(Outgoing::new(self.me, matter));
     }
 
-    fn answer(&mut self, answer: Answer) -> Result<(), Fault> {
+    fn answer(&mut self, answer: SendOutcome) -> Result<(), Fault> {
         self.under_way -= 1;
         match answer.result {
             Ok((_, words)) => {
