@@ -17,7 +17,7 @@ use crate::seats::ConnectionSlots;
 
 /// The way in. All clones are one.
 #[derive(Clone)]
-pub struct Gate(Arc<ServerState>);
+pub struct Surface(Arc<ServerState>);
 
 struct ServerState {
     entrance: Entrance,
@@ -43,7 +43,7 @@ impl ReloadableState {
     }
 }
 
-impl Gate {
+impl Surface {
     /// The way in to a hall.
     pub fn new(hall: Hall, options: HttpOptions) -> Self {
         let meters = Arc::<SurfaceMetrics>::default();
@@ -105,7 +105,7 @@ impl Gate {
 
 /// Everything that HTTP serves.
 pub fn router(hall: Hall, options: &HttpOptions) -> Router {
-    router_until(&Gate::new(hall, options.clone()), watch::channel(false).1)
+    router_until(&Surface::new(hall, options.clone()), watch::channel(false).1)
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ mod counted;
 mod gate;
 pub mod reference;
 
-pub use gate::{Gate, router};
+pub use gate::{Surface, router};
 pub use http::{HttpOptions, ROUTES, Route, UnknownPeerRights, here, openapi};
 pub use jsonrpc::openrpc;
 pub use mcp::actions_of_tools;

@@ -53,7 +53,7 @@ impl UnknownPeer {
 
 /// The owner of a socket that a process holds, or that none does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Socket {
+struct SocketOwner {
     uid: u32,
     inode: u32,
 }
@@ -80,12 +80,12 @@ pub fn try_to_ask() -> Result<(), UnknownPeer> {
     }
 }
 
-fn judge(own: u32, socket: Result<Socket, UnknownPeer>) -> Peer {
+fn judge(own: u32, socket: Result<SocketOwner, UnknownPeer>) -> Peer {
     match socket {
         Err(why) => Peer::Unknown(why),
-        Ok(Socket { inode: 0, .. }) => Peer::Gone,
-        Ok(Socket { uid, .. }) if uid == own || uid == 0 => Peer::Owner,
-        Ok(Socket { uid, .. }) => Peer::Other(uid),
+        Ok(SocketOwner { inode: 0, .. }) => Peer::Gone,
+        Ok(SocketOwner { uid, .. }) if uid == own || uid == 0 => Peer::Owner,
+        Ok(SocketOwner { uid, .. }) => Peer::Other(uid),
     }
 }
 
@@ -105,7 +105,7 @@ mod system {
     use netlink_sys::Socket as Netlink;
     use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
-    use super::{Socket, UnknownPeer};
+    use super::{SocketOwner, UnknownPeer};
 
     /// The number of the error for a socket that does not exist.
     const ENOENT: i32 = nix::errno::Errno::ENOENT as i32;
@@ -114,14 +114,14 @@ mod system {
     const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
     /// The client's socket. The answer is there when the request was sent, so nothing waits here.
-    pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Result<Socket, UnknownPeer> {
+    pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Result<SocketOwner, UnknownPeer> {
         let answer = answer(client, server).map_err(|error| {
             tracing::debug!(%error, "the owner of a connection cannot be asked for");
             UnknownPeer::of(&error)
         })?;
         match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).map(|said| said.payload) {
             Ok(NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(found))) => {
-                Ok(Socket { uid: found.header.uid, inode: found.header.inode })
+                Ok(SocketOwner { uid: found.header.uid, inode: found.header.inode })
             }
             Ok(NetlinkPayload::Error(error)) if error.raw_code() != -ENOENT => {
                 Err(UnknownPeer::Refused(error.raw_code().abs()))
@@ -172,10 +172,10 @@ mod system {
 mod system {
     use std::net::SocketAddr;
 
-    use super::{Socket, UnknownPeer};
+    use super::{SocketOwner, UnknownPeer};
 
     /// There is no way to ask that is the same everywhere else.
-    pub(super) fn socket(_: SocketAddr, _: SocketAddr) -> Result<Socket, UnknownPeer> {
+    pub(super) fn socket(_: SocketAddr, _: SocketAddr) -> Result<SocketOwner, UnknownPeer> {
         Err(UnknownPeer::System)
     }
 }
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_owner_and_root_are_the_same_and_nobody_else_is() {
-        let held = |uid| Ok(Socket { uid, inode: 7 });
+        let held = |uid| Ok(SocketOwner { uid, inode: 7 });
         for (own, socket, expected) in [
             (1000, held(1000), Peer::Owner),
             (1000, held(0), Peer::Owner),
@@ -195,7 +195,7 @@ mod tests {
             (0, held(0), Peer::Owner),
             (0, held(65534), Peer::Other(65534)),
             (1000, Err(UnknownPeer::Elsewhere), Peer::Unknown(UnknownPeer::Elsewhere)),
-            (1000, Ok(Socket { uid: 0, inode: 0 }), Peer::Gone),
+            (1000, Ok(SocketOwner { uid: 0, inode: 0 }), Peer::Gone),
         ] {
             assert_eq!(judge(own, socket), expected, "{own} {socket:?}");
         }

@@ -37,7 +37,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::counted::CountedStream;
 use crate::eager::eager;
 use crate::error::{ApiError, Code};
-use crate::gate::Gate;
+use crate::gate::Surface;
 use crate::http::{HttpOptions, router_until};
 use crate::meters::SurfaceMetrics;
 use crate::peer::{self, Peer, UnknownPeer};
@@ -65,12 +65,12 @@ pub async fn serve(
     options: HttpOptions,
     shutdown: impl Future<Output = ()>,
 ) {
-    serve_through(Gate::new(hall, options), listener, shutdown).await;
+    serve_through(Surface::new(hall, options), listener, shutdown).await;
 }
 
 /// Serves the hall behind a gate until `shutdown` resolves. Streams are told `going-away` then, and
 /// requests in flight get five seconds.
-pub async fn serve_through(gate: Gate, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+pub async fn serve_through(gate: Surface, listener: TcpListener, shutdown: impl Future<Output = ()>) {
     let (close, closing) = watch::channel(false);
     let (options, seats) = (gate.options(), gate.seats());
     let router = router_until(&gate, closing.clone());

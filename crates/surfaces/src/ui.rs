@@ -9,7 +9,7 @@ use crate::error::{ApiError, Code};
 
 #[derive(RustEmbed)]
 #[folder = "$OUT_DIR/web"]
-struct Page;
+struct PageFiles;
 
 /// What the page may do: run its own scripts, draw with its own styles, talk to this server, and
 /// nothing else.
@@ -33,7 +33,7 @@ pub async fn file(uri: Uri) -> Response {
 
 /// The paths of the files beside the page.
 pub fn files() -> impl Iterator<Item = String> {
-    Page::iter().filter(|path| path != "index.html").map(|path| format!("/{path}"))
+    PageFiles::iter().filter(|path| path != "index.html").map(|path| format!("/{path}"))
 }
 
 /// All routes that lead to the page or its files.
@@ -42,7 +42,7 @@ pub fn routes() -> impl Iterator<Item = String> {
 }
 
 fn answer(path: &str) -> Response {
-    match Page::get(path) {
+    match PageFiles::get(path) {
         Some(file) => found(path, file),
         None => ApiError::plain(Code::NotFound).into_response(),
     }

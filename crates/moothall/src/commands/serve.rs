@@ -18,7 +18,7 @@ use moothall_engine::registry::Registry;
 use moothall_engine::sessions::ClientRights;
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
-use moothall_surfaces::{Gate, HttpOptions, Tls, here, serve_through};
+use moothall_surfaces::{Surface, HttpOptions, Tls, here, serve_through};
 use moothall_terminals::{SessionParts, Sessions, SessionsConfig};
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpSocket};
@@ -102,7 +102,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let (stop, stopped) = oneshot::channel::<()>();
     let options =
         HttpOptions { tls: tls.clone(), ..options(&settled, &reach, address, key, args.log) };
-    let gate = Gate::new(hall.clone(), options);
+    let gate = Surface::new(hall.clone(), options);
     let doors = tokio::spawn(serve_through(gate.clone(), listener, async move {
         // The sender going away means the same as its word.
         let _ = stopped.await;

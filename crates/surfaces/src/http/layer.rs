@@ -16,7 +16,7 @@ use super::access::{self, bearer};
 use super::observe::{ObservedRequest, method_word};
 use super::{App, HttpOptions};
 use crate::error::{ApiError, ApiResult, Code};
-use crate::gate::Gate;
+use crate::gate::Surface;
 use crate::peer::Peer;
 use crate::request::pairs;
 use crate::tls::Tls;
@@ -138,7 +138,7 @@ fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
 /// Refuses what another user of this computer asks, but for whether the server is there, and for
 /// what the program of a living session asks that runs as this very user, with the token of this
 /// session.
-fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
+fn check_user(gate: &Surface, request: &Request) -> ApiResult<()> {
     let Some(Peer::Other(uid)) = request.extensions().get() else { return Ok(()) };
     let own = || {
         bearer(request.headers())
@@ -152,7 +152,7 @@ fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
 
 /// Refuses in local mode what a proxy passes on: its owner may be the server's own user, and the
 /// words are not.
-fn check_sender(gate: &Gate, request: &Request) -> ApiResult<()> {
+fn check_sender(gate: &Surface, request: &Request) -> ApiResult<()> {
     let for_every_user = FOR_EVERY_USER.contains(&request.uri().path());
     if gate.options().mode == Mode::Token || for_every_user {
         return Ok(());
@@ -166,12 +166,12 @@ fn check_sender(gate: &Gate, request: &Request) -> ApiResult<()> {
 
 /// Puts the guards before a router: all of them in one step, because every layer of a router is
 /// copied for every request.
-pub fn stand_before(router: Router, gate: Gate, app: App) -> Router {
+pub fn stand_before(router: Router, gate: Surface, app: App) -> Router {
     router.layer(middleware::from_fn_with_state((gate, app), enter))
 }
 
 async fn enter(
-    State((gate, app)): State<(Gate, App)>,
+    State((gate, app)): State<(Surface, App)>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -203,7 +203,7 @@ async fn enter(
 
 /// Refuses what may not be asked from there; with what is to be put on record, where it is worth
 /// that.
-fn check(gate: &Gate, request: &Request) -> Result<(), (ApiError, Option<String>)> {
+fn check(gate: &Surface, request: &Request) -> Result<(), (ApiError, Option<String>)> {
     check_user(gate, request).map_err(|error| {
         let route =
             request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
@@ -317,7 +317,7 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
-        let gate = Gate::new(crate::gate::tests::hall().await, options);
+        let gate = Surface::new(crate::gate::tests::hall().await, options);
         let app = App::of(&gate, KnownParameters::default(), watch::channel(false).1);
         let router = stand_before(Router::new().route("/", get(broken)), gate, app);
         let request = Request::builder()

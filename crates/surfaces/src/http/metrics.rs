@@ -19,7 +19,7 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 #[utoipa::path(get, path = "/metrics", operation_id = "read_metrics", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn metrics(State(app): State<App>, params: Params) -> ApiResult<Response> {
-    let mut page = Page::default();
+    let mut page = MetricsPage::default();
     page.engine(&params.door(&app.entrance).counted().await?);
     page.surfaces(&app.meters);
     if let Some((running, waiting)) = app.entrance.registry().places().map(|places| places.counts())
@@ -39,9 +39,9 @@ pub async fn metrics(State(app): State<App>, params: Params) -> ApiResult<Respon
 }
 
 #[derive(Default)]
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
+impl MetricsPage {
     fn engine(&mut self, counted: &EngineCounts) {
         self.one(
             "moothall_events_appended_total",

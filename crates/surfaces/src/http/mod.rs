@@ -54,12 +54,12 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use crate::error::{ApiError, Code};
-use crate::gate::Gate;
+use crate::gate::Surface;
 use crate::jsonrpc::socket;
 use crate::mcp;
 use crate::meters::{Gauges, SurfaceMetrics};
 use crate::rates::{Limits, Rates};
-use crate::sse::frames::Frames;
+use crate::sse::frames::FrameCache;
 use crate::tls::Tls;
 use crate::ui;
 use crate::wire::{
@@ -148,13 +148,13 @@ pub(crate) struct App(Arc<Parts>);
 
 impl App {
     /// Of a way in, with what queries may ask for, until the server goes down.
-    pub(crate) fn of(gate: &Gate, known: query::KnownParameters, closing: watch::Receiver<bool>) -> Self {
+    pub(crate) fn of(gate: &Surface, known: query::KnownParameters, closing: watch::Receiver<bool>) -> Self {
         let (entrance, options) = (gate.entrance().clone(), gate.options());
         Self(Arc::new(Parts {
             access: gate.access().clone(),
             cookie: access::cookie_name(options.bound.port()),
             tokens_made: Arc::default(),
-            frames: Frames::of_hall(&entrance),
+            frames: FrameCache::of_hall(&entrance),
             entrance,
             base: here(options.bound),
             unasked: options.unasked,
@@ -187,7 +187,7 @@ pub(crate) struct Parts {
     pub(crate) unasked: UnknownPeerRights,
     /// Whether clients elsewhere reach it over TLS.
     pub(crate) over_tls: bool,
-    pub(crate) frames: Arc<Frames>,
+    pub(crate) frames: Arc<FrameCache>,
     pub(crate) presences: Arc<presence::KeyedAnswers<PresenceAccepted>>,
     pub(crate) access: Arc<Access>,
     /// The name of the cookie of this server's pages.
@@ -205,7 +205,7 @@ pub(crate) struct Parts {
 }
 
 /// Everything that HTTP serves, until the server goes down.
-pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Router {
+pub(crate) fn router_until(gate: &Surface, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
     let api = completed(api, &access::cookie_name(gate.options().bound.port()));
     let app = App::of(gate, query::KnownParameters::of(&api), closing);

@@ -27,7 +27,7 @@ use super::calls::{self, ConnectedAgent, FRAME_BYTES_MAX, HEARTBEAT_MS, CallOutc
 use super::code::{RpcCode, RpcError};
 use super::convert::written;
 use super::frame::{self, Frame};
-use super::guarded::{FrameFault, Socket};
+use super::guarded::{FrameFault, AgentSocket};
 use super::manager::PendingCall;
 use super::methods::{Call, Method};
 use super::under_way::RunningCalls;
@@ -159,7 +159,7 @@ pub(super) async fn serve(
     app: App,
     address: Option<IpAddr>,
     seat: &Arc<ConnectionSlot>,
-    socket: Socket,
+    socket: AgentSocket,
     revocations: Revocations,
 ) {
     let (mut sink, mut stream) = socket.split();
@@ -192,7 +192,7 @@ pub(super) async fn serve(
 
 /// Closes a connection. What the client still sends is thrown away meanwhile: the system would
 /// answer it with a reset, which overtakes the last words.
-async fn last_words(mut socket: Socket, end: End) -> Result<(), Error> {
+async fn last_words(mut socket: AgentSocket, end: End) -> Result<(), Error> {
     let Some((code, reason)) = end.words() else {
         // If the client began it, this is the other half of the closing handshake.
         return SinkExt::close(&mut socket).await;
@@ -209,8 +209,8 @@ async fn last_words(mut socket: Socket, end: End) -> Result<(), Error> {
 impl Connection {
     async fn live(
         &mut self,
-        sink: &mut SplitSink<Socket, Message>,
-        stream: &mut SplitStream<Socket>,
+        sink: &mut SplitSink<AgentSocket, Message>,
+        stream: &mut SplitStream<AgentSocket>,
         revocations: Revocations,
     ) -> End {
         let heartbeat = Duration::from_millis(HEARTBEAT_MS.into());
@@ -266,7 +266,7 @@ impl Connection {
     /// Writes what waits to be written, in one go.
     async fn write(
         &mut self,
-        sink: &mut SplitSink<Socket, Message>,
+        sink: &mut SplitSink<AgentSocket, Message>,
         closing: &mut watch::Receiver<bool>,
     ) -> Result<(), End> {
         if self.out.is_empty() {
@@ -299,7 +299,7 @@ impl Connection {
 
     async fn beat(
         &mut self,
-        sink: &mut SplitSink<Socket, Message>,
+        sink: &mut SplitSink<AgentSocket, Message>,
         closing: &mut watch::Receiver<bool>,
     ) -> Result<(), End> {
         self.missed += 1;

@@ -20,7 +20,7 @@ use tokio_tungstenite::WebSocketStream;
 use crate::seats::ConnectionSlot;
 
 /// The messages of a connection.
-pub(super) type Socket = WebSocketStream<FrameGuard<TokioIo<Upgraded>>>;
+pub(super) type AgentSocket = WebSocketStream<FrameGuard<TokioIo<Upgraded>>>;
 
 /// Most bytes of a message of a client that showed a key.
 pub(super) const MESSAGE_BYTES_MAX: usize = 512 * 1024;
@@ -68,7 +68,7 @@ impl std::error::Error for FrameFault {}
 
 /// The place in the frames that come.
 #[derive(Debug)]
-struct Frames {
+struct FramePosition {
     head: [u8; HEAD_BYTES_MAX],
     /// Bytes of the head that have come.
     have: usize,
@@ -84,7 +84,7 @@ struct Frames {
     paid: Instant,
 }
 
-impl Frames {
+impl FramePosition {
     fn new(now: Instant) -> Self {
         Self {
             head: [0; HEAD_BYTES_MAX],
@@ -182,7 +182,7 @@ impl Frames {
 pub(super) struct FrameGuard<S> {
     stream: S,
     seat: Arc<ConnectionSlot>,
-    frames: Frames,
+    frames: FramePosition,
     is_deaf: bool,
 }
 
@@ -190,7 +190,7 @@ impl<S> FrameGuard<S> {
     /// The same connection. Its seat knows whether its sender showed a key, and counts what is
     /// unfinished.
     pub(super) fn new(stream: S, seat: Arc<ConnectionSlot>) -> Self {
-        Self { stream, seat, frames: Frames::new(Instant::now()), is_deaf: false }
+        Self { stream, seat, frames: FramePosition::new(Instant::now()), is_deaf: false }
     }
 
     /// Takes bytes from now on without judging them: they are thrown away.
@@ -252,7 +252,7 @@ mod tests {
 
     const BOUNDS: Bounds = Bounds { message_bytes: 1000, idle_burst: 100 };
 
-    fn follow(frames: &mut Frames, bytes: &[u8]) -> Result<(), FrameFault> {
+    fn follow(frames: &mut FramePosition, bytes: &[u8]) -> Result<(), FrameFault> {
         frames.follow(bytes, &BOUNDS, Instant::now())
     }
 
@@ -261,9 +261,9 @@ mod tests {
         let bytes: Vec<u8> =
             [frame(0x01, 300), frame(0x89, 3), frame(0x80, 500), vec![0x81, 0x83, 0, 0, 0, 0]]
                 .concat();
-        let mut at_once = Frames::new(Instant::now());
+        let mut at_once = FramePosition::new(Instant::now());
         follow(&mut at_once, &bytes).unwrap();
-        let mut by_bytes = Frames::new(Instant::now());
+        let mut by_bytes = FramePosition::new(Instant::now());
         let mut held = Vec::new();
         for byte in &bytes {
             follow(&mut by_bytes, &[*byte]).unwrap();
@@ -279,13 +279,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_message_is_measured_by_what_its_heads_say() {
         for pieces in [vec![frame(0x81, 1001)], vec![frame(0x01, 600), frame(0x80, 401)]] {
-            let mut frames = Frames::new(Instant::now());
+            let mut frames = FramePosition::new(Instant::now());
             assert_eq!(follow(&mut frames, &pieces.concat()), Err(FrameFault::TooLarge));
         }
         let mut huge = frame(0x81, 0);
         huge[2..10].copy_from_slice(&u64::MAX.to_be_bytes());
-        assert_eq!(follow(&mut Frames::new(Instant::now()), &huge), Err(FrameFault::TooLarge));
-        let mut frames = Frames::new(Instant::now());
+        assert_eq!(follow(&mut FramePosition::new(Instant::now()), &huge), Err(FrameFault::TooLarge));
+        let mut frames = FramePosition::new(Instant::now());
         for _ in 0..50 {
             follow(&mut frames, &frame(0x81, 1000)).unwrap();
         }
@@ -302,13 +302,13 @@ mod tests {
             &[0x00, 0x81, 0, 0, 0, 0, b'a'],
         ];
         for kind in kinds {
-            let mut frames = Frames::new(Instant::now());
+            let mut frames = FramePosition::new(Instant::now());
             for _ in 0..BOUNDS.idle_burst {
                 follow(&mut frames, kind).unwrap();
             }
             assert_eq!(follow(&mut frames, kind), Err(FrameFault::TooMany), "{kind:?}");
         }
-        let mut frames = Frames::new(Instant::now());
+        let mut frames = FramePosition::new(Instant::now());
         for _ in 0..1_000 {
             follow(&mut frames, kinds[1]).unwrap();
             tokio::time::advance(IDLE_EVERY).await;

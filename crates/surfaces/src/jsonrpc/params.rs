@@ -17,60 +17,60 @@ use serde_json::Value;
 /// # Errors
 /// A sentence with the field that is wrong, and what it takes.
 pub(crate) fn read<T: DeserializeOwned>(object: Value) -> Result<T, String> {
-    T::deserialize(Spot { path: String::new(), value: object }).map_err(|fault| fault.to_string())
+    T::deserialize(ParamPath { path: String::new(), value: object }).map_err(|fault| fault.to_string())
 }
 
 /// What is wrong, and in which field where that is known already.
 #[derive(Debug)]
-struct Fault {
+struct ParamFault {
     path: String,
     takes: String,
 }
 
-impl Fault {
+impl ParamFault {
     /// The same in this field, unless it is one in there.
     fn within(self, path: &str) -> Self {
         if self.path.is_empty() { Self { path: path.to_owned(), ..self } } else { self }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ParamFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, takes } = self;
         if path.is_empty() { f.write_str(takes) } else { write!(f, "'{path}': {takes}") }
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ParamFault {}
 
-impl de::Error for Fault {
+impl de::Error for ParamFault {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { path: String::new(), takes: message.to_string() }
     }
 }
 
 /// A value, and the way to it from the outermost object.
-struct Spot {
+struct ParamPath {
     path: String,
     value: Value,
 }
 
-impl Spot {
-    fn wrong<T>(self, takes: &str) -> Result<T, Fault> {
-        Err(Fault { path: self.path, takes: takes.to_owned() })
+impl ParamPath {
+    fn wrong<T>(self, takes: &str) -> Result<T, ParamFault> {
+        Err(ParamFault { path: self.path, takes: takes.to_owned() })
     }
 }
 
 /// What the reader of plain values makes of it, with a fault in this field.
-fn plain<T>(path: &str, read: Result<T, serde_json::Error>) -> Result<T, Fault> {
-    read.map_err(|error| Fault { path: path.to_owned(), takes: error.to_string() })
+fn plain<T>(path: &str, read: Result<T, serde_json::Error>) -> Result<T, ParamFault> {
+    read.map_err(|error| ParamFault { path: path.to_owned(), takes: error.to_string() })
 }
 
-impl<'de> Deserializer<'de> for Spot {
-    type Error = Fault;
+impl<'de> Deserializer<'de> for ParamPath {
+    type Error = ParamFault;
 
     /// Only the types that a member tells apart ask for this, and those are objects.
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         let Value::Object(fields) = &self.value else { return self.wrong("takes an object") };
         match fields.iter().find(|(_, value)| value.is_null()) {
             Some((key, _)) => {
@@ -81,28 +81,28 @@ impl<'de> Deserializer<'de> for Spot {
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         if self.value.is_null() {
             return self.wrong("takes no null; leave it out");
         }
         visitor.visit_some(self)
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         match self.value {
             Value::String(text) => visitor.visit_string(text),
             _ => self.wrong("takes a string"),
         }
     }
 
-    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         match self.value.as_u64() {
             Some(number) => visitor.visit_u64(number),
             None => self.wrong("takes a whole number from 0"),
         }
     }
 
-    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         match self.value.as_u64().and_then(|number| u32::try_from(number).ok()) {
             Some(number) => visitor.visit_u32(number),
             None => self.wrong("takes a whole number from 0 to 4294967295"),
@@ -114,7 +114,7 @@ impl<'de> Deserializer<'de> for Spot {
         name: &'static str,
         words: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ParamFault> {
         if self.value.is_string() {
             plain(&self.path, self.value.deserialize_enum(name, words, visitor))
         } else {
@@ -122,10 +122,10 @@ impl<'de> Deserializer<'de> for Spot {
         }
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         match self.value {
             Value::Array(items) => {
-                visitor.visit_seq(Items { path: self.path, items: items.into_iter().enumerate() })
+                visitor.visit_seq(ParamItems { path: self.path, items: items.into_iter().enumerate() })
             }
             _ => self.wrong("takes a list"),
         }
@@ -136,9 +136,9 @@ impl<'de> Deserializer<'de> for Spot {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ParamFault> {
         match self.value {
-            Value::Object(fields) => visitor.visit_map(Fields {
+            Value::Object(fields) => visitor.visit_map(ParamFields {
                 path: self.path,
                 fields: fields.into_iter(),
                 next: None,
@@ -153,39 +153,39 @@ impl<'de> Deserializer<'de> for Spot {
     }
 }
 
-struct Items {
+struct ParamItems {
     path: String,
     items: std::iter::Enumerate<std::vec::IntoIter<Value>>,
 }
 
-impl<'de> SeqAccess<'de> for Items {
-    type Error = Fault;
+impl<'de> SeqAccess<'de> for ParamItems {
+    type Error = ParamFault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Fault> {
+    ) -> Result<Option<T::Value>, ParamFault> {
         let Some((index, value)) = self.items.next() else { return Ok(None) };
         let path = format!("{}[{index}]", self.path);
-        seed.deserialize(Spot { path: path.clone(), value })
+        seed.deserialize(ParamPath { path: path.clone(), value })
             .map(Some)
             .map_err(|fault| fault.within(&path))
     }
 }
 
-struct Fields {
+struct ParamFields {
     path: String,
     fields: serde_json::map::IntoIter,
     next: Option<(String, Value)>,
 }
 
-impl<'de> MapAccess<'de> for Fields {
-    type Error = Fault;
+impl<'de> MapAccess<'de> for ParamFields {
+    type Error = ParamFault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Fault> {
+    ) -> Result<Option<K::Value>, ParamFault> {
         self.next = self.fields.next();
         match &self.next {
             Some((key, _)) => seed.deserialize(key.as_str().into_deserializer()).map(Some),
@@ -193,9 +193,9 @@ impl<'de> MapAccess<'de> for Fields {
         }
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ParamFault> {
         let (field, value) = self.next.take().unwrap_or_default();
         let path = if self.path.is_empty() { field } else { format!("{}.{field}", self.path) };
-        seed.deserialize(Spot { path: path.clone(), value }).map_err(|fault| fault.within(&path))
+        seed.deserialize(ParamPath { path: path.clone(), value }).map_err(|fault| fault.within(&path))
     }
 }

@@ -49,7 +49,7 @@ use strum::VariantArray;
 
 use self::tools::Tool;
 use crate::error::{ApiError, ApiResult, Code, RefusalNote};
-use crate::gate::Gate;
+use crate::gate::Surface;
 use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::strict::{self, Inbound};
@@ -122,7 +122,7 @@ fn with_port(origin: &str) -> String {
 /// `Authorization: Bearer <the token of its environment>`.
 #[utoipa::path(post, path = "/mcp", operation_id = "call_mcp", tag = "mcp", request_body = McpMessage,
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
-pub async fn serve(Extension(gate): Extension<Gate>, request: Request) -> ApiResult<Response> {
+pub async fn serve(Extension(gate): Extension<Surface>, request: Request) -> ApiResult<Response> {
     let (mut parts, body) = request.into_parts();
     let bytes = whole(&parts.headers, body).await?;
     // Read strictly first: what two programs would read differently is not passed on.

@@ -212,14 +212,14 @@ pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
 
 /// A page of messages as it grows.
 #[derive(Default)]
-struct Page {
+struct GrowingPage {
     messages: Vec<Value>,
     chars: usize,
     /// It takes no more.
     full: bool,
 }
 
-impl Page {
+impl GrowingPage {
     /// Takes a message, if there is room. The first one is taken in any case, cut where it has to
     /// be.
     fn take(&mut self, stream: &StreamId, recorded: &RecordedEvent, limit: usize) {
@@ -349,8 +349,8 @@ async fn forward(
     viewer: &Viewer,
     range: Range<Seq>,
     limit: usize,
-) -> ApiResult<Page> {
-    let mut page = Page::default();
+) -> ApiResult<GrowingPage> {
+    let mut page = GrowingPage::default();
     let mut pages = door.pages(Action::ReadThread, stream, viewer.clone(), range);
     while !page.full
         && let Some(events) = pages.next().await?
@@ -369,8 +369,8 @@ async fn newest(
     viewer: &Viewer,
     head: Seq,
     limit: usize,
-) -> ApiResult<Page> {
-    let mut page = Page::default();
+) -> ApiResult<GrowingPage> {
+    let mut page = GrowingPage::default();
     let mut messages = door.messages(Action::ReadThread, stream, viewer, head.next());
     // One more than there is room for says whether there are more.
     while !page.full

@@ -15,10 +15,10 @@ const fn most(is_known: bool) -> usize {
 
 /// The bytes that one connection holds.
 #[derive(Default)]
-pub(super) struct Account(Mutex<State>);
+pub(super) struct Account(Mutex<AccountState>);
 
 #[derive(Clone, Copy, Default)]
-struct State {
+struct AccountState {
     bytes: usize,
     is_known: bool,
     /// The connection was cut off, so it counts no more.
@@ -26,7 +26,7 @@ struct State {
 }
 
 impl Account {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, AccountState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -51,7 +51,7 @@ impl Accounts {
         if is_known { &self.known } else { &self.strangers }
     }
 
-    fn change(&self, account: &Account, change: impl FnOnce(&mut State)) {
+    fn change(&self, account: &Account, change: impl FnOnce(&mut AccountState)) {
         let mut state = account.lock();
         let before = *state;
         if before.is_closed {
@@ -76,11 +76,11 @@ impl Accounts {
 
     /// Forgets what the connection holds and who its sender is.
     pub(super) fn clear(&self, account: &Account) {
-        self.change(account, |state| *state = State::default());
+        self.change(account, |state| *state = AccountState::default());
     }
 
     pub(super) fn close(&self, account: &Account) {
-        self.change(account, |state| *state = State { bytes: 0, is_closed: true, ..*state });
+        self.change(account, |state| *state = AccountState { bytes: 0, is_closed: true, ..*state });
     }
 
     /// Returns which of the two hold more than they may: true for those who are known.

@@ -68,18 +68,18 @@ fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &RecordedEvent) 
 /// The bytes made most recently. What is kept holds on to the engine's own allocation, so an
 /// address stands for one batch.
 #[derive(Default)]
-pub struct Frames {
+pub struct FrameCache {
     batches: Mutex<VecDeque<Arc<Encoded>>>,
     signals: Mutex<VecDeque<(Arc<Signal>, Bytes)>>,
 }
 
-impl Copies for Frames {
+impl Copies for FrameCache {
     fn forget(&self) {
         self.batches.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-impl Frames {
+impl FrameCache {
     /// Those of a hall, which tells when words are erased.
     pub fn of_hall(hall: &Entrance) -> Arc<Self> {
         let frames = Arc::new(Self::default());
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_few_megabytes_of_bytes_are_kept() {
-        let frames = Frames::default();
+        let frames = FrameCache::default();
         let event = |body: &str| Event::Suppressed {
             participant: "a".into(),
             turn: None,
@@ -229,7 +229,7 @@ mod tests {
             .submit(&stream, ClientCommand::Post(Post::new(user(), "a secret")), None)
             .await
             .unwrap();
-        let frames = Frames::of_hall(&hall.entrance());
+        let frames = FrameCache::of_hall(&hall.entrance());
         frames.of(&stream, &Arc::new(vec![said.event.unwrap()]));
         hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello")), None).await.unwrap();
         assert_eq!(frames.batches.lock().unwrap().len(), 1);
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_encoded_once() {
-        let (frames, batch) = (Frames::default(), batch());
+        let (frames, batch) = (FrameCache::default(), batch());
         let first = frames.of(&"s".into(), &batch);
         assert!(Arc::ptr_eq(&first, &frames.of(&"s".into(), &batch)));
         assert!(!Arc::ptr_eq(&first, &frames.of(&"s".into(), &super::tests::batch())));

@@ -18,14 +18,14 @@ pub(crate) fn changes(app: App, changes: Changes) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     // Boxed, because it is moved with every piece.
-    let reader = Box::new(Reader { app, silence, changes, begun: false, over: false, _reading });
+    let reader = Box::new(HallReader { app, silence, changes, begun: false, over: false, _reading });
     stream::unfold(
         reader,
         |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },
     )
 }
 
-struct Reader {
+struct HallReader {
     app: App,
     silence: Silence,
     changes: Changes,
@@ -34,7 +34,7 @@ struct Reader {
     _reading: OpenStream,
 }
 
-impl Reader {
+impl HallReader {
     async fn next(&mut self) -> Option<Bytes> {
         if self.over {
             return None;

@@ -27,7 +27,7 @@ pub(crate) fn screens(app: App, watched: ScreenWatch) -> impl Stream<Item = Byte
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     // Boxed, because it is moved with every piece.
-    let reader = Box::new(Reader { silence, watched, shown: None, state: State::Begins, _reading });
+    let reader = Box::new(ScreenReader { silence, watched, shown: None, state: ScreenState::Begins, _reading });
     stream::unfold(
         reader,
         |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },
@@ -35,7 +35,7 @@ pub(crate) fn screens(app: App, watched: ScreenWatch) -> impl Stream<Item = Byte
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ScreenState {
     Begins,
     Listens,
     /// The program is gone: its last screen was sent, that it ended was not.
@@ -43,25 +43,25 @@ enum State {
     SessionAct,
 }
 
-struct Reader {
+struct ScreenReader {
     silence: Silence,
     watched: ScreenWatch,
     shown: Option<ScreenAnswer>,
-    state: State,
+    state: ScreenState,
     _reading: OpenStream,
 }
 
-impl Reader {
+impl ScreenReader {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.state {
-                State::SessionAct => return None,
-                State::Ends => {
-                    self.state = State::SessionAct;
+                ScreenState::SessionAct => return None,
+                ScreenState::Ends => {
+                    self.state = ScreenState::SessionAct;
                     return Some(signal("ended", &json!({ "session": self.watched.session() })));
                 }
-                State::Begins => self.state = State::Listens,
-                State::Listens => {
+                ScreenState::Begins => self.state = ScreenState::Listens,
+                ScreenState::Listens => {
                     if let Some(piece) = self.wait().await {
                         return Some(piece);
                     }
@@ -81,7 +81,7 @@ impl Reader {
             broken = self.silence.broken() => match broken {
                 SilenceEnd::KeepAlive => return Some(Bytes::from_static(b": keep-alive\n\n")),
                 SilenceEnd::GoingAway => {
-                    self.state = State::SessionAct;
+                    self.state = ScreenState::SessionAct;
                     return Some(going_away());
                 }
             },
@@ -92,7 +92,7 @@ impl Reader {
                 tokio::time::sleep(PAUSE).await;
                 self.take_waiting();
             }
-            Ok(PaneNews::Died) | Err(RecvError::Closed) => self.state = State::Ends,
+            Ok(PaneNews::Died) | Err(RecvError::Closed) => self.state = ScreenState::Ends,
         }
         None
     }
@@ -101,7 +101,7 @@ impl Reader {
         loop {
             match self.watched.news.try_recv() {
                 Ok(PaneNews::Drawn) | Err(TryRecvError::Lagged(_)) => {}
-                Ok(PaneNews::Died) | Err(TryRecvError::Closed) => return self.state = State::Ends,
+                Ok(PaneNews::Died) | Err(TryRecvError::Closed) => return self.state = ScreenState::Ends,
                 Err(TryRecvError::Empty) => return,
             }
         }
@@ -119,8 +119,8 @@ impl Reader {
             // A terminal that cannot be looked at any more is over for whoever looks at it.
             Err(error) => {
                 tracing::debug!(session = %self.watched.session(), %error, "a screen cannot be read");
-                if self.state != State::SessionAct {
-                    self.state = State::Ends;
+                if self.state != ScreenState::SessionAct {
+                    self.state = ScreenState::Ends;
                 }
                 None
             }

@@ -110,7 +110,7 @@ impl Writer {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::gate::Gate;
+    use crate::gate::Surface;
     use crate::http::HttpOptions;
     use futures_util::StreamExt;
     use moothall_engine::MemoryLog;
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn app(hall: &Hall) -> App {
-        let gate = Gate::new(hall.clone(), HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
+        let gate = Surface::new(hall.clone(), HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
         App::of(&gate, Default::default(), watch::channel(false).1)
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use moothall_engine::hall::Hall;
 use moothall_engine::places::ProgramSlots;
 use moothall_engine::registry::Registry;
-use moothall_surfaces::{Gate, Tls};
+use moothall_surfaces::{Surface, Tls};
 use moothall_terminals::Sessions;
 
 use super::{hosts, registry, session_terms, tell};
@@ -26,7 +26,7 @@ pub(super) struct RunningServer<'a> {
     pub(super) args: &'a Serve,
     pub(super) hall: &'a Hall,
     pub(super) sessions: Sessions,
-    pub(super) gate: Gate,
+    pub(super) gate: Surface,
     pub(super) host: Option<Host>,
     pub(super) address: SocketAddr,
     pub(super) tls: Option<Tls>,
