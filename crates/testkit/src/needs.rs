@@ -16,12 +16,12 @@ pub fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let installed = std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)));
     match verdict(program, installed, &std::env::var(WITHOUT).unwrap_or_default()) {
-        Verdict::Here => true,
-        Verdict::Spared => {
+        NeedVerdict::Here => true,
+        NeedVerdict::Spared => {
             eprintln!("skipped: {program} is not installed, and {WITHOUT} says to go on");
             false
         }
-        Verdict::Missing => panic!(
+        NeedVerdict::Missing => panic!(
             "{program} is not installed: install it, or set {WITHOUT}={program} to skip the tests that need it"
         ),
     }
@@ -33,21 +33,21 @@ fn is_program(file: &Path) -> bool {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum NeedVerdict {
     Here,
     Spared,
     Missing,
 }
 
 /// What is named is spared only where it is missing: with the program there, its tests run.
-fn verdict(program: &str, installed: bool, without: &str) -> Verdict {
+fn verdict(program: &str, installed: bool, without: &str) -> NeedVerdict {
     let named = || without.split(',').any(|name| name.trim() == program);
     if installed {
-        Verdict::Here
+        NeedVerdict::Here
     } else if named() {
-        Verdict::Spared
+        NeedVerdict::Spared
     } else {
-        Verdict::Missing
+        NeedVerdict::Missing
     }
 }
 
@@ -57,11 +57,11 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_a_failure_unless_it_is_named() {
-        assert_eq!(verdict("tmux", true, ""), Verdict::Here);
-        assert_eq!(verdict("tmux", true, "tmux"), Verdict::Here);
-        assert_eq!(verdict("tmux", false, "zsh, tmux"), Verdict::Spared);
+        assert_eq!(verdict("tmux", true, ""), NeedVerdict::Here);
+        assert_eq!(verdict("tmux", true, "tmux"), NeedVerdict::Here);
+        assert_eq!(verdict("tmux", false, "zsh, tmux"), NeedVerdict::Spared);
         for without in ["", "zsh", "tmux2", "tm"] {
-            assert_eq!(verdict("tmux", false, without), Verdict::Missing, "{without}");
+            assert_eq!(verdict("tmux", false, without), NeedVerdict::Missing, "{without}");
         }
     }
 

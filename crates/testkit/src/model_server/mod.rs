@@ -198,13 +198,13 @@ impl Shared {
     }
 
     /// Keeps a request. The answer is under way until the guard is dropped.
-    fn open(self: &Arc<Self>, request: Request) -> Open {
+    fn open(self: &Arc<Self>, request: Request) -> OpenAnswer {
         self.requests().push(request);
         self.counts.send_modify(|counts| {
             counts.asked += 1;
             counts.open += 1;
         });
-        Open(self.clone())
+        OpenAnswer(self.clone())
     }
 
     /// The scripted reply to a request: by its words, then by model, then by key.
@@ -221,9 +221,9 @@ impl Shared {
 }
 
 /// An answer under way.
-struct Open(Arc<Shared>);
+struct OpenAnswer(Arc<Shared>);
 
-impl Drop for Open {
+impl Drop for OpenAnswer {
     fn drop(&mut self) {
         self.0.counts.send_modify(|counts| counts.open -= 1);
     }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::asked::ParsedRequest;
 use super::reply::{Act, Reply};
 use super::wire::{Speech, Wire};
-use super::{Open, Request, Shared, echo, steps};
+use super::{OpenAnswer, Request, Shared, echo, steps};
 
 const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 const MODELS: [&str; 3] = ["fake-small", "fake-large", "fake-slow"];
@@ -141,7 +141,7 @@ fn page() -> Response {
     ([(header::CONTENT_TYPE, "text/html")], page).into_response()
 }
 
-fn speak(wire: Wire, asked: &ParsedRequest, reply: &Reply, act: &Act, open: Open) -> Response {
+fn speak(wire: Wire, asked: &ParsedRequest, reply: &Reply, act: &Act, open: OpenAnswer) -> Response {
     let text = match act {
         Act::Say(pieces) | Act::Stall(pieces) | Act::Break(pieces) | Act::End(pieces) => {
             pieces.concat()

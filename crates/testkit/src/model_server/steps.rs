@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 
-use super::Open;
+use super::OpenAnswer;
 use super::reply::{Act, Gate, Reply, ConnectionFate};
 use super::wire::{Speech, Wire};
 
@@ -25,23 +25,23 @@ enum Step {
 }
 
 /// Plays an answer. It counts as under way until it is over, or until nobody reads it any more.
-pub(super) fn body(wire: Wire, speech: &Speech, reply: &Reply, open: Open) -> Body {
+pub(super) fn body(wire: Wire, speech: &Speech, reply: &Reply, open: OpenAnswer) -> Body {
     play(steps(wire, speech, reply), open)
 }
 
 /// A body without end and without meaning.
-pub(super) fn endless(open: Open) -> Body {
+pub(super) fn endless(open: OpenAnswer) -> Body {
     play(VecDeque::from([Step::Repeat(Bytes::from(vec![b'x'; FLOOD_CHUNK_BYTES]))]), open)
 }
 
 /// The first half of a text; then the connection breaks.
-pub(super) fn half(text: &str, open: Open) -> Body {
+pub(super) fn half(text: &str, open: OpenAnswer) -> Body {
     let bytes = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
     raw(&[bytes], ConnectionFate::Breaks, open)
 }
 
 /// Bytes as a test has them.
-pub(super) fn raw(pieces: &[Bytes], then: ConnectionFate, open: Open) -> Body {
+pub(super) fn raw(pieces: &[Bytes], then: ConnectionFate, open: OpenAnswer) -> Body {
     let end = match then {
         ConnectionFate::Ends => None,
         ConnectionFate::Breaks => Some(Step::Break),
@@ -50,7 +50,7 @@ pub(super) fn raw(pieces: &[Bytes], then: ConnectionFate, open: Open) -> Body {
     play(pieces.iter().cloned().map(Step::Send).chain(end).collect(), open)
 }
 
-fn play(steps: VecDeque<Step>, open: Open) -> Body {
+fn play(steps: VecDeque<Step>, open: OpenAnswer) -> Body {
     Body::from_stream(stream::unfold((steps, open), |(mut steps, open)| async move {
         loop {
             match steps.pop_front()? {

@@ -11,7 +11,7 @@ use super::check::Objection;
 use super::check::promises::promise;
 use super::people::{self, AGENTS};
 use super::rng::Rng;
-use super::server::{Request, HostInput};
+use super::server::{ClientRequest, HostInput};
 use super::world::{World, object};
 
 /// How likely each thing is in this run; some never happen, so that others come to bear.
@@ -105,7 +105,7 @@ impl World {
         let owing = self.owing(room);
         self.servers[room]
             .queue
-            .push_back(HostInput::Asked(Request { owing, ..Request::new(command, key) }));
+            .push_back(HostInput::Asked(ClientRequest { owing, ..ClientRequest::new(command, key) }));
     }
 
     pub(crate) fn somebody(&mut self, room: usize) -> ParticipantId {

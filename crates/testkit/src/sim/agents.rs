@@ -15,7 +15,7 @@ use super::rng::Rng;
 
 /// Something that a runtime will report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Report {
+pub(crate) enum PlannedReport {
     Started,
     /// Asks a person, who has so many milliseconds.
     Ask(u64),
@@ -45,9 +45,9 @@ pub(crate) struct Job {
     /// Nobody waits for it any more; it may speak all the same.
     pub(crate) orphan: bool,
     /// What it will report, and when.
-    pub(crate) timeline: VecDeque<(i64, Report)>,
+    pub(crate) timeline: VecDeque<(i64, PlannedReport)>,
     /// What it reported and what may not be on the disk.
-    pub(crate) unsure: Vec<Report>,
+    pub(crate) unsure: Vec<PlannedReport>,
     /// It said for good how it ended, or the host takes it for dead.
     pub(crate) reported: bool,
 }
@@ -75,8 +75,8 @@ pub(crate) fn timeline(
     now: i64,
     circle: bool,
     dawdles: bool,
-) -> VecDeque<(i64, Report)> {
-    use Report::{Answer, Ask, Directive, Empty, Fail, Lost, Pass, Started, TooLong};
+) -> VecDeque<(i64, PlannedReport)> {
+    use PlannedReport::{Answer, Ask, Directive, Empty, Fail, Lost, Pass, Started, TooLong};
     let latest = if dawdles && rng.chance(50) { 60_000 } else { 50 };
     let quick = rng.between(0, latest);
     let work = [rng.between(1, 900), rng.between(500, 20_000), rng.between(10_000, 90_000)]
@@ -84,7 +84,7 @@ pub(crate) fn timeline(
     let ages = rng.between(60_000, 4_000_000);
     let asked = rng.between(1000, 200_000);
     let directive = if circle { 20 } else { 1 };
-    let steps: Vec<(u64, Report)> =
+    let steps: Vec<(u64, PlannedReport)> =
         match rng.weighted(&[50, 14, 4, 4, 6, 5, 5, 3, 5, 1, directive, 6, 7, 2, 3]) {
             0 => vec![(quick, Started), (work, Answer)],
             1 => vec![(quick, Started), (work, Pass)],
@@ -114,7 +114,7 @@ pub(crate) fn timeline(
 pub(crate) fn result(
     rng: &mut Rng,
     job: &Job,
-    report: &Report,
+    report: &PlannedReport,
     state: &Conversation,
     marks: &mut Marks,
 ) -> Result<String, Fault> {
@@ -122,10 +122,10 @@ pub(crate) fn result(
     let mut mark =
         || marks.make(job.participant.clone(), (!remote).then_some((job.turn, job.attempt)));
     match report {
-        Report::Pass => Ok(" [PASS]\n".into()),
-        Report::Empty => Ok(" \n".into()),
-        Report::TooLong => Ok(format!("{}{}", mark(), "x".repeat(300 * 1024))),
-        Report::Directive => {
+        PlannedReport::Pass => Ok(" [PASS]\n".into()),
+        PlannedReport::Empty => Ok(" \n".into()),
+        PlannedReport::TooLong => Ok(format!("{}{}", mark(), "x".repeat(300 * 1024))),
+        PlannedReport::Directive => {
             let mark = mark();
             let name = rng
                 .pick(state.participants())
@@ -136,8 +136,8 @@ pub(crate) fn result(
                     .clone();
             Ok(format!("{mark} said\n{line}"))
         }
-        Report::Fail | Report::Lost => Err(Fault::new("exit_status", "it broke")),
-        Report::Started | Report::Ask(_) | Report::Answer => {
+        PlannedReport::Fail | PlannedReport::Lost => Err(Fault::new("exit_status", "it broke")),
+        PlannedReport::Started | PlannedReport::Ask(_) | PlannedReport::Answer => {
             let mark = mark();
             Ok(people::words(rng, state, &mark))
         }

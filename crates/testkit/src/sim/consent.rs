@@ -11,7 +11,7 @@ use moothall_kernel::time::Millis;
 use super::check::{Objection, Verdict};
 use super::marks;
 use super::rng::Rng;
-use super::server::{Request, HostInput};
+use super::server::{ClientRequest, HostInput};
 use super::world::{DAWN, World, object};
 
 /// For so long somebody is asked.
@@ -106,7 +106,7 @@ impl World {
     /// impatient.
     pub(crate) fn post_if_agreed(&mut self, room: usize, post: ClientCommand) {
         let key = self.consents.rng.chance(80).then(|| self.key());
-        let request = Request { conditional: true, ..Request::new(post, key) };
+        let request = ClientRequest { conditional: true, ..ClientRequest::new(post, key) };
         self.consents.needed.extend(mark_of(&request));
         if request.key.is_some() && self.consents.rng.chance(25) {
             self.servers[room].queue.push_back(HostInput::Asked(request.clone()));
@@ -165,7 +165,7 @@ impl World {
     }
 
     /// A request is done. When nobody waits for the same any more, it has to be agreed to anew.
-    pub(crate) fn forget_consent(&mut self, room: usize, request: &Request) {
+    pub(crate) fn forget_consent(&mut self, room: usize, request: &ClientRequest) {
         let server = &self.servers[room];
         let Some(mark) = mark_of(request).filter(|_| request.conditional) else { return };
         if !server.waiting.values().any(|other| mark_of(other) == Some(mark)) {
@@ -186,7 +186,7 @@ impl World {
     }
 }
 
-fn mark_of(request: &Request) -> Option<usize> {
+fn mark_of(request: &ClientRequest) -> Option<usize> {
     match &request.command {
         Command::Client(ClientCommand::Post(post)) => marks::first(&post.body),
         _ => None,
@@ -194,6 +194,6 @@ fn mark_of(request: &Request) -> Option<usize> {
 }
 
 /// Whoever did not get consent may ask again under the same key.
-pub(crate) fn may_ask_again(rejection: &Rejection, request: &Request) -> bool {
+pub(crate) fn may_ask_again(rejection: &Rejection, request: &ClientRequest) -> bool {
     request.key.is_some() && matches!(rejection.code, "unanswered" | "not_agreed")
 }

@@ -15,7 +15,7 @@ use super::check::{Objection, Verdict as Checked};
 use super::log::stream;
 use super::marks;
 use super::rng::Rng;
-use super::server::{Request, HostInput};
+use super::server::{ClientRequest, HostInput};
 use super::world::{World, object};
 
 /// Where a command is on its way.
@@ -147,9 +147,9 @@ impl World {
                         to: Recipient::One(ParticipantId::user()),
                         ..Post::new(Actor::named(ParticipantId::user()), words)
                     };
-                    let request = Request {
+                    let request = ClientRequest {
                         delivery: Some(id),
-                        ..Request::new(ClientCommand::Post(post), None)
+                        ..ClientRequest::new(ClientCommand::Post(post), None)
                     };
                     self.errands.carried.insert(room, Leg::Sent);
                     self.servers[room].queue.push_back(HostInput::Asked(request));

@@ -16,7 +16,7 @@ use super::errands;
 
 /// What a client asks.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
+pub(crate) struct ClientRequest {
     pub(crate) command: Command,
     /// The client's key for a request that must take effect once.
     pub(crate) key: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Request {
     pub(crate) owing: OwedItems,
 }
 
-impl Request {
+impl ClientRequest {
     pub(crate) fn new(command: impl Into<Command>, key: Option<String>) -> Self {
         Self {
             command: command.into(),
@@ -47,7 +47,7 @@ impl Request {
     reason = "most of what a host is told are requests; boxing them would cost each of them"
 )]
 pub(crate) enum HostInput {
-    Asked(Request),
+    Asked(ClientRequest),
     /// The job of this number reports.
     Report(u64, TurnKey, Report),
     Probed(TurnKey, Probe),
@@ -71,7 +71,7 @@ pub(crate) struct Server {
     pub(crate) host: Host,
     pub(crate) queue: VecDeque<HostInput>,
     pub(crate) outstanding: Option<Outstanding>,
-    pub(crate) waiting: BTreeMap<RequestId, Request>,
+    pub(crate) waiting: BTreeMap<RequestId, ClientRequest>,
     /// No two servers use the same ids.
     last_request: u64,
     /// When the host wants to look again, on the steady clock.
@@ -115,11 +115,11 @@ impl Server {
     }
 
     pub(crate) fn ask(&mut self, command: impl Into<Command>) {
-        self.queue.push_back(HostInput::Asked(Request::new(command, None)));
+        self.queue.push_back(HostInput::Asked(ClientRequest::new(command, None)));
     }
 
     /// A request on its way to the host.
-    pub(crate) fn request(&mut self, request: Request) -> Input {
+    pub(crate) fn request(&mut self, request: ClientRequest) -> Input {
         self.last_request += 1;
         let id = RequestId(self.last_request);
         let once = |principal: &str, key: &String| Idempotency {

@@ -146,7 +146,7 @@ impl World {
                 let key = Some(format!("start {}", known.permission));
                 servers[known.room]
                     .queue
-                    .push_back(HostInput::Asked(server::Request::new(command, key)));
+                    .push_back(HostInput::Asked(server::ClientRequest::new(command, key)));
                 known.due = now + RETRY;
             }
             owed

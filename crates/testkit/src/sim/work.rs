@@ -10,11 +10,11 @@ use moothall_kernel::pass::is_pass;
 use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::time::Millis;
 
-use super::agents::{self, Job, Report};
+use super::agents::{self, Job, PlannedReport};
 use super::check::promises::promise;
 use super::check::{Objection, prompts};
 use super::marks;
-use super::server::{Request, HostInput};
+use super::server::{ClientRequest, HostInput};
 use super::world::{DAWN, World, object};
 
 impl World {
@@ -183,44 +183,44 @@ impl World {
         self.servers[job.room].queue.extend(told);
     }
 
-    fn told_of(&mut self, job: &Job, report: &Report) -> Option<HostInput> {
+    fn told_of(&mut self, job: &Job, report: &PlannedReport) -> Option<HostInput> {
         let said = |said| Some(HostInput::Report(job.id, job.key(), said));
         match report {
-            Report::Started if job.comes_by_itself() => None,
-            Report::Started => said(Said::Started { through: job.through }),
-            Report::Lost => Some(HostInput::Probed(job.key(), Probe::Lost)),
-            Report::Ask(within) => {
+            PlannedReport::Started if job.comes_by_itself() => None,
+            PlannedReport::Started => said(Said::Started { through: job.through }),
+            PlannedReport::Lost => Some(HostInput::Probed(job.key(), Probe::Lost)),
+            PlannedReport::Ask(within) => {
                 self.last_permission += 1;
                 let permission = PermissionId::new(format!("p{}", self.last_permission));
                 let question =
                     Box::new(Question::new("run \u{1b}[31mrm", PermissionOption::allow_or_deny()));
                 said(Said::Permission { permission, question, within: Millis(*within) })
             }
-            Report::Answer
-            | Report::Pass
-            | Report::Empty
-            | Report::TooLong
-            | Report::Directive
-            | Report::Fail => Some(self.finish(job, report)),
+            PlannedReport::Answer
+            | PlannedReport::Pass
+            | PlannedReport::Empty
+            | PlannedReport::TooLong
+            | PlannedReport::Directive
+            | PlannedReport::Fail => Some(self.finish(job, report)),
         }
     }
 
     /// A client that answers by posting speaks for itself; for the others, the runtime reports.
-    fn finish(&mut self, job: &Job, report: &Report) -> HostInput {
+    fn finish(&mut self, job: &Job, report: &PlannedReport) -> HostInput {
         let state = self.servers[job.room].room();
         let result = agents::result(&mut self.rng, job, report, state, &mut self.marks);
         let by = Actor::named(job.participant.clone());
         match result {
             Ok(text) if job.comes_by_itself() => {
                 let posted =
-                    !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
+                    !text.trim().is_empty() && (*report != PlannedReport::Pass || self.rng.chance(50));
                 let post = Post::new(by.clone(), text);
                 let command = if posted {
                     ClientCommand::Post(post)
                 } else {
                     ClientCommand::Pass { by, to: None, reply_to: None, at_once: false }
                 };
-                HostInput::Asked(Request::new(command, Some(self.key())))
+                HostInput::Asked(ClientRequest::new(command, Some(self.key())))
             }
             result => HostInput::Report(
                 job.id,

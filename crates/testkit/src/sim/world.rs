@@ -27,7 +27,7 @@ use super::log::{Disk, is_same, stream};
 use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
-use super::server::{Outstanding, Request, Server, HostInput};
+use super::server::{Outstanding, ClientRequest, Server, HostInput};
 use super::starts::Beginning;
 use super::story::Story;
 
@@ -74,7 +74,7 @@ pub(crate) struct World {
     /// What clients were told is done.
     pub(crate) acknowledged: Vec<(usize, RecordedEvent)>,
     /// What clients were not told and will ask again.
-    pub(crate) unanswered: Vec<(usize, Request)>,
+    pub(crate) unanswered: Vec<(usize, ClientRequest)>,
     pub(crate) last_key: u64,
     pub(crate) last_permission: u64,
     /// Programs that this process is starting.
@@ -394,7 +394,7 @@ impl World {
             server.owed.push_back(downtime);
         }
         let mut old = std::mem::replace(&mut self.servers[room], server);
-        let mut again: Vec<Request> = old.waiting.values().cloned().collect();
+        let mut again: Vec<ClientRequest> = old.waiting.values().cloned().collect();
         for told in std::mem::take(&mut old.queue) {
             match told {
                 HostInput::Asked(request) => again.push(request),

@@ -19,7 +19,7 @@ const SLACK: Millis = Millis::from_secs(2);
 
 #[derive(Default)]
 pub(super) struct Deadlines {
-    turns: BTreeMap<TurnNo, Clock>,
+    turns: BTreeMap<TurnNo, DeadlineClock>,
     /// Until when people may answer what somebody wants started.
     starts: BTreeMap<PermissionId, Timestamp>,
     plan: Option<GatheringPlan>,
@@ -34,7 +34,7 @@ pub(super) struct Deadlines {
     first_beat: bool,
 }
 
-struct Clock {
+struct DeadlineClock {
     participant: ParticipantId,
     deadline: Timestamp,
     permissions: BTreeSet<PermissionId>,
@@ -54,7 +54,7 @@ impl Checker for Deadlines {
         self.round.observe(room, recorded)?;
         match &recorded.event {
             Event::TurnGranted { turn, participant, expires, patience, .. } => {
-                let clock = Clock {
+                let clock = DeadlineClock {
                     participant: participant.clone(),
                     deadline: *expires,
                     permissions: BTreeSet::new(),
@@ -209,7 +209,7 @@ impl Deadlines {
 
     /// True if the program of a turn's participant waits for a person.
     fn is_asking(&self, room: &ConversationModel, turn: TurnNo) -> bool {
-        let Some(Clock { participant, .. }) = self.turns.get(&turn) else { return false };
+        let Some(DeadlineClock { participant, .. }) = self.turns.get(&turn) else { return false };
         let mut clocks = self.turns.values();
         clocks.any(|clock| clock.participant == *participant && clock.frozen_since.is_some())
             || room.questions.values().any(|asker| asker == participant)

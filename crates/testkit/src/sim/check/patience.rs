@@ -16,10 +16,10 @@ pub(super) struct RoundPatience {
     waiting: BTreeMap<Seq, Timestamp>,
     /// Messages about which a person said who answers.
     asked: BTreeSet<Seq>,
-    round: Option<Clock>,
+    round: Option<PatienceClock>,
 }
 
-struct Clock {
+struct PatienceClock {
     message: Seq,
     opened_at: Timestamp,
     /// When the round waited for a turn first.
@@ -37,9 +37,9 @@ impl RoundPatience {
             Event::Taken { cause } => drop(self.waiting.remove(&cause.seq)),
             Event::RoundOpened { cause, asked, .. } => {
                 self.asked.extend(asked.then_some(cause.seq));
-                self.round = Some(Clock::new(cause.seq, ts));
+                self.round = Some(PatienceClock::new(cause.seq, ts));
             }
-            Event::RoundReopened { cause, .. } => self.round = Some(Clock::new(cause.seq, ts)),
+            Event::RoundReopened { cause, .. } => self.round = Some(PatienceClock::new(cause.seq, ts)),
             Event::RoundClosed => self.round = None,
             Event::Stopped { .. } | Event::Archived { .. } => {
                 self.waiting.clear();
@@ -80,7 +80,7 @@ impl RoundPatience {
     fn ends_at(
         &self,
         room: &ConversationModel,
-        from: impl Fn(&Clock) -> Option<Timestamp>,
+        from: impl Fn(&PatienceClock) -> Option<Timestamp>,
     ) -> Option<Timestamp> {
         let round = self.round.as_ref().filter(|round| !self.asked.contains(&round.message))?;
         let (_, waits_since) = self.waiting.first_key_value()?;
@@ -88,7 +88,7 @@ impl RoundPatience {
     }
 }
 
-impl Clock {
+impl PatienceClock {
     fn new(message: Seq, opened_at: Timestamp) -> Self {
         Self { message, opened_at, granted_at: None }
     }

@@ -14,7 +14,7 @@ use moothall_terminals::turn::UnfinishedDelivery;
 
 /// A turn, as its conversation has it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct BookedTurn {
     pub(super) is_started: bool,
     pub(super) is_over: bool,
     /// What is asked in it and not answered.
@@ -32,7 +32,7 @@ pub(super) struct Row {
 
 #[derive(Default)]
 pub(super) struct Book {
-    pub(super) turns: BTreeMap<u64, Turn>,
+    pub(super) turns: BTreeMap<u64, BookedTurn>,
     pub(super) rows: Vec<Row>,
     /// What is asked in no turn and not answered.
     pub(super) asked: BTreeMap<PermissionId, Question>,
@@ -71,7 +71,7 @@ impl Book {
 
     pub(super) fn grant(&mut self) -> u64 {
         let turn = self.turns.len() as u64 + 1;
-        self.turns.insert(turn, Turn::default());
+        self.turns.insert(turn, BookedTurn::default());
         turn
     }
 

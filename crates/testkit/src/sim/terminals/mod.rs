@@ -16,7 +16,7 @@ use moothall_kernel::planted::Bug;
 
 use super::check::Objection;
 use super::{Report, Stats};
-use world::World;
+use world::SessionWorld;
 
 /// Whether a bug is planted in the machine of a session.
 pub(super) fn is_of_terminals(bug: Bug) -> bool {
@@ -32,7 +32,7 @@ pub(super) fn is_of_terminals(bug: Bug) -> bool {
 
 /// Plays the life of one session, to its end or an objection.
 pub(super) fn run(seed: u64, told: bool) -> Report {
-    let mut world = World::new(seed, told);
+    let mut world = SessionWorld::new(seed, told);
     let objection: Option<Objection> = world.live().err();
     let stats: Stats = world.stats;
     Report { seed, stats, objection, story: world.story.into_lines() }

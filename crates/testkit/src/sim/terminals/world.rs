@@ -31,7 +31,7 @@ const CALM_STEPS_MAX: u64 = 8_000;
 /// Turns of one run.
 const TURNS_MAX: usize = 12;
 
-pub(super) struct World {
+pub(super) struct SessionWorld {
     pub(super) stats: Stats,
     pub(super) story: Story,
     rng: Rng,
@@ -42,7 +42,7 @@ pub(super) struct World {
     spool: Spool,
     program: Program,
     watch: Watch,
-    server: Option<Server>,
+    server: Option<SessionProcess>,
     /// When another server starts, if one will.
     restart_at: Option<i64>,
     /// Nothing of the spool is brought before.
@@ -53,10 +53,10 @@ pub(super) struct World {
 }
 
 /// A process, as far as it drives the session.
-struct Server {
+struct SessionProcess {
     machine: Machine,
     told: VecDeque<MachineInput>,
-    outstanding: Option<Outstanding>,
+    outstanding: Option<MachineWait>,
     wake: Option<i64>,
     /// What is on its way to the conversation.
     lane: VecDeque<ConversationInput>,
@@ -79,7 +79,7 @@ enum MachineInput {
 }
 
 /// What the machine waits for.
-enum Outstanding {
+enum MachineWait {
     /// It asked for this, and nobody has done it.
     Wanted(Box<Output>),
     /// It is done, and the machine does not know.
@@ -94,7 +94,7 @@ enum ConversationInput {
     Withdrawn(u64, PermissionId),
 }
 
-impl World {
+impl SessionWorld {
     pub(super) fn new(seed: u64, told: bool) -> Self {
         let mut rng = Rng::new(seed ^ 0x7465_726d);
         let late = Reports { turns: true, prompts: false, questions: false };
@@ -217,7 +217,7 @@ impl World {
             self.book.asked.keys().map(|permission| ("home".into(), permission.clone())).collect();
         let machine = Machine::new(session(self.book.native.clone()), self.book.earlier(), asked);
         let (outstanding, wake, lane, answered, done) = <_>::default();
-        let server = Server {
+        let server = SessionProcess {
             machine,
             told,
             outstanding,
@@ -467,7 +467,7 @@ impl World {
             | Output::Keep { .. }
             | Output::Recall { .. }
             | Output::LookUp { .. } => {
-                server.outstanding = Some(Outstanding::Wanted(Box::new(output)))
+                server.outstanding = Some(MachineWait::Wanted(Box::new(output)))
             }
             // What cannot be kept is the same as a crash before it.
             Output::Mark { delivery, from, to, lasting: Durability::Written, .. } => {

@@ -7,13 +7,13 @@ use moothall_terminals::turn::{Input, KeptItem, Output, Seen};
 
 use super::super::super::check::Objection;
 use super::super::check;
-use super::{Outstanding, World};
+use super::{MachineWait, SessionWorld};
 
-impl World {
+impl SessionWorld {
     /// What the machine waits for is done, or it hears that it is.
     pub(super) fn go_on(&mut self) -> Result<(), Objection> {
         match self.server.as_mut().and_then(|server| server.outstanding.take()) {
-            Some(Outstanding::Wanted(output)) => {
+            Some(MachineWait::Wanted(output)) => {
                 let is_delicate = matches!(
                     *output,
                     Output::Paste { .. } | Output::Press { .. } | Output::Keep { .. }
@@ -23,11 +23,11 @@ impl World {
                     self.crash();
                 }
                 self.server.iter_mut().for_each(|server| {
-                    server.outstanding = Some(Outstanding::Done(Box::new(done.clone())))
+                    server.outstanding = Some(MachineWait::Done(Box::new(done.clone())))
                 });
                 Ok(())
             }
-            Some(Outstanding::Done(input)) => self.tell(*input),
+            Some(MachineWait::Done(input)) => self.tell(*input),
             None => Ok(()),
         }
     }
