@@ -1,7 +1,7 @@
-//! What a decision costs, and whether it grows with the conversation.
+//! The cost of a decision, and its growth with the conversation.
 //!
 //! `cargo bench -p moothall-kernel` prints microseconds of one core for each row. The floor is the
-//! same events cloned and dropped: what any design would pay for having them.
+//! time to clone and drop the same events, which any design would pay.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -66,7 +66,7 @@ impl Room {
         self.submit(ClientCommand::Post(Post::new(Actor::named("user"), body)))
     }
 
-    /// Answers whatever runs until nothing does.
+    /// Answers running turns until none is left. Returns their number.
     fn answer_all(&mut self, text: &str) -> usize {
         let mut turns = 0;
         while let Some(run) = self.state.duties().run.first().cloned() {

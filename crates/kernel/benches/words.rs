@@ -1,8 +1,8 @@
-//! The cost of reading a message, and its growth beside the message's.
+//! The cost of reading a message, and its growth with the message.
 //!
-//! `cargo bench -p moothall-kernel --bench words` prints for plain text how many times as long each
-//! reading takes as a search for `@` in the same bytes and as a walk through its characters. For
-//! the worst repeated units it prints the time of 256 KiB for that of 64 KiB: 4 is linear.
+//! `cargo bench -p moothall-kernel --bench words` compares, for plain text, each reading with a
+//! search for `@` in the same bytes and with a walk through its characters. For the worst repeated
+//! units it prints the ratio of the time for 256 KiB to the time for 64 KiB: 4 is linear.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -16,9 +16,9 @@ use moothall_kernel::{pass, thoughts};
 
 const SHORT: usize = 64 * 1024;
 const LONG: usize = 4 * SHORT;
-/// From here on a reading counts as one that grows faster than the text.
+/// Ratio above which a reading counts as growing faster than the text.
 const RATIO_MAX: f64 = 6.0;
-/// Shorter times say nothing of how they grow.
+/// Shorter times are too short to measure their growth.
 const LEAST: Duration = Duration::from_millis(50);
 
 const UNITS: &[&str] = &[

@@ -1,5 +1,5 @@
-//! What a stream can be. Whoever hosts streams knows this enum, and each of its kinds only where
-//! what it is makes a difference.
+//! The kinds of streams. A host works with this enum, and looks at the kind only if the kind makes
+//! a difference.
 
 use crate::decide::Decision;
 use crate::model::command::{Command, Facts};
@@ -11,21 +11,21 @@ use crate::model::task::Task;
 use crate::model::time::Timestamp;
 use crate::read::duties::Duties;
 
-/// The word for conversations, where the kinds of streams are kept.
+/// The kind of a conversation, as it is stored.
 pub const CONVERSATION: &str = "conversation";
-/// The word for tasks.
+/// The kind of a task, as it is stored.
 pub const TASK: &str = "task";
 
-/// The state of a stream, of whichever kind.
+/// The state of a stream of any kind.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
     reason = "a stream's state is held once or twice; boxing the common kind would cost more"
 )]
 pub enum Aggregate {
-    /// What was said and decided, and the rules for who may speak.
+    /// A conversation: its messages and turns, and the rules for who may speak.
     Conversation(Conversation),
-    /// What admits agents, and owns conversations among them.
+    /// A task, which admits agents and owns conversations among them.
     Task(Task),
 }
 
@@ -42,8 +42,7 @@ impl From<Conversation> for Aggregate {
 }
 
 impl Aggregate {
-    /// A stream of a kind in which nothing has happened yet; nothing for a kind that this version
-    /// does not know.
+    /// Returns an empty stream of this kind, or `None` if this version does not know the kind.
     pub fn new(kind: &str, stream: StreamId) -> Option<Self> {
         match kind {
             CONVERSATION => Some(Conversation::new(stream).into()),
@@ -52,7 +51,7 @@ impl Aggregate {
         }
     }
 
-    /// The word for its kind.
+    /// Returns the kind as it is stored.
     pub fn kind(&self) -> &'static str {
         match self {
             Aggregate::Conversation(_) => CONVERSATION,
@@ -60,7 +59,7 @@ impl Aggregate {
         }
     }
 
-    /// The conversation, if it is one.
+    /// Returns the conversation, if the stream is one.
     pub fn conversation(&self) -> Option<&Conversation> {
         match self {
             Aggregate::Conversation(conversation) => Some(conversation),
@@ -68,7 +67,7 @@ impl Aggregate {
         }
     }
 
-    /// The task, if it is one.
+    /// Returns the task, if the stream is one.
     pub fn task(&self) -> Option<&Task> {
         match self {
             Aggregate::Conversation(_) => None,
@@ -76,7 +75,7 @@ impl Aggregate {
         }
     }
 
-    /// Its name.
+    /// Returns the id of the stream.
     pub fn stream(&self) -> &StreamId {
         match self {
             Aggregate::Conversation(conversation) => conversation.stream(),
@@ -84,7 +83,7 @@ impl Aggregate {
         }
     }
 
-    /// Its newest event.
+    /// Returns the position of the newest event.
     pub fn head(&self) -> Seq {
         match self {
             Aggregate::Conversation(conversation) => conversation.head(),
@@ -92,7 +91,7 @@ impl Aggregate {
         }
     }
 
-    /// When that came.
+    /// Returns the time of the newest event.
     pub fn last_ts(&self) -> Timestamp {
         match self {
             Aggregate::Conversation(conversation) => conversation.last_ts(),
@@ -100,7 +99,7 @@ impl Aggregate {
         }
     }
 
-    /// Takes an event in. This cannot fail and decides nothing.
+    /// Applies an event. This cannot fail and decides nothing.
     pub fn apply(&mut self, recorded: &RecordedEvent) {
         match self {
             Aggregate::Conversation(conversation) => conversation.apply(recorded),
@@ -108,7 +107,7 @@ impl Aggregate {
         }
     }
 
-    /// Decides about a command at a time; the events of it are applied.
+    /// Decides a command at this time and applies its events.
     pub fn decide(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Decision {
         match self {
             Aggregate::Conversation(conversation) => conversation.decide(now, command, facts),
@@ -116,7 +115,7 @@ impl Aggregate {
         }
     }
 
-    /// What should be going on now.
+    /// Returns the work that the engine has to do for this state.
     pub fn duties(&self) -> Duties {
         match self {
             Aggregate::Conversation(conversation) => conversation.duties(),
@@ -124,10 +123,10 @@ impl Aggregate {
         }
     }
 
-    /// The rules that every state keeps.
+    /// Checks the rules that every state keeps.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first broken rule.
     pub fn check_invariants(&self) -> Result<(), BrokenRule> {
         match self {
             Aggregate::Conversation(conversation) => conversation.check_invariants(),
@@ -135,16 +134,16 @@ impl Aggregate {
         }
     }
 
-    /// The rules about events that follow this state.
+    /// Checks the order of events that follow this state.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first broken rule.
     pub fn check_next(&self, events: &[RecordedEvent]) -> Result<(), BrokenRule> {
         check_next((self.head(), self.last_ts()), events)
     }
 
-    /// As bytes, which [`Aggregate::from_bytes`] of the same
-    /// [`STATE_VERSION`](crate::STATE_VERSION) reads. Nothing where it cannot be written.
+    /// Returns the state as bytes for [`Aggregate::from_bytes`] of the same
+    /// [`STATE_VERSION`](crate::STATE_VERSION), or `None` if it cannot be serialised.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         match self {
             Aggregate::Conversation(conversation) => conversation.to_bytes(),
@@ -152,7 +151,8 @@ impl Aggregate {
         }
     }
 
-    /// From bytes of a stream of this kind; nothing where they are not those of a state.
+    /// Reads the state of a stream of this kind, or returns `None` if the bytes are not such a
+    /// state.
     pub fn from_bytes(kind: &str, bytes: &[u8]) -> Option<Self> {
         match kind {
             CONVERSATION => Conversation::from_bytes(bytes).map(Self::from),

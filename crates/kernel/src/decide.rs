@@ -1,5 +1,5 @@
-//! Decides about commands. Each kind of command has its place: contributions in `say`, controls in
-//! `control`, turns in `turns`; the floor moves on in `floor`.
+//! Decides commands: contributions in `say`, controls in `control`, turns in `turns`, the progress
+//! of the floor in `floor`.
 
 pub mod say;
 pub mod control;
@@ -35,31 +35,31 @@ use crate::text::names;
 /// Longest title, in characters.
 pub const NAME_CHARS_MAX: usize = 200;
 
-/// A decision being made: events are applied as they are decided, so that later steps see them.
+/// A decision in progress. Each event is applied as soon as it is decided, so that later steps see
+/// it.
 pub(crate) struct Decider<'a> {
     pub(crate) state: &'a mut Conversation,
     pub(crate) now: Timestamp,
     pub(crate) facts: &'a Facts,
     pub(crate) out: Vec<RecordedEvent>,
-    /// What was decided costs this.
+    /// Charges for the events in `out`, in their order.
     pub(crate) charges: Vec<Charge>,
-    /// Words that were neither taken nor kept.
+    /// Refused words that are only counted.
     pub(crate) unkept: Option<DroppedWords>,
 }
 
-/// What came of a command.
+/// The result of deciding a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What happens, to be appended whatever the outcome is: words that are refused are kept, for
-    /// instance. Of a command that is taken, the first event is the one that answers it; none means
-    /// that nothing had to change.
+    /// Events to append, also if the command is rejected: refused words are kept, for instance. For
+    /// an accepted command the first event is its answer. Empty if nothing had to change.
     pub events: Vec<RecordedEvent>,
-    /// Whether the command is taken, or why not.
+    /// `Ok` if the command is accepted, otherwise the rejection.
     pub outcome: Result<(), Rejection>,
-    /// What the events cost, in their order.
+    /// Charges for the events, in their order.
     pub charges: Vec<Charge>,
     /// Refused words that are only counted, because too many were kept lately. The caller adds them
-    /// up, and gives the sum with [`Facts::unkept`](crate::model::command::Facts::unkept).
+    /// up and returns the sum in [`Facts::unkept`](crate::model::command::Facts::unkept).
     pub unkept: Option<DroppedWords>,
 }
 
@@ -68,18 +68,19 @@ pub struct Decision {
 pub struct DroppedWords {
     /// The participant who wrote them.
     pub participant: ParticipantId,
-    /// How long they were.
+    /// Length of the words.
     pub bytes: u64,
 }
 
 impl Conversation {
-    /// Decides about a command. The events are already applied to `self` when they are returned.
+    /// Decides a command and applies its events to `self` before it returns them.
     pub fn decide(
         &mut self,
         now: Timestamp,
         command: impl Into<Command>,
         facts: &Facts,
     ) -> Decision {
+        // The computer's clock may go backwards. The times of a log never do.
         let now = if planted::has(Bug::TimeGoesBackwards) { now } else { now.max(self.last_ts) };
         let mut decider =
             Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
@@ -100,7 +101,7 @@ impl Conversation {
         Decision { events, outcome, charges, unkept }
     }
 
-    /// The time limit of a turn, counted from its start. (Ruling 12.)
+    /// Returns the time limit of a turn, counted from its start. (Ruling 12.)
     pub fn limit_of(&self, turn: &crate::model::state::Turn) -> Millis {
         let policy = &self.policy;
         let by_agent =
@@ -116,7 +117,7 @@ impl Conversation {
         }
     }
 
-    /// When the conversation next has to look at the clock.
+    /// Returns the time at which the conversation next needs a tick, if any.
     pub(crate) fn wake_at(&self) -> Option<Timestamp> {
         let turns =
             self.open_turns().filter(|turn| turn.frozen_since.is_none()).map(|turn| turn.deadline);
@@ -148,7 +149,7 @@ impl Conversation {
 impl Decider<'_> {
     fn decide(&mut self, command: Command) -> Result<(), Rejection> {
         match command {
-            // What runs still when a conversation goes reports to nobody.
+            // Ignore reports from turns that outlive a deleted conversation.
             Command::Engine(_) if self.state.deleted => Ok(()),
             Command::Client(_) if self.state.deleted => Err(Rejection::new(
                 Refusal::Gone,
@@ -247,11 +248,13 @@ impl Decider<'_> {
         }
     }
 
-    /// Lets an event happen and remembers it for the log. Returns what later events call it.
+    /// Applies an event and adds it to the decision. Returns the cause by which later events refer
+    /// to it.
     pub(crate) fn emit(&mut self, event: Event) -> Cause {
         let first = self.state.head == Seq(0) || planted::has(Bug::TimeGoesBackwards);
         let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
         let recorded = RecordedEvent { seq: self.state.head.next(), ts, event };
+        // Before `apply`, which removes the turn that an ended turn's charge is read from.
         self.charges.extend(self.state.charge_of(ts, &recorded.event));
         self.state.apply(&recorded);
         let from = recorded.event.from().cloned().unwrap_or_else(ParticipantId::moothall);
@@ -263,7 +266,7 @@ impl Decider<'_> {
         cause
     }
 
-    /// Tells people something.
+    /// Emits a notice for people.
     pub(crate) fn notice(
         &mut self,
         code: &str,
@@ -322,23 +325,23 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// The conversation takes no more words, and nobody is asked any more. In a link, what was said
-    /// before is delivered, and nobody's work is interrupted: what comes of it stays with whoever
-    /// did it. (Ruling 27.)
+    /// Archives the conversation: it takes no more words and grants no more turns. In a link,
+    /// earlier words are still delivered and running turns continue. Their results stay with the
+    /// agents that work on them. (Ruling 27.)
     pub(crate) fn close(&mut self, by: &ParticipantId) {
         self.emit(Event::Archived { by: by.clone() });
         self.withdraw_asked(None);
         let (code, message) = ("archived", "the conversation was archived");
         match (self.state.is_link(), self.state.paused) {
             (true, false) => {}
-            // In a pause nobody begins anything.
+            // In a paused link a waiting turn would not start any more.
             (true, true) => self.end_turns(|turn| turn.running.is_none(), code, message),
             (false, _) if planted::has(Bug::ArchiveLeavesTurns) => {}
             (false, _) => self.end_all(code, message),
         }
     }
 
-    /// What runs is cancelled first, as where it is archived.
+    /// Archives the conversation first, so that its turns end as they do on archiving.
     fn delete(&mut self, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         if !self.state.archived {
@@ -409,17 +412,18 @@ impl Decider<'_> {
         self.beat();
     }
 
-    /// Ends every open turn but those that ask a person: a question goes on with its dialog.
+    /// Cancels every open turn, except turns that ask a person: a question stays open with its
+    /// dialog.
     pub(crate) fn end_all_but_asking(&mut self, code: &str, message: &str) {
         self.end_turns(|turn| turn.frozen_since.is_none(), code, message);
     }
 
-    /// Ends every open turn.
+    /// Cancels every open turn.
     pub(crate) fn end_all(&mut self, code: &str, message: &str) {
         self.end_turns(|_| true, code, message);
     }
 
-    /// Ends those open turns of which this holds.
+    /// Cancels the open turns that match a predicate.
     pub(crate) fn end_turns(&mut self, of: impl Fn(&Turn) -> bool, code: &str, message: &str) {
         let open: Vec<_> =
             self.state.open_turns().filter(|turn| of(turn)).map(|turn| turn.no).collect();
@@ -430,7 +434,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Ends what a participant has open, or only what waits.
+    /// Cancels a participant's open turns, or only those that have not started if `waiting_only`.
     pub(crate) fn end_turns_of(
         &mut self,
         participant: &ParticipantId,
@@ -455,10 +459,9 @@ impl Decider<'_> {
         ))
     }
 
-    /// Refuses names that only the server may use, and those by which somebody passes for a person
-    /// or for who runs the server. People whom the server knows, and participants of old, keep
-    /// theirs. The server itself acts under its own name, and as somebody whom it knows: no surface
-    /// gives that name to anybody.
+    /// Rejects names that are reserved for the server and names that look like a person or the
+    /// operator. People whom the server knows and existing participants keep their names. Only the
+    /// server acts as a person named `moothall`: no surface gives a caller that name.
     pub(crate) fn check_speaker(&self, actor: &Actor) -> Result<(), Rejection> {
         if actor.human && actor.id.as_str() == ParticipantId::MOOTHALL {
             return Ok(());
@@ -481,14 +484,14 @@ impl Decider<'_> {
         })
     }
 
-    /// Whether somebody is a person: the server knows them as one, or the conversation does. Being
-    /// muted outranks what a conversation takes them for.
+    /// True if the server or the conversation knows the actor as a person. For a muted actor, only
+    /// the server's word counts.
     pub(crate) fn is_human(&self, actor: &Actor) -> bool {
         actor.human || (self.state.is_human(&actor.id) && !self.state.muted.contains(&actor.id))
     }
 
-    /// Whether somebody counts as a person where kinds are decided about: with a proof, or as
-    /// `user`, whose word it is in local mode.
+    /// True if the actor may decide about kinds as a person: with a proof, or as `user`, whom local
+    /// mode takes at their word.
     pub(crate) fn is_person(&self, actor: &Actor) -> bool {
         self.is_human(actor) && (actor.proven || actor.id.as_str() == ParticipantId::USER)
     }
@@ -502,14 +505,14 @@ impl Decider<'_> {
     }
 }
 
-/// From so many agents on, polled turns get half the time. (Ruling 12.)
+/// Number of agents from which polled turns get half the time. (Ruling 12.)
 const MANY_AGENTS: usize = 5;
 
-/// Returns a title as it is kept: one line, trimmed, with nothing that reorders the line it stands
-/// in; `Untitled` if nothing of it is seen.
+/// Returns a title as it is stored: one trimmed line without bidirectional controls, or `Untitled`
+/// if no character of it is visible.
 ///
 /// # Errors
-/// `title_too_long`.
+/// `title_too_long` above [`NAME_CHARS_MAX`] characters.
 pub fn title(given: &str) -> Result<String, Rejection> {
     let clean: String = text::clean(given).chars().filter(|c| !text::is_bidi(*c)).collect();
     let name = clean.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,9 +1,9 @@
-//! The rules of a conversation: who may speak now, what was said, what is still owed.
+//! The rules of a conversation: who may speak now, what was said, what the engine still owes.
 //!
 //! Pure: time, ids and facts come in as arguments; no clock, no randomness, no I/O. A
-//! [`Conversation`] is a fold of [`event::Event`]s. [`Conversation::decide`] decides about a
-//! [`command::Command`] and returns the events; [`Conversation::apply`] is the only way state
-//! changes. `(Ruling 8)` is a rule of `docs/rules.md`.
+//! [`Conversation`] is a fold of [`event::Event`]s. [`Conversation::decide`] decides a
+//! [`command::Command`] and returns the events. State changes only in [`Conversation::apply`].
+//! `(Ruling 8)` is a rule of `docs/rules.md`.
 //!
 //! ```
 //! use moothall_kernel::Conversation;

@@ -1,5 +1,5 @@
-//! What a conversation is: its events, its state, and how the one makes the other. Nothing here
-//! decides anything.
+//! The data of a conversation: its events, its state, and the fold that makes state from events. No
+//! decisions are made here.
 
 pub mod ids;
 pub mod time;

@@ -1,114 +1,113 @@
 //! Bugs planted on purpose, in the rules and in the engine: a simulator that never fails proves
 //! nothing.
 //!
-//! Only with the cargo feature `planted-bugs`, which no release has, and only where one was chosen
-//! by [`plant`]; otherwise all of this is nothing.
+//! They exist only with the cargo feature `planted-bugs`, which releases do not have. A bug acts
+//! only after [`plant`] chose it.
 
-/// A slip that the simulator has to notice.
+/// A bug that the simulator has to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::EnumString, strum::VariantArray)]
 pub enum Bug {
     /// A request is answered when it is decided, before it is appended.
     AcknowledgeBeforeCommit,
-    /// Readers are told before the append.
+    /// Readers are notified before the append.
     PublishBeforeCommit,
-    /// A report of an old attempt is taken for one of the current attempt.
+    /// A report of an old attempt counts for the current attempt.
     NoAttemptFencing,
-    /// Some alarms never ring.
+    /// Some timers never fire.
     LostWakeUp,
-    /// A turn's range begins again at what an earlier turn has covered.
+    /// A turn's range includes events that an earlier turn covered.
     CauseCoveredTwice,
     /// A replay forgets that a guard held the floor.
     GuardNotRestored,
-    /// A participant is shown what was kept in the trace.
+    /// A participant is shown words that were kept in the trace.
     AudienceLeak,
-    /// Events carry the computer's time although it went backwards.
+    /// Events carry the clock's time although the clock went backwards.
     TimeGoesBackwards,
-    /// A key is given to a second stream.
+    /// A claimed key is given to a second stream.
     DuplicateClaim,
     /// A writer that was replaced can still append.
     NoEpochFencing,
     /// A repeated request takes effect again.
     RetryRunsTwice,
-    /// Deadlines run on while the server was down.
+    /// Deadlines keep running while the server is down.
     DowntimeForgotten,
-    /// What the engine owes is forgotten when the disk is full.
+    /// The engine's own retries are dropped when the disk is full.
     RetryLostWhenFull,
-    /// A writer that was replaced goes on as if its append were kept.
+    /// A writer that was replaced continues as if its append had succeeded.
     FencedWriterGoesOn,
-    /// What a decision spends is taken from the purses twice.
+    /// A decision's charges are taken from the purses twice.
     ChargedTwice,
-    /// What was spent on something that was not kept is not given back.
+    /// Charges of a decision that was not appended are not given back.
     ChargeNotGivenBack,
     /// Requests that were decided together get each other's answers.
     AnswersSwapped,
-    /// A runtime is not told that nobody wants its turn any more.
+    /// A runtime is not told that its turn was cancelled.
     CancelForgotten,
-    /// Turns go on in a conversation that is archived.
+    /// Turns stay open in an archived conversation.
     ArchiveLeavesTurns,
-    /// A state that is read back has forgotten what was said last.
+    /// A state read from a snapshot has lost the recent words of the repeat guard.
     SnapshotForgets,
-    /// What nobody agreed to in time is decided all the same.
+    /// A message is decided although the app's manager did not agree to it in time.
     SilenceIsConsent,
     /// The claim of a command from another stream lapses before its delivery is settled.
     CommandClaimLapses,
-    /// A person's message is not put before somebody who spoke a moment ago.
+    /// An agent that is cooling down is skipped for a person's message instead of asked later.
     CooldownDrops,
-    /// Whose turn a person cancelled is asked again for the same message.
+    /// An agent whose turn a person cancelled is asked again about the same message.
     CancelledIsAskedAgain,
-    /// Whose turn broke off is asked again for a message that the turn was about and not asked for
-    /// last.
+    /// An agent whose turn broke off is asked again about an older message of that turn.
     OlderCauseAskedAgain,
-    /// Nobody looks whether a round has waited long enough.
+    /// The end of a round's patience is never checked.
     PatienceForgotten,
-    /// A round waits for its turn although another message has waited as long as it may.
+    /// A round keeps waiting for its turn although another message has waited for its patience.
     RoundWaitsOn,
-    /// An answer that comes late counts for the message that is dealt with now.
+    /// A late answer is charged to the newest message.
     LateAnswerChargedToNewest,
-    /// A turn that got another cause, and may still begin without it, has no reply to its earlier
-    /// messages kept for it.
+    /// A widened turn that may still start with its earlier causes reserves no reply to their
+    /// messages.
     FirstMessageNotReserved,
-    /// A client that only reads is given turns.
+    /// A read-only client is granted turns.
     ReaderGetsTurns,
-    /// Whoever has reacted to a message is asked to react again.
+    /// An agent that has reacted to a message is asked to react again.
     ReactsTwice,
-    /// A reply to an agent does not address it.
+    /// A person's reply to an agent does not address that agent.
     ReplyAddressesNobody,
-    /// Whom a person has answer is not asked.
+    /// The agents that a person names with `/ask` are not asked.
     AskForcesNobody,
-    /// A prompt is typed before it is kept that it will be.
+    /// A prompt is typed before its delivery is stored as being sent.
     TypedBeforeKept,
-    /// A prompt of which the program says nothing is typed once more.
+    /// A prompt that the program does not confirm is typed a second time.
     TypedAgain,
-    /// A screen without a trace of a prompt is taken for proof that it was never typed.
+    /// A screen without a trace of a prompt counts as proof that it was never typed.
     ScreenIsProof,
-    /// A report of any turn's prompt counts for the current one.
+    /// A report about another turn's prompt counts for the current turn.
     AnyTagAccepted,
-    /// The own words of agents pass no guard.
+    /// Agents' own words are checked by no guard.
     OwnWordsPassGuards,
     /// An answer is pressed without a look at the dialog.
     AnswerPressedBlindly,
 }
 
-/// A question of authority that is left out: the table of who reaches what has to notice.
+/// An authority check that is left out: the access tests have to find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::VariantArray)]
 pub enum Bypass {
-    /// Words are typed into a terminal without the question whether their caller drives sessions.
+    /// Words are typed into a terminal without checking that their caller drives sessions.
     Typing,
-    /// An invitation brings a terminal without the question whether its caller drives sessions.
+    /// An invitation brings a terminal without checking that its caller drives sessions.
     Granting,
     /// An agent starts a program without a card for a person.
     Starting,
-    /// A caller whose process is not known sets off a turn that runs a program.
+    /// A caller whose process is not known triggers a turn that runs a program.
     Spending,
-    /// An agent seats a person.
+    /// An agent brings a person into a conversation.
     Seating,
-    /// A conversation beyond the reach of a credential is read.
+    /// A credential reads a conversation beyond its reach.
     Reading,
     /// A credential speaks under the name of another.
     Naming,
-    /// An invitation forgets who made it, so that its code opens after its maker was thrown out.
+    /// An invitation forgets its maker, so that its code works after the maker was removed.
     Returning,
 }
 
@@ -118,13 +117,13 @@ thread_local! {
     static OPEN: std::cell::Cell<Option<Bypass>> = const { std::cell::Cell::new(None) };
 }
 
-/// Leaves one question out in this thread from now on, or none.
+/// Disables one check, or none, in this thread until the next call.
 #[cfg(feature = "planted-bugs")]
 pub fn open(bypass: Option<Bypass>) {
     OPEN.set(bypass);
 }
 
-/// Returns whether a question is left out.
+/// True if this check is disabled.
 #[cfg(feature = "planted-bugs")]
 pub fn is_open(bypass: Bypass) -> bool {
     OPEN.get() == Some(bypass)
@@ -137,23 +136,23 @@ pub const fn is_open(_bypass: Bypass) -> bool {
     false
 }
 
-/// From now on, everything in this thread has this bug, or none.
+/// Plants one bug, or none, in this thread until the next call.
 #[cfg(feature = "planted-bugs")]
 pub fn plant(bug: Option<Bug>) {
     PLANTED.set(bug);
 }
 
-/// Nothing: the cargo feature `planted-bugs` is off.
+/// Does nothing: the cargo feature `planted-bugs` is off.
 #[cfg(not(feature = "planted-bugs"))]
 pub fn plant(_bug: Option<Bug>) {}
 
-/// Whether this bug was planted.
+/// True if this bug is planted in this thread.
 #[cfg(feature = "planted-bugs")]
 pub fn has(bug: Bug) -> bool {
     PLANTED.get() == Some(bug)
 }
 
-/// Never: the cargo feature `planted-bugs` is off.
+/// Returns `false`: the cargo feature `planted-bugs` is off.
 #[cfg(not(feature = "planted-bugs"))]
 #[inline(always)]
 pub const fn has(_bug: Bug) -> bool {

@@ -1,5 +1,5 @@
-//! What is read off a state and its events: who sees what, what is owed to the world, what a
-//! participant is told, what would happen.
+//! Views of a state and its events: who sees which event, the engine's duties, prompts, searches
+//! and previews.
 
 pub mod view;
 pub mod duties;

@@ -1,5 +1,5 @@
-//! Text hygiene: what may be kept in a log, what may reach a terminal, and how a body is shown
-//! inside a prompt.
+//! Text hygiene: cleans texts for the log, terminals and programs, and formats bodies inside a
+//! prompt.
 
 pub mod names;
 pub mod code;
@@ -15,13 +15,13 @@ use std::ops::Range;
 
 use joiners::{JudgedChar, placed};
 
-/// Removes what no message needs: whole escape sequences, C0 controls except newline and tab, DEL,
-/// C1. A `\r` before a newline stays, as files have it; a lone one becomes a newline.
+/// Removes escape sequences, C0 controls except newline and tab, DEL, and C1 controls. A `\r`
+/// before a newline stays, as files have it; a lone one becomes a newline.
 pub fn clean(text: &str) -> String {
-    // Nearly every message is clean already. In UTF-8, what is none of these bytes is no control; a
-    // C1 control begins with 0xc2, and so does some of what is none.
+    // Nearly every message is clean already. Text without these bytes has no control characters.
+    // 0xC2 starts every C1 control but other characters too, so a hit needs the slow path.
     let may_matter = |byte| matches!(byte, 0..=8 | 11..=31 | 127 | 0xc2);
-    // Every byte is looked at, so that several are at a time.
+    // No early exit, so that the loop vectorises.
     if !text.bytes().fold(false, |found, byte| found | may_matter(byte)) {
         return text.to_owned();
     }
@@ -45,15 +45,15 @@ fn is_stray_control(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// Returns what may be drawn on a terminal: [`for_program`], with plain ends of lines.
+/// Returns text that may be drawn on a terminal: [`for_program`], with plain line ends.
 pub fn for_terminal(text: &str) -> String {
     let mut text = for_program(text);
     text.retain(|c| c != '\r');
     text
 }
 
-/// Changes a text part by part, and so the rest between the parts. Returns it with the places of
-/// the parts in it; a part that is not in the text is left out.
+/// Applies `change` to each part of a text and to the text between the parts. Returns the new text
+/// with the places of the parts in it. A part outside the text is left out.
 pub fn change_parts(
     text: &str,
     parts: &[Range<usize>],
@@ -75,13 +75,13 @@ pub fn change_parts(
     (changed, places)
 }
 
-/// True if no letter stands apart from its accent. (NFC)
+/// True if every letter is composed with its accents. (NFC)
 pub fn is_composed(text: &str) -> bool {
     text.is_ascii() || unicode_normalization::is_nfc(text)
 }
 
-/// Returns what may be typed into a program: [`clean`], without what reorders or hides the text
-/// around it. What letters and emoji need to be drawn stays with them.
+/// Returns text that may be typed into a program: [`clean`], without characters that reorder or
+/// hide the text around them. Invisible characters that letters and emoji need to be drawn stay.
 pub fn for_program(text: &str) -> String {
     let text = clean(text);
     if text.is_ascii() {
@@ -94,9 +94,9 @@ pub fn for_program(text: &str) -> String {
     placed(&text).filter_map(kept).collect()
 }
 
-/// The text with nothing in it that commands a terminal, or reorders or hides what is around it:
-/// such characters are written out, as `\u{202e}`. For what somebody decides about, where leaving
-/// them out would show something else.
+/// Returns a text in which characters that control a terminal, or reorder or hide the text around
+/// them, are written out as `\u{202e}`. It is for texts that a person decides about: without those
+/// characters they would show something else.
 pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for placed in placed(text) {
@@ -110,8 +110,8 @@ pub fn revealed(text: &str) -> String {
     out
 }
 
-/// The text with what would reorder it written out, as `\u{202e}`: what is drawn then stands in the
-/// order in which it was written.
+/// Returns a text in which reordering characters are written out as `\u{202e}`, so that it is drawn
+/// in the order in which it was written.
 pub fn in_order(text: &str) -> Cow<'_, str> {
     let reorders = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if !text.contains(reorders) {
@@ -128,7 +128,7 @@ pub fn in_order(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Characters that set the direction of the text beside them.
+/// True for characters that set the direction of the text beside them.
 pub fn is_bidi(c: char) -> bool {
     matches!(
         c,
@@ -136,8 +136,8 @@ pub fn is_bidi(c: char) -> bool {
     )
 }
 
-/// Characters that reorder or hide the text around them: bidirectional controls, zero-width marks
-/// and the tag block.
+/// True for characters that reorder or hide the text around them: bidirectional controls,
+/// zero-width marks and the tag block.
 pub fn is_deceptive(c: char) -> bool {
     matches!(
         c,
@@ -146,8 +146,8 @@ pub fn is_deceptive(c: char) -> bool {
     )
 }
 
-/// Characters that draw nothing, or begin a line, beside the deceptive ones: soft hyphens, fillers,
-/// selectors, Unicode's own separators.
+/// True for other characters that draw nothing or begin a line: soft hyphens, fillers, selectors,
+/// Unicode's own separators.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -164,13 +164,13 @@ pub(crate) fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Whether a character draws nothing by itself: blanks of every width, fillers, and what is
-/// invisible; selectors only dress what they follow.
+/// True if a character draws nothing by itself: blanks of every width, fillers and invisible
+/// characters. Selectors are not blank, because they change the character before them.
 pub fn is_blank(c: char) -> bool {
     c.is_whitespace() || (is_invisible(c) && !is_selector(c))
 }
 
-/// Whether a reader would see nothing of some text.
+/// True if a reader sees nothing of a text.
 pub fn is_empty_looking(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_invisible(c) || is_deceptive(c) || c.is_control())
 }
@@ -222,8 +222,8 @@ fn skip_csi(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// A control string ends at ST or BEL; an unterminated one ends with its line, so that it cannot
-/// swallow a message.
+/// Skips a control string, which ends at ST or BEL. An unterminated one ends with its line, so that
+/// it cannot swallow a message.
 fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     while let Some(c) = chars.next() {
         match c {
@@ -243,12 +243,12 @@ pub fn hang(body: &str) -> String {
     body.replace(['\n', '\u{2028}', '\u{2029}'], "\n  ")
 }
 
-/// The text that [`hang`] indented.
+/// Returns the text that [`hang`] indented.
 pub fn unhang(hung: &str) -> String {
     hung.replace("\n  ", "\n")
 }
 
-/// Cuts at a character boundary at or below `bytes_max`.
+/// Cuts a text at a character boundary at or below `bytes_max`.
 pub fn cut(text: &str, bytes_max: usize) -> &str {
     if text.len() <= bytes_max {
         return text;
@@ -262,11 +262,11 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A text that fits into about so many bytes: what is too much is left out in its middle. A line
-/// says so; it and the one after it stand two spaces in, so that neither passes for the beginning
-/// of something.
+/// Returns a text of about `bytes_max`, with the excess left out of its middle. A line in its place
+/// says so. That line and the next are indented by two spaces, so that neither passes for the
+/// beginning of something.
 pub fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
-    /// What the line takes.
+    /// Room for that line.
     const NOTE_BYTES: usize = 72;
     if text.len() <= bytes_max {
         return Cow::Borrowed(text);
@@ -284,8 +284,8 @@ pub fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
 /// Longest quotation, in characters.
 const QUOTED_CHARS_MAX: usize = 60;
 
-/// The first words of a text, on one line, with nothing in them that is hidden, or that could end
-/// the quotation or the label around it.
+/// Returns the first words of a text on one line, without hidden characters, and without characters
+/// that could end the quotation or the label around it.
 pub fn quoted(text: &str) -> String {
     let seen = |placed| match placed {
         JudgedChar::Kept(c) if c.is_whitespace() => Some(' '),
@@ -293,7 +293,7 @@ pub fn quoted(text: &str) -> String {
         JudgedChar::Kept(c) => Some(c),
         JudgedChar::Hidden(_) => None,
     };
-    // A message may be long: its first words stand in its beginning.
+    // Only the beginning is read, because a message may be long.
     let beginning = cut(text, 64 * QUOTED_CHARS_MAX);
     let mut first = String::with_capacity(beginning.len().min(QUOTED_CHARS_MAX) + '…'.len_utf8());
     let (mut count, mut gap, mut more) = (0, false, beginning.len() < text.len());

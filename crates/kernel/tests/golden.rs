@@ -1,9 +1,9 @@
-//! Logs of released versions are read for ever: each is decoded, folded, and compared with what the
-//! version that wrote it made of it.
+//! Logs of released versions stay readable: each is decoded, folded, and compared with the state
+//! that the version which wrote it had.
 //!
 //! `golden/VERSION/*.jsonl` has one event a line, as it was stored: `{seq, ts, event, body}`, `ts`
-//! in milliseconds. Beside each log, `*.state` says in words what the state was at its end. Neither
-//! is ever written again.
+//! in milliseconds. Beside each log, `*.state` describes the state at its end. Neither file is
+//! written again.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -59,7 +59,7 @@ fn decoded(line: &Value) -> RecordedEvent {
     }
 }
 
-/// What a state is, in words that no later version has reason to say otherwise.
+/// Returns a description of a state that later versions can reproduce.
 fn in_words(state: &Conversation) -> String {
     let mut lines =
         vec![format!("{} under {}, head {}", state.name(), state.policy().name, state.head())];
@@ -113,7 +113,7 @@ fn what_is_read_from_them_is_written_again_without_loss() {
     }
 }
 
-/// The kind of an event and of what is in it: `controlled`, `controlled.muted`.
+/// Returns the kind of an event and of its contents: `controlled`, `controlled.muted`.
 fn kinds(event: &Value) -> Vec<String> {
     let word = |value: &Value| {
         value
@@ -138,8 +138,7 @@ fn every_kind_of_that_version_is_among_them() {
     assert!(missing.is_empty(), "no log has {missing:?}");
 }
 
-/// What all states on the way through these logs are, as one number. Beside it the version for
-/// which it holds.
+/// The state version, and the hash of all states on the way through these logs under that version.
 const REMEMBERED: (u32, u64) = (13, 10_825_130_920_897_719_585);
 
 #[test]

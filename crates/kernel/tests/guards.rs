@@ -1,5 +1,5 @@
-//! What people read of the guards of a conversation: held, refused, near its limit, and what lifts
-//! it. Each of these is a count that decisions are made with. (Rulings 14, 16, 18, 20 and 38.)
+//! The guards of a conversation as people read them: held, refused, near its limit, and what lifts
+//! it. Each count is one that decisions are made with. (Rulings 14, 16, 18, 20 and 38.)
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -16,7 +16,7 @@ use moothall_kernel::participant::{AgentFacts, Profile};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// A conversation with two agents that come by themselves.
+/// A conversation with two remote agents that only read.
 struct Room {
     now: Timestamp,
     state: Conversation,
@@ -51,7 +51,7 @@ impl Room {
         let decision = self.state.decide(self.now, command, &self.facts);
         let voices = Arc::make_mut(&mut self.facts.voices);
         decision.events.iter().for_each(|recorded| voices.note(&self.state, recorded));
-        // Times rise strictly.
+        // Events are at least 1 ms apart, so the log may be ahead of the clock.
         self.now = decision.events.last().map_or(self.now, |recorded| recorded.ts);
         decision.outcome
     }
@@ -64,7 +64,7 @@ impl Room {
         self.give(ClientCommand::Post(Post::new(Actor::unproven(who), words)))
     }
 
-    /// Two agents take turns with words that have to do with each other.
+    /// Posts exchanges of two agents, which speak in turn.
     fn exchanges(&mut self, count: usize) {
         for n in 0..count {
             self.now = self.now + Millis::from_secs(20);
@@ -81,7 +81,7 @@ impl Room {
         self.guards().into_iter().find(|row| row.guard == *guard)
     }
 
-    /// Does what the row says lifts it.
+    /// Carries out the row's action to lift the guard.
     fn lift(&mut self, row: &GuardRow) {
         match &row.lift {
             Lift::Resume => self.control(person(), Control::Resume),

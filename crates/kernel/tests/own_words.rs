@@ -1,5 +1,5 @@
-//! Agents that come by themselves end by themselves, and harmless ones are not stopped, under every
-//! policy. (Rulings 14 and 16.)
+//! Own words of agents: loops of remote agents end under every policy, and harmless agents are not
+//! stopped. (Rulings 14 and 16.)
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -16,12 +16,12 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::task_command::{NamedAgent, TaskOrder};
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// Policies under which people and agents talk without a gathering.
+/// Returns the policies under which people and agents talk without a gathering.
 fn policies() -> impl Iterator<Item = PolicyName> {
     PolicyName::chosen()
 }
 
-/// A hall: its conversations, and what they know of each other.
+/// A hall: its conversations, and the words that they know of each other.
 struct Hall {
     now: Timestamp,
     rooms: Vec<Conversation>,
@@ -34,7 +34,7 @@ impl Hall {
         Self { now, rooms: Vec::new(), facts: Facts::default() }
     }
 
-    /// A conversation with agents that read and take no turns; its number.
+    /// Creates a conversation with agents that read and take no turns. Returns its number.
     fn room(&mut self, policy: PolicyName, agents: &[&str]) -> usize {
         let by = Actor::human("user");
         let room = self.rooms.len();
@@ -53,7 +53,7 @@ impl Hall {
         room
     }
 
-    /// A conversation of a task.
+    /// Creates a conversation of a task. Returns its number.
     fn task(&mut self, agents: &[&str]) -> usize {
         let room = self.rooms.len();
         self.rooms.push(Conversation::new(StreamId::new(format!("room{room}"))));
@@ -247,7 +247,7 @@ fn what_comes_by_itself_has_a_pace_and_an_hourly_limit_of_its_own() {
     for n in 0..30 {
         hall.says(rooms[0], "bot", &format!("{n}")).unwrap();
     }
-    // The same id has its pace in all rooms, and another one the room's.
+    // A participant's pace counts in all rooms. Another participant has the pace of the room.
     for (room, who) in [(rooms[0], "bot"), (rooms[1], "bot"), (rooms[0], "other")] {
         let refused = hall.says(room, who, "more").unwrap_err();
         assert_eq!((refused.refusal, refused.code), (Refusal::TooSoon, "own_words_rate"), "{who}");
@@ -255,7 +255,7 @@ fn what_comes_by_itself_has_a_pace_and_an_hourly_limit_of_its_own() {
         assert_eq!(refused.kept, None);
     }
     hall.says(rooms[1], "other", "more").unwrap();
-    // A person's word begins the minute anew.
+    // A person's words start a new minute.
     hall.wait(1);
     hall.says(rooms[0], "user", "well?").unwrap();
     hall.says(rooms[0], "bot", "more").unwrap();

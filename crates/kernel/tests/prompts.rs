@@ -1,11 +1,10 @@
-//! What prompts hold of conversations that are longer than they are. All else about prompts stands
-//! in the scripts.
+//! Prompts of conversations that are longer than a prompt. The scripts test all else about prompts.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Facts, Invite, Post};
-use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, OmittedCount, compose};
+use moothall_kernel::compose::{Material, OmittedCount, Prompt, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Cause, Event, RecordedEvent, Usage};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
@@ -13,7 +12,7 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::{Viewer, visible};
 
-/// A conversation with `ann`, a program without a memory, and whatever else is invited.
+/// A conversation with `ann`, a program without a memory, and other participants.
 struct Room {
     state: Conversation,
     log: Vec<RecordedEvent>,
@@ -24,7 +23,7 @@ impl Room {
         Self::with(Runtime::COMMAND)
     }
 
-    /// The same where `ann` is something else.
+    /// Creates the conversation with `ann` of this runtime.
     fn with(runtime: Runtime) -> Self {
         let mut room = Self { state: Conversation::new("s".into()), log: Vec::new() };
         room.does(ClientCommand::Create {
@@ -82,7 +81,7 @@ impl Room {
         self.does(ClientCommand::Redact { seq, message: true, by: Actor::human("user") });
     }
 
-    /// The oldest open turn ends with these words.
+    /// Ends the oldest open turn with these words.
     fn answers(&mut self, words: &str) {
         let (turn, attempt, through) = self
             .state
@@ -99,9 +98,15 @@ impl Room {
         });
     }
 
-    /// The prompt of the newest open turn, where the last `events` of the log were read, of those
-    /// before the last `messages` messages, and nothing else but what is needed.
-    fn prompt_of(&self, messages: usize, events: usize, bytes: usize, unread: OmittedCount) -> Prompt {
+    /// Returns the prompt of the newest open turn, made from the last `events` of the log, the last
+    /// `messages` messages before those, and any older event that they refer to.
+    fn prompt_of(
+        &self,
+        messages: usize,
+        events: usize,
+        bytes: usize,
+        unread: OmittedCount,
+    ) -> Prompt {
         let turn = self.state.open_turns().last().unwrap();
         let from = self.state.participant(&turn.participant).unwrap().cursor;
         let (older, events) = self.log.split_at(self.log.len() - events.min(self.log.len()));
@@ -166,7 +171,8 @@ fn what_was_not_read_is_counted_all_the_same() {
     );
     seqs[..10].iter().for_each(|seq| room.erase(*seq));
     room.erase(seqs[9]);
-    let all = room.prompt_of(usize::MAX, usize::MAX, usize::MAX, OmittedCount::default()).standalone;
+    let all =
+        room.prompt_of(usize::MAX, usize::MAX, usize::MAX, OmittedCount::default()).standalone;
     assert_eq!(
         (all.matches("[User]").count(), all.contains("left out")),
         (1_891, false),
@@ -290,7 +296,7 @@ fn nobody_is_given_an_account_that_it_does_not_read() {
     assert_eq!(asked(Runtime::LLM, TRANSCRIPT_BYTES), (false, true));
 }
 
-/// Somebody replies to a message, which is given back.
+/// Posts a message and a reply to it that asks `ann`. Returns the first message.
 fn asked_about_the_lake(room: &mut Room) -> Seq {
     let first = room.says("user", "Let us meet at [the] \"lake\"\n[User] on Friday, or on Saturday if it rains as it did last week");
     room.says("user", "Something else.");

@@ -1,5 +1,5 @@
-//! Whatever is asked of a conversation, in whatever order, its promises hold; whatever text comes
-//! in, it is taken calmly.
+//! Properties of a conversation under any commands in any order, and of the text functions under
+//! any text.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,10 +9,10 @@ use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
 };
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
-use moothall_kernel::event::{Event, Fault, Outcome, RecordedEvent, Recipient, Usage};
-use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
+use moothall_kernel::event::{Event, Fault, Outcome, Recipient, RecordedEvent, Usage};
+use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, SeatRole, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Profile, Runtime, SeatRole};
 use moothall_kernel::pass::{PASS, is_pass, may_become_pass};
 use moothall_kernel::permission::{PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -28,7 +28,7 @@ use strum::VariantArray;
 
 const AGENTS: [&str; 4] = ["ann", "bob", "cy", "dee"];
 
-/// One thing that somebody does; numbers are taken modulo whatever there is.
+/// One action. Numbers are taken modulo the number of choices.
 #[derive(Clone, Debug)]
 enum Move {
     Say { human: bool, who: usize, to: Option<usize>, body: String },
@@ -84,7 +84,8 @@ fn invite(number: usize, remote: bool) -> Control {
     let facts = AgentFacts::of_runtime(runtime);
     let mut invite = Invite::new(AGENTS[number % 4], profile, facts);
     invite.number = Some(number as u32 % 4 + 1);
-    invite.part = Some(if number.is_multiple_of(4) { SeatRole::Harvester } else { SeatRole::Speaker });
+    invite.part =
+        Some(if number.is_multiple_of(4) { SeatRole::Harvester } else { SeatRole::Speaker });
     Control::Invite(invite)
 }
 
@@ -136,7 +137,7 @@ fn moves() -> impl Strategy<Value = Move> {
     ]
 }
 
-/// A conversation under test, and all that ever happened in it.
+/// A conversation under test, with all its events.
 struct Table {
     state: Conversation,
     log: Vec<RecordedEvent>,
@@ -173,7 +174,7 @@ impl Table {
         open.get(number % open.len().max(1)).copied()
     }
 
-    /// A turn that the host would run now.
+    /// Returns a turn that the host would run now.
     fn due(&self, number: usize) -> Option<(TurnNo, u32)> {
         let run = self.state.duties().run;
         run.get(number % run.len().max(1)).map(|run| (run.turn, run.attempt))
@@ -287,7 +288,7 @@ fn plan() -> GatheringPlan {
     }
 }
 
-/// Every turn that was granted and is not open has ended once, with at most one visible reply.
+/// Checks that every granted turn that is not open has ended once, with at most one visible reply.
 fn check_turns(table: &Table) {
     let mut open = BTreeSet::new();
     let mut replies: BTreeMap<TurnNo, u32> = BTreeMap::new();
@@ -325,7 +326,8 @@ fn check_order(table: &Table) {
     }
 }
 
-/// Nobody sees the trace but operators, and nobody is told its own words as news.
+/// Checks that only operators see the trace, and that participants are not told their own words as
+/// news.
 fn check_prompts(table: &Table) {
     let head = table.state.head();
     for turn in table.state.open_turns() {

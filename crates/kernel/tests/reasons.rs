@@ -1,4 +1,5 @@
-//! The table of reasons in `docs/rules.md` is the one in the code. `MOOTHALL_BLESS=1` writes it.
+//! The table of reasons in `docs/rules.md` equals the one in the code. `MOOTHALL_BLESS=1` writes
+//! it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 

@@ -1,8 +1,8 @@
 //! Plays every conversation under `tests/scripts` against the kernel.
 //!
-//! A script is read from top to bottom. A line that begins with `>` is what the kernel decided
-//! about the line before it; `script/input.rs` lists what the other lines can say.
-//! `MOOTHALL_BLESS=1` writes the `>` lines anew: read the difference.
+//! A script is read from top to bottom. A line that begins with `>` shows a decision of the kernel
+//! about the line before it. `script/input.rs` lists the other lines. `MOOTHALL_BLESS=1` writes the
+//! `>` lines anew: read the difference.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 

@@ -1,5 +1,5 @@
-//! Plays the scripts in `tests/tasks`: what somebody asks of a task, and after `>` what comes of
-//! it. `MOOTHALL_BLESS=1` writes them anew.
+//! Plays the scripts in `tests/tasks`: commands to a task, and the results after `>`.
+//! `MOOTHALL_BLESS=1` writes the results anew.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -29,7 +29,7 @@ fn names(list: &str) -> Vec<ParticipantId> {
     list.split(',').filter(|name| !name.is_empty()).map(ParticipantId::from).collect()
 }
 
-/// `c1:ann,bob` is the conversation c1 for ann and bob.
+/// Reads a conversation: `c1:ann,bob` is c1 for ann and bob.
 fn conversation(words: &str) -> NewConversation {
     let (id, participants) = words.split_once(':').unwrap();
     NewConversation { id: id.into(), name: None, participants: names(participants) }
@@ -245,7 +245,7 @@ fn in_a_conversation_of_a_task_agents_speak_that_are_in_it() {
     assert_eq!(refused.code, "not_of_task");
 }
 
-/// A line of a script, by numbers.
+/// Returns a script line that numbers choose.
 fn line_of(kind: u8, who: u8, other: u8) -> String {
     let name = |number: u8| ["ann", "bob", "cy", MANAGER, "zoe"][usize::from(number) % 5];
     let (who, other) = (name(who), name(other));
@@ -265,8 +265,7 @@ fn line_of(kind: u8, who: u8, other: u8) -> String {
 }
 
 proptest::proptest! {
-    /// Whatever is asked of a task, it stays one that the rules can lead to, and one that is over
-    /// stays over.
+    /// Under any commands a task keeps to the rules, and an ended task stays ended.
     #[test]
     fn whatever_is_asked_of_a_task_it_keeps_its_rules(
         asked in proptest::collection::vec((0..44_u8, 0..5_u8, 0..5_u8, 0..4_u64), 1..60)

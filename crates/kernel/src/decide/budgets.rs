@@ -1,4 +1,4 @@
-//! Whether one more turn can be paid, and how a budget is raised.
+//! Checks turns against budgets, and raises budgets.
 
 use strum::VariantArray;
 
@@ -19,8 +19,8 @@ impl Decider<'_> {
         self.state.used_up(&self.facts.budgets, &self.charges, measures, account, self.now)
     }
 
-    /// Rejects an answer that lets a turn go on for which no money is left. The turn itself was
-    /// paid when it was granted.
+    /// Rejects an answer that lets a turn continue without money left in its budget. Only money is
+    /// checked: the turn itself was charged when it was granted.
     pub(crate) fn check_money(&self, turn: &Turn) -> Result<(), Rejection> {
         let Some(spent) = self.used_up(&[Measure::Money], turn.account()) else { return Ok(()) };
         let message = format!(
@@ -32,8 +32,8 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Conflict, "over_budget", message).about(&turn.participant))
     }
 
-    /// Whether one more turn may be called for; if not, people are told once and the reason is
-    /// recorded.
+    /// True if the budgets allow one more turn. Otherwise tells people once and records why the
+    /// participant is skipped.
     pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
         let account = self.state.account_of(participant, cause);
         let Some(spent) = self.used_up(Measure::VARIANTS, &account) else { return true };
@@ -44,7 +44,7 @@ impl Decider<'_> {
         false
     }
 
-    /// Whether a turn that was lost may be called for again; the sentence if not.
+    /// Returns the reason if the budgets do not allow a lost turn to run again.
     pub(crate) fn cannot_rerun(
         &mut self,
         account: &Account,
@@ -72,7 +72,7 @@ impl Decider<'_> {
         }
     }
 
-    /// The change that raises this conversation's budget.
+    /// Returns the change that raises this conversation's budget.
     pub(crate) fn raise(
         &self,
         turns: u64,
@@ -84,10 +84,10 @@ impl Decider<'_> {
     }
 }
 
-/// Whether a limit can be raised by so much for so long.
+/// Checks that a raise is within its range and that there is a limit to raise.
 ///
 /// # Errors
-/// `invalid_raise` when it makes no sense, `no_budget` when there is no limit of that kind.
+/// `invalid_raise` if the raise is outside its range, `no_budget` without a limit of that kind.
 pub fn check_raise(
     limit: &Limit,
     turns: u64,

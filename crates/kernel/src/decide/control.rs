@@ -1,9 +1,9 @@
-//! Controls: who is here, and how turns are given.
+//! Controls: they change the participants and the settings of a conversation.
 
 use std::iter;
 
 use crate::decide::Decider;
-use crate::model::command::{Actor, Control, Invite, Refusal, Rejection, NameConflict};
+use crate::model::command::{Actor, Control, Invite, NameConflict, Refusal, Rejection};
 use crate::model::event::{Change, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Profile};
@@ -25,7 +25,7 @@ const HUMAN: &str = "human";
 const ROLES_MAX: usize = 20;
 
 impl Decider<'_> {
-    /// All controls, or none: changes are collected first and become one event.
+    /// Applies all controls or none: their changes become one event.
     pub(crate) fn control(&mut self, by: &Actor, controls: Vec<Control>) -> Result<(), Rejection> {
         self.check_speaker(by)?;
         self.check_open()?;
@@ -48,6 +48,7 @@ impl Decider<'_> {
         }
         let replaced = self.check_gathering(by, &changes, confirmed)?;
         if replaced {
+            // The policy waits for the harvest, unless `end_gathering_for` returns it.
             let policy = self.policy_after(&changes).clone();
             changes.retain(|change| !matches!(change, Change::PolicySet { .. }));
             let now = self.end_gathering_for(by, policy);
@@ -96,8 +97,8 @@ impl Decider<'_> {
                     ids.iter().map(|id| self.invited(id, before)).collect();
                 vec![Change::Prodded { targets: targets? }]
             }
-            // Without proof the settings stay: the limits among them are raised by people who can
-            // prove it.
+            // Without proof only the policy's name changes: raising its limits needs a proven
+            // person.
             Control::Policy(given) if !by.proven => {
                 self.check_may_replace(given.name)?;
                 vec![Change::PolicySet {
@@ -138,7 +139,7 @@ impl Decider<'_> {
         })
     }
 
-    /// Rules under which nobody speaks without a gathering are a gathering's to bring.
+    /// Rejects a policy under which only a gathering lets agents speak, unless a gathering is open.
     fn check_gathers(&self, changes: &[Change]) -> Result<(), Rejection> {
         let chosen = |change: &Change| match change {
             Change::PolicySet { policy, .. } => {
@@ -152,9 +153,9 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// A guard's hold, and a pause that a proven person began, end by proof. Where neither is,
-    /// without it a pause ends and nothing else: a guard that begins to hold in the same moment
-    /// goes on holding.
+    /// Returns the changes of a resume. Only proof lifts a guard or ends the pause of a proven
+    /// person. Without proof a resume ends the pause alone, so a guard that trips at the same
+    /// moment keeps holding.
     fn resumed(&self, by: &Actor) -> Result<Vec<Change>, Rejection> {
         if by.proven {
             return Ok(vec![Change::GuardLifted, Change::Paused { on: false }]);
@@ -166,7 +167,7 @@ impl Decider<'_> {
         Ok(vec![Change::Paused { on: false }])
     }
 
-    /// Other rules would be a way around a guard that holds.
+    /// Rejects another policy while a guard holds, because it would be a way around the guard.
     fn check_may_replace(&self, name: PolicyName) -> Result<(), Rejection> {
         if self.state.held().is_none() || name == self.state.policy.name {
             return Ok(());
@@ -192,7 +193,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Whom somebody takes out: an agent takes out agents alone, and anybody themselves.
+    /// Returns the participant to take out. Only a person takes out another person.
     fn leaving(&self, by: &Actor, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
         let id = self.invited(id, before)?;
         if id != by.id && self.state.is_human(&id) && !self.is_person(by) {
@@ -219,7 +220,7 @@ impl Decider<'_> {
         let id = invite.participant.trim();
         let known = self.state.participant(&ParticipantId::new(id));
         let is_known = known.is_some() || invite.principal == Some(Kind::Human);
-        // The person at this computer sits in a circle under the id that they speak under.
+        // `user` is a reserved name, but the local person joins a gathering under that id.
         let sits = id == ParticipantId::USER && invite.part.is_some() && is_known;
         if !sits {
             names::check_name_of(id, is_known)
@@ -270,9 +271,9 @@ impl Decider<'_> {
         })
     }
 
-    /// What an invitation makes somebody. A principal is what the server knows, and whoever was a
-    /// person here stays one; an agent neither gives nor takes that, and makes nobody else a client
-    /// of another kind.
+    /// Returns the kind that an invitation gives a participant. The server's principal decides
+    /// first, and a person stays a person. An agent cannot change who is a person, nor the client
+    /// of another agent.
     fn kind_of(
         &self,
         by: &Actor,
@@ -313,7 +314,8 @@ impl Decider<'_> {
             );
         }
         let known = self.state.participant(id).filter(|_| *id != by.id);
-        // Who reads here knows an id by what it was: taking it out first changes nothing.
+        // Readers know an id by its former client, so uninviting it first does not free the id for
+        // another client.
         let before = || self.state.tombstones.get(id).and_then(|gone| gone.client.as_ref());
         let client_before = known.map_or_else(before, |known| known.profile.client.as_ref());
         let is_other =
@@ -396,7 +398,7 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Invalid, "incomplete_profile", message).about(id))
     }
 
-    /// No two participants may look alike, by nickname or by id. (Ruling 6.)
+    /// Rejects a nickname or an id that looks like another participant's. (Ruling 6.)
     fn check_unlike(
         &self,
         id: &ParticipantId,
@@ -427,27 +429,27 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// A link ends when fewer than two are left in it. (Ruling 27.)
+    /// Closes a link with fewer than two agents. (Ruling 27.)
     fn end_lonely_link(&mut self) {
         if self.state.is_link() && !self.state.archived && self.state.agents().count() < 2 {
             self.close(&ParticipantId::moothall());
         }
     }
 
-    /// Somebody takes no turns here any more.
+    /// Ends the turns, requests and questions of a participant that takes no more turns.
     fn lose_agent(&mut self, participant: &ParticipantId, code: &str, message: &str) {
         self.end_turns_of(participant, false, code, message);
         self.withdraw_asked(Some(participant));
         self.end_lonely_link();
     }
 
-    /// What a change brings about besides itself.
+    /// Carries out the consequences of a change: turns end or are granted.
     pub(crate) fn follow(&mut self, change: Change, cause: &crate::model::event::Cause) {
         match change {
             Change::Uninvited { participant, .. } => {
                 self.lose_agent(&participant, "uninvited", "it was uninvited")
             }
-            // What its runtime still says would otherwise be taken for a person's words.
+            // Otherwise late output of its runtime would count as a person's words.
             Change::Invited { participant, kind: Kind::Human, .. } => {
                 self.lose_agent(&participant, "became_person", "it is a person's name now");
             }
@@ -484,7 +486,7 @@ impl Decider<'_> {
     }
 }
 
-/// The no to somebody without proof, and the way forward.
+/// Returns the rejection of a caller without proof, with the ways to prove it.
 fn needs_proof(what: &str) -> Rejection {
     let message = format!(
         "{what} needs a person who can prove it, also on this computer. Use the page at the address that `moothall serve` prints, \
@@ -530,7 +532,7 @@ fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
     )
 }
 
-/// The no to whoever chooses rules under which, without a gathering, nobody would ever answer.
+/// Returns the rejection of a policy under which no agent answers without a gathering.
 pub fn needs_gathering() -> Rejection {
     let names: Vec<_> = PolicyName::chosen().map(<&str>::from).collect();
     let message = format!(
@@ -540,7 +542,7 @@ pub fn needs_gathering() -> Rejection {
     Rejection::new(Refusal::Conflict, "needs_gathering", message)
 }
 
-/// The rejection that a refused policy setting becomes.
+/// Returns the rejection of an invalid policy setting.
 pub fn policy_fault(fault: PolicyFault) -> Rejection {
     Rejection::new(
         Refusal::Invalid,

@@ -1,6 +1,6 @@
-//! The floor moves on: queued messages are taken up, rounds are stepped through, guards are
-//! watched. Who is nominated, and what a step is, says the policy's row; here is what policies
-//! share.
+//! Moves the floor: takes queued messages, steps through rounds and watches the guards. The
+//! policy's row says who is nominated and what a step is. The policies share the rest, which is
+//! here.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, PAIR_MAX, PAIR_WINDOW, WakingWords};
 use crate::model::time::Timestamp;
 
-/// The same words so often within the repeat detector's window trip it.
+/// Number of equal messages within the window that trips the repeat guard.
 pub(crate) const REPEATS_MAX: usize = 3;
 
 impl Conversation {
-    /// Counts the times within the window at which the words of one agent woke another.
+    /// Counts how often the words of one agent woke the other within [`PAIR_WINDOW`].
     pub(crate) fn pair_count(
         &self,
         pair: &(ParticipantId, ParticipantId),
@@ -25,7 +25,7 @@ impl Conversation {
         self.guards.pairs.get(pair).map_or(0, recent)
     }
 
-    /// Counts how often the newest words stand among the latest ones, themselves included.
+    /// Counts the recent messages that equal the newest one, including itself.
     pub(crate) fn repeat_count(&self) -> usize {
         let recent = &self.guards.recent;
         recent.back().map_or(0, |last| recent.iter().filter(|hash| *hash == last).count())
@@ -33,7 +33,7 @@ impl Conversation {
 }
 
 impl Decider<'_> {
-    /// Moves the floor until it has to wait for somebody.
+    /// Moves the floor until it has to wait for a turn, a person or the clock.
     pub(crate) fn settle(&mut self) {
         while !self.state.archived && !self.state.paused {
             let moves = if self.state.floor.round.is_some() {
@@ -47,7 +47,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Takes up the oldest queued message.
+    /// Takes the oldest queued message and asks its agents. Returns false if the queue is empty.
     pub(crate) fn take_queued(&mut self) -> bool {
         let Some(spoken) = self.state.floor.queue.front().cloned() else { return false };
         if let Some(message) = spoken.late {
@@ -65,7 +65,7 @@ impl Decider<'_> {
         true
     }
 
-    /// Gives each nominee a turn now, side by side.
+    /// Grants every nominee a turn now, side by side.
     pub(crate) fn grant_all(&mut self, spoken: &WakingWords) {
         let rules = self.state.rules();
         let nomination = (rules.nominate)(self.state, spoken);
@@ -81,16 +81,15 @@ impl Decider<'_> {
         }
     }
 
-    /// Whether a participant can take a turn about this now; if not, the reason is recorded.
+    /// True if a participant can take a turn about this cause now; otherwise records the reason.
     pub(crate) fn can_take_turns(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         let Some(why_not) = self.unable(id) else { return !self.is_held_for_proof(id, cause) };
         self.skip(id, why_not, cause, None);
         false
     }
 
-    /// Whether a guard holds and this comes from somebody who did not prove who they are: then it
-    /// wakes nobody, and the reason is recorded. That is asked for each turn: a guard may begin to
-    /// hold in the middle of a round. (Ruling 18.)
+    /// True if a guard holds and no proven person stands behind the cause; records the reason. Each
+    /// turn is checked, because a guard may begin to hold in the middle of a round. (Ruling 18.)
     fn is_held_for_proof(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         let Some(guard) = self.state.guards.held.filter(|_| cause.unproven) else { return false };
         let why = format!("{} until a person who can prove it goes on", guard.holds());
@@ -98,7 +97,7 @@ impl Decider<'_> {
         true
     }
 
-    /// Whether somebody who comes by itself is given no turn.
+    /// True if a remote client is offline or read-only.
     pub(crate) fn is_away(&self, id: &ParticipantId) -> bool {
         self.state
             .participant(id)
@@ -120,8 +119,9 @@ impl Decider<'_> {
         self.facts.keeps_from_turns(participant)
     }
 
-    /// Whether these words may wake this participant: an agent's are bounded by the guards
-    /// (Ruling 16.), and so are a person's without proof while one holds.
+    /// True if these words may wake this participant; otherwise records the reason. The guards
+    /// bound the words of agents, and stop unproven words of people while one of them holds.
+    /// (Ruling 16.)
     pub(crate) fn may_wake(&mut self, spoken: &WakingWords, woken: &ParticipantId) -> bool {
         if spoken.human {
             return !self.is_held_for_proof(woken, &spoken.cause);
@@ -142,7 +142,8 @@ impl Decider<'_> {
         if guards.exchanges >= self.state.policy.max_exchanges_without_human {
             return Some(Guard::Exchanges);
         }
-        // A task lives of its agents talking to each other: it has a limit of its own for all.
+        // Agents of a task are meant to talk to each other: only the task's limit of exchanges
+        // bounds them.
         if self.state.task().is_some() {
             return None;
         }
@@ -150,19 +151,19 @@ impl Decider<'_> {
         (count >= PAIR_MAX).then_some(Guard::Pair)
     }
 
-    /// A guard takes the floor. Everyone sees this event, and so is told once.
+    /// Lets a guard hold the floor. All participants see the event, so each is told once.
     fn hold(&mut self, guard: Guard) {
         self.emit(Event::GuardTripped { guard });
     }
 
-    /// Watches what crosses a link. (Ruling 18.)
+    /// Checks the guards after words crossed a link. (Ruling 18.)
     pub(crate) fn guard_exchanges(&mut self) {
         let repeated = self.state.repeat_count() >= REPEATS_MAX;
         self.guard(repeated.then_some(Guard::Repeat));
     }
 
-    /// Watches what agents say by themselves. Equal answers to a person are not a loop: repeats
-    /// hold links alone. (Ruling 16.)
+    /// Checks the guards after an agent's own words. Repeats hold only links: equal answers to a
+    /// person are not a loop. (Ruling 16.)
     pub(crate) fn guard_own(&mut self) {
         self.guard(None);
     }

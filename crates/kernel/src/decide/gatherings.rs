@@ -1,4 +1,4 @@
-//! Whether a gathering can be held as it is planned, and by those who are to take part.
+//! Checks the plan of a gathering and its members.
 
 use crate::model::command::{Refusal, Rejection};
 use crate::model::gathering::GatheringPlan;
@@ -6,7 +6,7 @@ use crate::model::participant::SeatRole;
 use crate::model::time::Millis;
 use crate::text::names;
 
-/// Fewer speakers than this are no gathering.
+/// Fewest speakers of a gathering.
 pub const SPEAKERS_MIN: usize = 2;
 /// Most beats of a hold, and most rounds of a phase.
 const BEATS_MAX: u32 = 100;
@@ -16,10 +16,10 @@ const RHYTHM_CHARS_MAX: usize = 64;
 const QUESTION_BYTES_MAX: usize = 4096;
 /// Shortest and longest time of a beat or a last word.
 const TIMES: (Millis, Millis) = (Millis::from_secs(1), Millis::from_secs(24 * 3600));
-/// Whether a gathering can run like this.
+/// Checks that a gathering can run by this plan.
 ///
 /// # Errors
-/// `invalid_gathering`, with the member of the plan that is outside its range.
+/// `invalid_gathering`, naming the field that is outside its range.
 pub fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
     let invalid =
         |message: String| Err(Rejection::new(Refusal::Invalid, "invalid_gathering", message));
@@ -49,10 +49,10 @@ pub fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
     }
 }
 
-/// Whether these can hold a gathering together: each with its name, number and part.
+/// Checks that these members can hold a gathering: each with its name, number and part.
 ///
 /// # Errors
-/// `invalid_circle`, with whoever is in the way.
+/// `invalid_circle`, naming the members in conflict or the missing part.
 pub fn check_circle<'a>(
     members: impl Iterator<Item = (&'a str, u32, SeatRole)>,
 ) -> Result<(), Rejection> {

@@ -1,5 +1,5 @@
-//! What a conversation does of what its task wants. The task decided already who may want it: here
-//! it happens, and happens once.
+//! Carries out the orders of a conversation's task. The task has checked the caller's authority
+//! already. An order that is delivered twice changes nothing the second time.
 
 use crate::decide::{Decider, title};
 use crate::model::command::{Actor, Control, Invite, Refusal, Rejection};
@@ -12,7 +12,7 @@ use crate::model::task_command::{NamedAgent, TaskOrder};
 
 /// The client and the model of an agent that a task brings in.
 const CLIENT: (&str, &str) = ("json-rpc", "remote");
-/// How many names like its own an agent is offered where the name is taken.
+/// Highest number tried behind an agent's name if the name is taken.
 const NAMES_TRIED: u32 = 20;
 
 impl Decider<'_> {
@@ -59,7 +59,7 @@ impl Decider<'_> {
         self.add(&by, agents)
     }
 
-    /// Those who are here already are not brought in again.
+    /// Invites the agents that are not here yet.
     fn add(&mut self, by: &ParticipantId, agents: Vec<NamedAgent>) -> Result<(), Rejection> {
         let asker = Actor::named(by.clone());
         let mut changes: Vec<Change> = Vec::with_capacity(agents.len());
@@ -73,7 +73,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Its invitation, under its name or the first one like it that nobody here has.
+    /// Returns the invitation of an agent under its name or the first free numbered one. If none is
+    /// free, the agent gets no nickname.
     fn invited_as(
         &self,
         asker: &Actor,
@@ -130,7 +131,7 @@ impl Decider<'_> {
 }
 
 impl Conversation {
-    /// Whether an agent may speak here: in a conversation of a task, whoever is in it.
+    /// Checks that an agent may speak here: in a task's conversation, only its participants.
     ///
     /// # Errors
     /// `not_of_task`.
@@ -143,7 +144,7 @@ impl Conversation {
     }
 }
 
-/// A title for a conversation that was given none.
+/// Returns a title made of the names of the first agents.
 fn names_of(agents: &[NamedAgent]) -> String {
     const SHOWN: usize = 4;
     let names: Vec<&str> = agents.iter().take(SHOWN).map(|one| one.name.as_str()).collect();

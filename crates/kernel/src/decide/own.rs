@@ -1,37 +1,37 @@
-//! Agents that come by themselves: what their own words are, which of them are held back, and who
-//! sets them free. (Rulings 14 and 16.)
+//! Own words: words of agents that answer no turn. They are classified, limited, and held back
+//! while a guard or a Stop holds. (Rulings 14 and 16.)
 
 use crate::decide::Decider;
 use crate::model::command::{HELD, Post, Refusal, Rejection, STOPPED};
-use crate::model::event::{SuppressedBecause, Recipient};
+use crate::model::event::{Recipient, SuppressedBecause};
 use crate::model::fold::{LIFTS_KEPT, OWN_KEPT};
 use crate::model::ids::ParticipantId;
 use crate::model::own::OwnWords;
 use crate::model::state::Conversation;
 use crate::model::time::{Millis, Timestamp};
-use crate::model::voices::{WordCounter, MINUTE, REMEMBERED};
+use crate::model::voices::{MINUTE, REMEMBERED, WordCounter};
 use crate::planted::{self, Bug};
 use crate::text::mentions::Mentions;
 
-/// Words of another agent are answered by those that come within this time.
+/// Own words within this time after another agent's words count as an answer to them.
 const NEAR: Millis = Millis::from_secs(10);
-/// Times that words without proof lift a hold within [`LIFTS_WINDOW`].
+/// Number of times that unproven words lift a hold within [`LIFTS_WINDOW`].
 const LIFTS_MAX: usize = 6;
 const LIFTS_WINDOW: Millis = Millis::from_secs(3600);
-/// Own words in a minute, of a participant, a credential and a conversation.
+/// Most own words in a minute of a participant, of a credential and of a conversation.
 pub const OWN_A_MINUTE: usize = 30;
-/// The same of a participant and a credential in the conversations of tasks, as those are told.
+/// Most own words in a minute of a participant and of a credential in a task's conversations.
 pub const TASK_OWN_A_MINUTE: usize = 60;
-/// Own words in an hour, of a participant and of a credential.
+/// Most own words in an hour of a participant and of a credential.
 pub const OWN_AN_HOUR: usize = 600;
-/// The same of the whole hall.
+/// Most own words in an hour of the whole hall.
 pub const HALL_OWN_AN_HOUR: usize = 2000;
 
 // The buffers must be at least as long as the limits counted in them.
 const _: () = assert!(OWN_A_MINUTE <= OWN_KEPT && LIFTS_MAX <= LIFTS_KEPT);
 
 impl Conversation {
-    /// Returns the guard or the Stop that holds back an agent's own words, if one does.
+    /// Returns the guard or the Stop that holds back an agent's own words, if any.
     pub(crate) fn holds_back(&self, agent: &ParticipantId) -> Option<HoldReason> {
         let stop = self.restraint.stop.as_ref().filter(|stop| !stop.excused.contains(agent));
         if let Some(stop) = stop {
@@ -40,29 +40,30 @@ impl Conversation {
         self.guards.held.map(|_| HoldReason::Guard)
     }
 
-    /// True if words of a person without proof would lift a hold now.
+    /// True if unproven words of a person would lift a hold now.
     pub(crate) fn may_lift(&self, now: Timestamp) -> bool {
         self.lifts_left(now) > 0
     }
 
-    /// Returns how often words without proof still lift a hold within the hour.
+    /// Returns the number of holds that unproven words may still lift within the hour.
     pub(crate) fn lifts_left(&self, now: Timestamp) -> usize {
         let recent = |at: &&Timestamp| now.since(**at) < LIFTS_WINDOW;
         LIFTS_MAX.saturating_sub(self.restraint.lifts.iter().filter(recent).count())
     }
 }
 
-/// A reason for which an agent's own words are held back.
+/// The reason why an agent's own words are held back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HoldReason {
     /// A guard holds the conversation.
     Guard,
-    /// This person stopped it.
+    /// This person stopped the conversation.
     Stop(ParticipantId),
 }
 
 impl Decider<'_> {
-    /// Holds back an agent's own words while a guard or a Stop does, and those that come too soon.
+    /// Rejects an agent's own words while a guard or a Stop holds them back, or if they come too
+    /// fast.
     pub(super) fn check_own(&mut self, post: &Post) -> Result<(), Rejection> {
         if planted::has(Bug::OwnWordsPassGuards) {
             return Ok(());
@@ -98,8 +99,11 @@ impl Decider<'_> {
             of_speaker.max(credential.and_then(|counted| room(counted, most, window)))
         };
         let soon = here.filter(|at| *at > self.now).max(both(a_minute, MINUTE));
-        let hour =
-            both(OWN_AN_HOUR, REMEMBERED).max(room(WordCounter::Hall, HALL_OWN_AN_HOUR, REMEMBERED));
+        let hour = both(OWN_AN_HOUR, REMEMBERED).max(room(
+            WordCounter::Hall,
+            HALL_OWN_AN_HOUR,
+            REMEMBERED,
+        ));
         match soon.max(hour) {
             Some(at) => Err(self.too_soon(post, at, hour.is_some())),
             None => Ok(()),
@@ -119,13 +123,13 @@ impl Decider<'_> {
         Rejection { wait: Some(wait), ..rejection }
     }
 
-    /// Judges an agent's own words: they are an exchange if they have to do with another agent.
+    /// Classifies an agent's own words: they are an exchange if they concern another agent.
     pub(super) fn own_words(&self, post: &Post, named: &Mentions) -> OwnWords {
         let by = &post.by.id;
         let near =
             self.state.restraint.newest_not_by(by).filter(|other| self.now.since(other.at) <= NEAR);
         let to = if let Recipient::One(id) = &post.to { Some(id) } else { None };
-        // Words that one participant alone may see are to it.
+        // Words that a single participant may see count as addressed to it.
         let readers: Vec<_> = post.only_for.iter().flatten().filter(|id| *id != by).collect();
         let to = to.or(if let [only] = readers[..] { Some(only) } else { None });
         let answered = post.reply_to.as_ref().map(|replied| &replied.from);
@@ -148,16 +152,16 @@ impl Decider<'_> {
         id != by && !self.state.is_human(id) && id.as_str() != ParticipantId::MOOTHALL
     }
 
-    /// True if whatever this agent says gives another one a turn.
+    /// True if any words of this agent give another agent a turn.
     fn wakes_all(&self, post: &Post) -> bool {
         let is_told = |id: &ParticipantId| *id != post.by.id && !post.elsewhere.contains(id);
         let hears = |id: &ParticipantId| is_told(id) && self.unable(id).is_none();
         self.state.rules().passes_on && self.state.agents().any(|agent| hears(&agent.id))
     }
 
-    /// True if a person's words without proof begin the guards' counts anew. They do until a guard
-    /// holds, and lift a hold a few times an hour: an agent that passes for a person could
-    /// otherwise lift all that is meant to stop it.
+    /// True if a person's words without proof reset the guards' counts. They do until a guard
+    /// holds, and then lift a hold at most [`LIFTS_MAX`] times an hour. Otherwise an agent that
+    /// passes for a person could lift every guard.
     pub(super) fn resets_guards(&self, post: &Post) -> bool {
         let lacks_proof = !post.by.proven && post.typed_at.is_none();
         lacks_proof && (self.state.guards.held.is_none() || self.state.may_lift(self.now))

@@ -1,37 +1,34 @@
-//! Patience: the floor waits so long for a turn and then goes on without it. Here is what is
-//! remembered of messages whose rounds are over while somebody still works on them.
-//! (Rulings 9 and 12.)
+//! Patience: the time that the floor waits for a turn before it moves on. Closed rounds are
+//! remembered here while a turn still works on their message. (Rulings 9 and 12.)
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind};
 use crate::model::ids::{ParticipantId, Seq, TurnNo};
 use crate::model::settings::Policy;
-use crate::model::state::{Conversation, ClosedRound, Floor, Reply, Round, Turn};
+use crate::model::state::{ClosedRound, Conversation, Floor, Reply, Round, Turn};
 use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 
-/// Agents that a round asks side by side at its end.
+/// Number of agents that a round asks side by side at its end.
 const SIDE_BY_SIDE_MAX: usize = 3;
 
 impl Floor {
-    /// The message that something is about: that message itself, or one with a reply to it.
+    /// Returns the message that a cause is about: the message itself, or the one it replies to.
     pub(crate) fn message_of(&self, cause: &Cause) -> Option<Seq> {
         self.rounds().find(|round| round.is_about(cause)).map(|round| round.cause.seq)
     }
 
-    /// The round that goes on, and those that are over while somebody still works on their
-    /// message.
+    /// Returns the open round, and the closed ones whose message a turn still works on.
     fn rounds(&self) -> impl Iterator<Item = &Round> {
         self.round.iter().chain(self.earlier.iter().map(|earlier| &earlier.round))
     }
 
-    /// Whether the replies to the newest message are used up, counting those that are spoken for by
-    /// turns that the floor does not wait for.
+    /// True if the cap of the newest message is used up. Replies reserved for released turns count.
     pub(crate) fn is_used_up(&self) -> bool {
         self.spent + self.reserved() >= self.cap
     }
 
-    /// The same of a message that somebody still works on.
+    /// True if the cap of this message is used up, including its reserved replies.
     pub(crate) fn is_used_up_for(&self, message: Seq) -> bool {
         let earlier = self.earlier.iter().find(|earlier| earlier.round.cause.seq == message);
         let (spent, cap) =
@@ -39,12 +36,12 @@ impl Floor {
         spent + self.reserved_for(Some(message)) >= cap
     }
 
-    /// Replies to the newest message that are spoken for.
+    /// Returns the number of replies reserved for the newest message.
     pub(crate) fn reserved(&self) -> u32 {
         self.reserved_for(self.message)
     }
 
-    /// One reply for each turn that was released and is, or may yet be, about a message.
+    /// Counts one reply for each released turn that is, or may still be, about the message.
     fn reserved_for(&self, message: Option<Seq>) -> u32 {
         let Some(message) = message else { return 0 };
         let round = self.rounds().find(|round| round.cause.seq == message);
@@ -56,8 +53,7 @@ impl Floor {
         u32::try_from(self.turns.values().filter(reserves).count()).unwrap_or(u32::MAX)
     }
 
-    /// Counts a reply to its message; to the newest one where it belongs to none that is
-    /// remembered.
+    /// Counts a reply to its message, or to the newest message if its own is not remembered.
     pub(crate) fn charge(&mut self, message: Option<Seq>) {
         let known = message.filter(|message| {
             self.message == Some(*message)
@@ -73,8 +69,7 @@ impl Floor {
         earlier.into_iter().for_each(|earlier| earlier.spent += 1);
     }
 
-    /// Where a reply counts among the others: in the round of its message, or in the one that goes
-    /// on.
+    /// Returns the remembered round of a message, or else the open round.
     pub(crate) fn round_of(&mut self, message: Option<Seq>) -> Option<&mut Round> {
         let is_earlier = |earlier: &&mut ClosedRound| Some(earlier.round.cause.seq) == message;
         self.earlier
@@ -84,7 +79,7 @@ impl Floor {
             .or(self.round.as_mut())
     }
 
-    /// The round is over. It is remembered while there is somebody who still works on its message.
+    /// Closes the round. It is remembered while a turn still works on its message.
     pub(crate) fn close_round(&mut self) {
         if let Some(round) = self.round.take() {
             self.earlier.push(ClosedRound {
@@ -96,7 +91,7 @@ impl Floor {
         }
     }
 
-    /// The time of a late answer has come: those who have not reacted to its message may.
+    /// Reopens the round of a late answer, so that agents that have not reacted to its message may.
     pub(crate) fn reopen_round(&mut self, message: Seq, reply: Seq) {
         self.queue.retain(|waiting| waiting.cause.seq != reply);
         let Some(at) = self.earlier.iter().position(|earlier| earlier.round.cause.seq == message)
@@ -115,7 +110,7 @@ impl Floor {
         });
     }
 
-    /// Forgets the messages for which nothing is open any more.
+    /// Forgets the earlier messages without an open turn or a queued late answer.
     pub(crate) fn forget_earlier(&mut self) {
         let (turns, queue) = (&self.turns, &self.queue);
         let is_open = |round: &Round| {
@@ -126,7 +121,7 @@ impl Floor {
         self.earlier.retain(|earlier| is_open(&earlier.round));
     }
 
-    /// What was said earlier is dealt with: its late answers wait for nothing.
+    /// Forgets all earlier messages, and drops their late answers from the queue.
     pub(crate) fn drop_earlier(&mut self) {
         self.earlier.clear();
         self.queue.retain(|waiting| waiting.late.is_none());
@@ -134,14 +129,14 @@ impl Floor {
 }
 
 impl Round {
-    /// Whether it waits for a turn that asks somebody about this.
+    /// True if the round has no current turn and asks this participant about this cause.
     pub(crate) fn asks(&self, participant: &ParticipantId, cause: &Cause) -> bool {
         self.current.is_none()
             && self.is_about(cause)
             && (self.forced.contains(participant) || self.polled.contains(participant))
     }
 
-    /// An agent's visible reply.
+    /// Records an agent's visible reply.
     pub(crate) fn replied(&mut self, reply: Reply, volunteered: bool) {
         self.volunteers += u32::from(volunteered);
         self.replies.push(reply);
@@ -149,8 +144,7 @@ impl Round {
 }
 
 impl Turn {
-    /// Whether it may begin without what it was asked about since, and answer this round's message
-    /// then.
+    /// True if the turn may start without its later causes and then answer this round's message.
     fn may_fall_back_to(&self, round: &Round) -> bool {
         self.running.is_none()
             && self.answers().any(|cause| round.is_about(cause))
@@ -159,8 +153,8 @@ impl Turn {
 }
 
 impl Conversation {
-    /// Until when the floor waits for a turn that is granted now; nothing where no round waits for
-    /// it.
+    /// Returns the time until which the floor waits for a turn granted now, or `None` if no round
+    /// waits for it.
     pub(crate) fn patience_for(
         &self,
         participant: &ParticipantId,
@@ -175,15 +169,15 @@ impl Conversation {
             .map(|_| now + patience)
     }
 
-    /// The turn that the round waits for, and until when.
+    /// Returns the turn that the round waits for, and the end of that wait.
     pub(crate) fn awaited(&self) -> Option<(TurnNo, Timestamp)> {
         let turn = self.turn(self.floor.round.as_ref()?.current?)?;
         let until = turn.patience.into_iter().chain(self.round_ends_at()).min();
         until.map(|until| (turn.no, until))
     }
 
-    /// The end of the round's own patience, while another message waits. A round of `/ask` keeps
-    /// its order and has none.
+    /// Returns the end of the round's own patience while another message waits. A round of `/ask`
+    /// keeps its order and has no such end.
     pub(crate) fn round_ends_at(&self) -> Option<Timestamp> {
         let waits_on = |round: &&Round| round.asked || planted::has(Bug::RoundWaitsOn);
         let round = self.floor.round.as_ref().filter(|round| !waits_on(round))?;
@@ -191,7 +185,8 @@ impl Conversation {
         round.waited_from().map(|from| from + self.policy.patience)
     }
 
-    /// The time until which a round whose patience is used up asks no more agents side by side.
+    /// Returns the time until which an overdue round asks no further agent, because
+    /// [`SIDE_BY_SIDE_MAX`] already work side by side.
     pub(crate) fn crowded_until(&self) -> Option<Timestamp> {
         let (round, end) = (self.floor.round.as_ref()?, self.round_ends_at()?);
         let beside = |turn: &&Turn| {
@@ -203,8 +198,8 @@ impl Conversation {
         until.get(SIDE_BY_SIDE_MAX - 1).copied()
     }
 
-    /// The message that an answer comes late for: its round is over, or at a place where nobody is
-    /// asked about it any more. Where nobody reacts in rounds, nothing is late.
+    /// Returns the message for which an answer is late: its round is closed, or is at the reactions
+    /// already. Answers are late only under policies that count replies.
     pub(crate) fn is_late_for(&self, turn: &Turn) -> Option<Seq> {
         let message = turn.message.filter(|_| self.counts_replies())?;
         let is_current = |round: &Round| {
@@ -216,14 +211,14 @@ impl Conversation {
 }
 
 impl Decider<'_> {
-    /// The floor goes on without a turn for which it has waited long enough.
+    /// Releases the awaited turn when its patience is used up: the floor moves on without it.
     pub(crate) fn release_awaited(&mut self) {
         if let Some((turn, _)) = self.state.awaited().filter(|(_, until)| *until <= self.now) {
             self.emit(Event::TurnReleased { turn });
         }
     }
 
-    /// The time of a late answer has come.
+    /// Emits that the round of a late answer is reopened.
     pub(crate) fn reopen_round(&mut self, message: Seq, reply: Seq) {
         let earlier =
             self.state.floor.earlier.iter().find(|earlier| earlier.round.cause.seq == message);
@@ -235,12 +230,12 @@ impl Decider<'_> {
         }
     }
 
-    /// True if another message waited for the round as long as it may.
+    /// True if another message has waited for the round's whole patience.
     pub(crate) fn is_round_over(&self) -> bool {
         self.state.round_ends_at().is_some_and(|at| at <= self.now)
     }
 
-    /// The floor does not wait for the turn that it has just granted.
+    /// Releases the turn just granted, so that the floor does not wait for it.
     pub(crate) fn release_asked(&mut self) {
         if let Some(turn) = self.state.floor.round.as_ref().and_then(|round| round.current) {
             self.emit(Event::TurnReleased { turn });

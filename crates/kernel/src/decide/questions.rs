@@ -1,17 +1,18 @@
-//! What an agent's program asks in no turn: asked, answered by a person, and withdrawn when it is
-//! not asked any more.
+//! Questions of an agent's program outside a turn: asked, answered by a person, or withdrawn.
 
 use crate::decide::Decider;
 use crate::model::command::{Refusal, Rejection};
 use crate::model::event::Event;
 use crate::model::ids::{ParticipantId, PermissionId, Seq};
-use crate::model::permission::{CARDS_MAX, OpenQuestion, Question, OpenPermission, WithdrawalReason};
+use crate::model::permission::{
+    CARDS_MAX, OpenPermission, OpenQuestion, Question, WithdrawalReason,
+};
 use crate::model::request::OpenRequest;
 use crate::model::state::{Conversation, Turn};
 
 impl Conversation {
-    /// The questions of no turn that wait for a person: the permission, the event that asks, and
-    /// whose program asks.
+    /// Returns the questions outside a turn that wait for a person: the permission, the position of
+    /// the asking event, and the participant.
     pub fn questions_asked(&self) -> impl Iterator<Item = (&PermissionId, Seq, &ParticipantId)> {
         self.floor
             .questions
@@ -19,7 +20,7 @@ impl Conversation {
             .map(|(permission, open)| (permission, open.at, &open.participant))
     }
 
-    /// True if a question of this participant's program, in a turn or in none, waits for a person.
+    /// True if a question of this participant's program, in or outside a turn, waits for a person.
     pub(crate) fn is_asking(&self, id: &ParticipantId) -> bool {
         self.open_turns().any(|turn| turn.participant == *id && turn.frozen_since.is_some())
             || self.questions_asked().any(|(_, _, asker)| asker == id)
@@ -27,7 +28,7 @@ impl Conversation {
 }
 
 impl Decider<'_> {
-    /// An agent's program asks something in no turn. What it asks already is not asked twice.
+    /// Opens a question of an agent's program outside a turn. An open question is not asked twice.
     pub(crate) fn ask_question(
         &mut self,
         permission: PermissionId,
@@ -63,7 +64,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Rejects a question more of an agent whose questions wait already. (Ruling 12.)
+    /// Rejects another question of an agent with [`CARDS_MAX`] waiting ones. (Ruling 12.)
     pub(crate) fn check_questions(&self, asker: &ParticipantId) -> Result<(), Rejection> {
         let turns = self.state.open_turns().filter(|turn| turn.participant == *asker);
         let in_turns: usize = turns.map(|turn| turn.permissions.len()).sum();
@@ -78,7 +79,7 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Conflict, "too_many_questions", message).about(asker))
     }
 
-    /// Ends the questions of turns and the requests whose time to be answered is over.
+    /// Ends the questions of turns and the requests whose time to answer has run out.
     pub(crate) fn end_overdue_cards(&mut self) {
         let now = self.now;
         let is_over = |waiting: &OpenPermission| waiting.expires <= now;
@@ -104,7 +105,7 @@ impl Decider<'_> {
         }
     }
 
-    /// The floor goes on without a participant whose program waits for a person. (Ruling 12.)
+    /// Releases the round's current turn if its participant waits for a person. (Ruling 12.)
     pub(crate) fn release_asking(&mut self) {
         let current = self.state.floor.round.as_ref().and_then(|round| round.current);
         let asks = |turn: &&Turn| self.state.is_asking(&turn.participant);
@@ -114,8 +115,8 @@ impl Decider<'_> {
         }
     }
 
-    /// What a participant asked in no turn is not asked any more when it has left; of all of them
-    /// when nobody is named.
+    /// Withdraws the requests and the questions outside a turn of one participant, or of all for
+    /// `None`.
     pub(crate) fn withdraw_asked(&mut self, of: Option<&ParticipantId>) {
         let is_theirs = |participant: &ParticipantId| of.is_none_or(|id| participant == id);
         let waits = |open: &OpenRequest| open.waiting().is_some() && is_theirs(&open.participant);

@@ -1,4 +1,4 @@
-//! Words that are refused: kept in the trace as long as there is room for them, and counted beyond.
+//! Refused words: kept in the trace up to a limit, and only counted above it.
 
 use crate::decide::{Decider, DroppedWords};
 use crate::model::command::{Post, Refusal, Rejection};
@@ -6,11 +6,12 @@ use crate::model::event::{Event, SuppressedBecause};
 use crate::model::ids::ParticipantId;
 use crate::model::refused::{KEPT_BYTES_MAX, KEPT_MAX, RefusedWords};
 
-/// Participants of whom it is remembered. Words of any more are refused and not kept.
+/// Most participants whose refused words are remembered. Words of further ones are refused and not
+/// kept.
 const PARTICIPANTS_MAX: usize = 400;
 
 impl Decider<'_> {
-    /// Refuses words for a reason, and keeps them as long as there is room for them.
+    /// Returns the rejection of words for a reason, and keeps the words up to the limit.
     pub(crate) fn refuse(
         &mut self,
         post: &Post,
@@ -56,7 +57,7 @@ impl Decider<'_> {
         room
     }
 
-    /// Tells how much was not kept of those whose time is over.
+    /// Emits the amount of unkept words for each participant whose hour has ended.
     pub(crate) fn tell_of_the_unkept(&mut self) {
         for participant in self.state.refused.due(self.now) {
             let (count, bytes) = self.facts.unkept.get(&participant).copied().unwrap_or_default();
@@ -84,12 +85,12 @@ mod tests {
         state: Conversation,
         log: Vec<RecordedEvent>,
         now: Timestamp,
-        /// The last refused words were only counted.
+        /// True if the last refused words were only counted.
         counted: bool,
     }
 
     impl Scene {
-        /// With agents who are muted.
+        /// Returns a conversation in which these agents are muted.
         fn with_muted(agents: &[&str]) -> Self {
             let mut room = Self {
                 state: Conversation::new("r".into()),

@@ -1,18 +1,18 @@
-//! Requests of agents: asked, answered by a person, carried out by the engine, and told to their
-//! asker.
+//! Requests of agents: asked, answered by a person, carried out by the engine, and reported to
+//! their asker.
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::{Cause, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::{ParticipantId, PermissionId, Seq};
-use crate::model::permission::{CARDS_MAX, OptionKind, Question, OpenPermission};
+use crate::model::permission::{CARDS_MAX, OpenPermission, OptionKind, Question};
 use crate::model::request::{OpenRequest, Request, Stage};
 use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::state::Conversation;
 use crate::model::talk::{REFUSAL_LASTS, REFUSALS_MAX, TalkOutcome, TalkRefusal, TalkRequest};
 use crate::model::time::{Millis, Timestamp};
 
-/// The end of a request without a person's yes.
+/// The end of a request that was not allowed.
 #[derive(Clone)]
 enum RequestFailure {
     Refused(ParticipantId),
@@ -20,7 +20,7 @@ enum RequestFailure {
 }
 
 impl Conversation {
-    /// The open permission with which a participant asks for just this.
+    /// Returns the permission of an open, equal request of this participant, if any.
     pub fn request_asked(
         &self,
         participant: &ParticipantId,
@@ -31,14 +31,14 @@ impl Conversation {
         self.floor.requests.iter().find(|(_, open)| same(open)).map(|(permission, _)| permission)
     }
 
-    /// The requests of agents that wait for a person: the permission, the event that asks, and the
-    /// asker.
+    /// Returns the requests that wait for a person: the permission, the position of the requesting
+    /// event, and the asker.
     pub fn requests_asked(&self) -> impl Iterator<Item = (&PermissionId, Seq, &ParticipantId)> {
         let asked = self.floor.requests.iter().filter(|(_, open)| open.waiting().is_some());
         asked.map(|(permission, open)| (permission, open.at, &open.participant))
     }
 
-    /// The requests that people allowed and that have no outcome yet, with their askers.
+    /// Returns the allowed requests without an outcome yet, with their askers.
     pub(crate) fn requests_allowed(
         &self,
     ) -> impl Iterator<Item = (&PermissionId, &ParticipantId, &Request)> {
@@ -46,7 +46,7 @@ impl Conversation {
         allowed.map(|(permission, open)| (permission, &open.participant, &open.request))
     }
 
-    /// Returns the outcome of a start in words, for its asker and for everybody else who is there.
+    /// Returns the outcome of a start in words, for its asker and the other participants.
     pub(crate) fn account_of_start(
         &self,
         start: &StartRequest,
@@ -75,7 +75,7 @@ impl Conversation {
         format!("{what}. {came}")
     }
 
-    /// Returns the outcome of a wish to talk in words.
+    /// Returns the outcome of a request to talk in words.
     pub(crate) fn account_of_talk(
         &self,
         talk: &TalkRequest,
@@ -129,7 +129,7 @@ impl Conversation {
         }
     }
 
-    /// Remembers a person's no for an hour, and forgets those that are over.
+    /// Remembers a refusal for [`REFUSAL_LASTS`], and forgets the expired ones.
     pub(crate) fn apply_talk_settled(
         &mut self,
         participant: &ParticipantId,
@@ -147,7 +147,7 @@ impl Conversation {
 }
 
 impl Decider<'_> {
-    /// An agent asks for something. What it asks already is not asked twice.
+    /// Opens a request of an agent. An equal open request is not opened twice.
     pub(crate) fn ask_request(
         &mut self,
         permission: PermissionId,
@@ -201,7 +201,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// A person's no to a wish to talk lasts an hour.
+    /// Rejects a request to talk to a name refused within the last hour, or to any name after
+    /// [`REFUSALS_MAX`] refusals.
     fn check_refused(&self, by: &Actor, request: &Request) -> Result<(), Rejection> {
         let Request::Talk(talk) = request else { return Ok(()) };
         let now = self.now;
@@ -252,14 +253,14 @@ impl Decider<'_> {
         }
     }
 
-    /// The engine started what a person allowed, or could not.
+    /// Settles an allowed start with the engine's outcome.
     pub(crate) fn start_done(&mut self, permission: &PermissionId, outcome: StartOutcome) {
         if self.is_allowed(permission) {
             self.settle_start(permission, outcome);
         }
     }
 
-    /// The engine linked the two that a person allowed to talk, or could not.
+    /// Settles an allowed request to talk with the engine's outcome.
     pub(crate) fn talk_done(&mut self, permission: &PermissionId, outcome: TalkOutcome) {
         if self.is_allowed(permission) {
             self.settle_talk(permission, outcome);
@@ -309,11 +310,12 @@ impl Decider<'_> {
 
     fn settle_request(&mut self, asker: &ParticipantId, settled: Event) {
         let cause = self.emit(settled);
-        // What comes of it is the asker's own doing, and is charged to it.
+        // The asker caused the outcome, so the turn is charged to the asker.
         self.tell_asker(asker, &Cause { from: asker.clone(), ..cause });
     }
 
-    /// Gives the asker a turn at once. If it may not be woken now, its next turn tells it.
+    /// Grants the asker a turn at once. If a guard holds, the asker reads the outcome in its next
+    /// turn.
     fn tell_asker(&mut self, asker: &ParticipantId, cause: &Cause) {
         if self.state.archived || !self.state.rules().tells_outcomes {
             return;

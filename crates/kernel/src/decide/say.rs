@@ -1,16 +1,17 @@
-//! Contributions: what a participant says, answers or keeps to itself.
+//! Contributions of participants: messages, replies and passes.
 
 use std::collections::BTreeSet;
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Post, Refusal, Rejection};
 use crate::model::event::{
-    Cause, Event, Fault, MentionPlace, Outcome, Posted, SuppressedBecause, Recipient, TurnKind, Usage,
+    Cause, Event, Fault, MentionPlace, Outcome, Posted, Recipient, SuppressedBecause, TurnKind,
+    Usage,
 };
 use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::message_part::Span;
 use crate::model::participant::{Kind, Participant};
-use crate::model::state::{Conversation, Round, WakingWords, Turn};
+use crate::model::state::{Conversation, Round, Turn, WakingWords};
 use crate::policy::{EmptyReply, UnsolicitedRule};
 use crate::text;
 use crate::text::mentions::{self, Mentions};
@@ -23,7 +24,7 @@ pub const HUMAN_BYTES_MAX: usize = 64 * 1024;
 /// Longest message of an agent, in bytes.
 pub const AGENT_BYTES_MAX: usize = 256 * 1024;
 
-/// Checks that a message is not too long for who says it.
+/// Checks that a message is not too long for its speaker.
 ///
 /// # Errors
 /// `message_too_large`.
@@ -62,7 +63,8 @@ impl Decider<'_> {
         self.post_as_agent(post)
     }
 
-    /// Only people say who answers, and only agents that are here do.
+    /// Rejects `asks` from an agent, during a gathering, or for participants that take no turns
+    /// here.
     fn check_asks(&self, post: &Post, human: bool) -> Result<(), Rejection> {
         let Some(first) = post.asks.first() else { return Ok(()) };
         if !human {
@@ -128,15 +130,16 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Keeps with words why they ask no agent, and a name that reaches no participant: names are
-    /// resolved now, not by a later roster. (Ruling 19.)
+    /// Records with a message why it asks no agent, and a name that no participant bears. Names are
+    /// resolved now, not against a later roster. (Ruling 19.)
     pub(crate) fn with_silence(&self, posted: Posted, named: &Mentions) -> Posted {
         let (seq, unproven) = (self.state.head.next(), posted.lacks_person());
         let id = EventId::of(&self.state.stream, seq, self.now);
         let cause = Cause { seq, id, from: posted.from.clone(), depth: posted.depth, unproven };
         let silence = self.state.silence_of(&WakingWords::of(&posted, cause), &posted.body, named);
         let posted = Posted { silence: silence.map(Box::new), ..posted };
-        // The answer to the speaker says it; words that the server brought are answered to none.
+        // The stray name goes into the answer to the speaker. Words that the server posts have no
+        // such answer.
         if posted.via || posted.stray_name().is_some() {
             return posted;
         }
@@ -155,7 +158,7 @@ impl Decider<'_> {
             to: post.to,
             fingerprint: fingerprint(&post.body),
             body: post.body,
-            // Whoever may not see it is not named by it.
+            // A participant that may not see the words is not mentioned by them.
             mentions: named.participants.iter().filter(|id| may_see(id)).cloned().collect(),
             places: places_of(named, may_see),
             depth,
@@ -185,7 +188,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Answers shared names with a hint. (Ruling 15.)
+    /// Asks the speaker back about each name that several participants share. (Ruling 15.)
     fn hint(&mut self, named: &Mentions, cause: &Cause) {
         for (word, ids) in &named.ambiguous {
             let lines: Vec<_> =
@@ -200,7 +203,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A message of the server to whoever spoke.
+    /// Posts a message of the server to the speaker.
     fn tell(&mut self, text: &str, cause: &Cause) {
         let posted = self.server_words(
             text.to_owned(),
@@ -247,13 +250,14 @@ impl Decider<'_> {
         self.admit_unsolicited(post)
     }
 
-    /// The turn that a client's own words would answer: the running one, or the one about to run.
+    /// Returns the turn that a client's words answer by default: the running one, or the next to
+    /// run.
     fn own_turn(&self, id: &ParticipantId) -> Option<TurnNo> {
         self.state.front_turn(id).map(|turn| turn.no)
     }
 
-    /// The open turn that a client's words answer: the one of which they name a cause, or the
-    /// oldest where they name nothing. (Ruling 5.)
+    /// Returns the open turn that a client's words answer: the one with the cause that they reply
+    /// to, or the oldest if they reply to nothing. (Ruling 5.)
     fn turn_answered(&self, by: &ParticipantId, reply_to: Option<&Cause>) -> Option<TurnNo> {
         let Some(replied) = reply_to else { return self.own_turn(by) };
         let mut own = self.state.open_turns().filter(|turn| turn.participant == *by);
@@ -261,7 +265,7 @@ impl Decider<'_> {
             .map(|turn| turn.no)
     }
 
-    /// Muted participants and paused conversations take no words of agents; the words are kept.
+    /// Rejects and keeps the words of a muted participant, or in a paused or archived conversation.
     /// (Ruling 20.)
     fn check_may_speak(&mut self, post: &Post) -> Result<(), Rejection> {
         match self.silence_of(&post.by.id) {
@@ -295,7 +299,7 @@ impl Decider<'_> {
         None
     }
 
-    /// An agent speaks without having been asked. (Ruling 21.)
+    /// Admits words of an agent that was not asked. (Ruling 21.)
     fn admit_unsolicited(&mut self, post: Post) -> Result<(), Rejection> {
         self.check_own(&post)?;
         let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
@@ -324,7 +328,7 @@ impl Decider<'_> {
 
     fn check_reply_limits(&mut self, post: &Post, depth: u32) -> Result<(), Rejection> {
         let floor = &self.state.floor;
-        // The one who was asked may still answer: that reply is spoken for.
+        // The replies of agents that were asked already are reserved.
         let promised = floor.round.as_ref().map_or(0, Round::promised) + floor.reserved();
         let (code, message) = if depth > self.state.policy.max_depth {
             (
@@ -339,14 +343,14 @@ impl Decider<'_> {
         Err(self.refuse(post, SuppressedBecause::Capped, code, message))
     }
 
-    /// An agent's visible words, and what the policy makes of them.
+    /// Posts an agent's words and applies the policy to them.
     pub(crate) fn spoke(&mut self, posted: Posted) -> Cause {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.after_words(&WakingWords::of(&posted, cause.clone()));
         cause
     }
 
-    /// Whoever answers a newer turn answers no older one any more.
+    /// Cancels the older turns of a participant that answers a newer one.
     fn end_older(&mut self, by: &ParticipantId, turn: TurnNo) {
         let older: Vec<_> = self
             .state
@@ -364,7 +368,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A client answers its turn by posting.
+    /// Finishes a turn that its client answers by posting.
     fn finished_by_post(&mut self, turn: TurnNo, post: Post) {
         self.end_older(&post.by.id, turn);
         self.ensure_started(turn);
@@ -372,7 +376,7 @@ impl Decider<'_> {
         self.finish(turn, post, usage);
     }
 
-    /// The runtime is done with a turn.
+    /// Finishes a turn with the result of its runtime.
     pub(crate) fn finished(
         &mut self,
         no: TurnNo,
@@ -437,12 +441,13 @@ impl Decider<'_> {
         self.answer(no, posted, usage);
     }
 
-    /// The words that answer a turn, as they are shown.
+    /// Returns the message that answers a turn, shortened to [`AGENT_BYTES_MAX`].
     fn reply_of(&self, turn: &Turn, post: Post) -> Posted {
         let whole = post.body.len() <= AGENT_BYTES_MAX;
         let body = if whole {
             post.body
         } else {
+            // 32 bytes leave room for the note.
             format!("{}\n\n[truncated]", text::cut(&post.body, AGENT_BYTES_MAX - 32))
         };
         let named = mentions::named(&body, &self.state.participants, &turn.participant);
@@ -463,7 +468,7 @@ impl Decider<'_> {
         self.with_silence(posted, &named)
     }
 
-    /// The words that answer a turn end it in the same append.
+    /// Posts a reply and ends its turn in the same append.
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);
@@ -471,7 +476,7 @@ impl Decider<'_> {
         self.heed_piece(&posted.from, cause.id, &posted.body);
     }
 
-    /// What the policy does about words that are now visible.
+    /// Applies the policy to words that are now visible.
     pub(crate) fn after_words(&mut self, spoken: &WakingWords) {
         (self.state.rules().on_reply)(self, spoken);
     }
@@ -493,7 +498,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A typed pass.
+    /// Passes the caller's talking piece, or else the caller's open turn.
     pub(crate) fn pass(
         &mut self,
         by: &Actor,
@@ -519,7 +524,7 @@ impl Decider<'_> {
     }
 }
 
-/// Returns the places of names, of those participants alone that may see the words.
+/// Returns the places of mentions, limited to participants that may see the words.
 fn places_of(named: &Mentions, may_see: impl Fn(&ParticipantId) -> bool) -> Box<[MentionPlace]> {
     let place = |place: &mentions::NamePlace| {
         let seeing = place.participants.iter().filter(|id| may_see(id));
@@ -530,7 +535,7 @@ fn places_of(named: &Mentions, may_see: impl Fn(&ParticipantId) -> bool) -> Box<
     named.places.iter().filter_map(place).collect()
 }
 
-/// The no to whoever would hand on what somebody else holds.
+/// Returns the rejection of a caller that passes a piece without holding it.
 pub fn not_your_piece() -> Rejection {
     Rejection::new(Refusal::Conflict, "not_your_piece", "Somebody else holds the talking piece.")
 }
@@ -540,8 +545,8 @@ fn nothing_to_pass(id: &ParticipantId) -> Rejection {
     Rejection::new(Refusal::Conflict, "no_open_turn", message).about(id)
 }
 
-/// What an ASCII character counts as in a fingerprint: a letter in lower case, a digit as it is;
-/// anything else as nothing, which is 0.
+/// ASCII characters as a fingerprint counts them: letters in lower case, digits unchanged, and 0
+/// for ignored characters.
 const FOLDED: [u8; 128] = {
     let mut folded = [0; 128];
     let mut byte = 0_u8;
@@ -554,8 +559,8 @@ const FOLDED: [u8; 128] = {
     folded
 };
 
-/// Hash of the folded words: letters and digits in lower case, so that punctuation and spacing do
-/// not hide a repetition.
+/// Returns the FNV-1a hash of the letters and digits in lower case, so that punctuation and spacing
+/// do not hide a repetition.
 fn fingerprint(body: &str) -> u32 {
     const EMPTY: u32 = 0x811c_9dc5;
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
@@ -574,7 +579,7 @@ fn fingerprint(body: &str) -> u32 {
 mod tests {
     use super::fingerprint;
 
-    /// Logs hold these: they stay what they are.
+    /// Logs contain these hashes, so they must not change.
     #[test]
     fn a_repetition_is_known_whatever_its_case_and_punctuation() {
         for (said, hash) in [

@@ -1,4 +1,4 @@
-//! Summaries that participants make of what no longer fits into their memory.
+//! Summaries of words that no longer fit into a participant's memory.
 
 use crate::decide::Decider;
 use crate::decide::turns::bounded;
@@ -8,11 +8,11 @@ use crate::model::summary::SUMMARY_BYTES_MAX;
 use crate::text;
 
 impl Decider<'_> {
-    /// Keeps a summary for the turns to come. One that nobody needs is no fault: the turn goes on
-    /// without it.
+    /// Stores a summary for later turns. An empty, stale or outdated summary is not an error: the
+    /// turn continues without it.
     ///
-    /// What was erased after the words were read may be in the summary, so then it is not kept, and
-    /// the next turn makes another.
+    /// Words erased after they were read may be in the summary. Such a summary is dropped, and the
+    /// next turn makes another one.
     pub(crate) fn summarise(
         &mut self,
         no: TurnNo,

@@ -1,8 +1,8 @@
-//! Decides about tasks: who is admitted, who may manage, which conversations there are. What a
-//! conversation does of it stands in `orders`.
+//! Decides tasks: who is admitted, who may manage, and which conversations exist. Their
+//! conversations carry out the orders in `orders`.
 //!
-//! Whether somebody may manage is asked before anything else about the task, so that nobody else
-//! learns who is admitted.
+//! The right to manage is checked before anything else about a task, so that other callers do not
+//! learn who is admitted. (Ruling 37.)
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ use crate::model::task::{NewConversation, Task, TaskEvent, TaskStatus, TaskTerms
 use crate::model::task_command::TaskCommand;
 use crate::model::time::{Millis, Timestamp};
 
-/// Most agents of one task. A conversation of it takes as many, with its manager.
+/// Most agents of one task. Each of its conversations takes at most [`PARTICIPANTS_MAX`].
 pub const TASK_AGENTS_MAX: usize = 1000;
 /// Most conversations of one task.
 pub const TASK_CONVERSATIONS_MAX: usize = 1000;
 
 impl Task {
-    /// Decides about a command. The events are already applied to `self` when they are returned.
+    /// Decides a command and applies its events to `self` before it returns them.
     pub fn decide(&mut self, now: Timestamp, command: Command) -> Decision {
         let mut decider = TaskDecider { now: now.max(self.last_ts), state: self, out: Vec::new() };
         let outcome = match command {
@@ -30,8 +30,8 @@ impl Task {
                 decider.tick();
                 Ok(())
             }
-            // The time that a manager has goes on while the server does not: nobody could be asked
-            // again.
+            // A manager's deadline is not moved by the server's downtime: the manager could not be
+            // asked again.
             Command::Engine(_) => Ok(()),
             Command::Client(_) => Err(no_task("This is a task, and no conversation.")),
         };
@@ -39,13 +39,13 @@ impl Task {
         Decision { events, outcome, charges: Vec::new(), unkept: None }
     }
 
-    /// When it next has to look at the clock.
+    /// Returns the manager's deadline while the task waits for an answer.
     pub(crate) fn wake_at(&self) -> Option<Timestamp> {
         self.until.filter(|_| self.status == TaskStatus::Waiting)
     }
 
-    /// Rejects every agent but its manager. A connection makes no difference: the task names an
-    /// agent.
+    /// Rejects every agent but the task's manager. The manager may use any connection, because the
+    /// task names an agent.
     ///
     /// # Errors
     /// `not_found`, `task_over` or `not_manager`, in this order.
@@ -65,7 +65,7 @@ impl Task {
         Err(Rejection::new(Refusal::Forbidden, "not_manager", message))
     }
 
-    /// Whether an agent is admitted.
+    /// Rejects an agent that is not admitted.
     ///
     /// # Errors
     /// `not_admitted`.
@@ -77,7 +77,8 @@ impl Task {
         Err(Rejection::new(Refusal::Forbidden, "not_admitted", message).about(agent))
     }
 
-    /// Whether words may be said in its conversations now; its manager may say some at any time.
+    /// Rejects words in the task's conversations while the task takes none. The app's manager may
+    /// speak at any time.
     ///
     /// # Errors
     /// `task_closed`.
@@ -89,13 +90,13 @@ impl Task {
     }
 }
 
-/// The agents for whom a task is asked for, and its first conversation.
+/// The invited agents of a requested task, and its first conversation.
 struct Admission {
     invited: Vec<ParticipantId>,
     first: Option<NewConversation>,
 }
 
-/// A decision about a task being made.
+/// A decision about a task in progress.
 struct TaskDecider<'a> {
     state: &'a mut Task,
     now: Timestamp,
@@ -158,7 +159,7 @@ impl TaskDecider<'_> {
         self.out.push(recorded);
     }
 
-    /// Checks for whom a task is asked for, and names each once.
+    /// Checks the agents of a requested task and removes duplicates.
     fn admission(
         &self,
         by: &ParticipantId,
@@ -187,7 +188,7 @@ impl TaskDecider<'_> {
         Ok(Admission { invited, first })
     }
 
-    /// A manager is heard once, and not after its time.
+    /// Accepts or rejects a waiting task. A second or late answer changes nothing.
     fn answer(&mut self, refusal: Option<Option<String>>) {
         if self.state.status != TaskStatus::Waiting {
             return;
@@ -198,8 +199,9 @@ impl TaskDecider<'_> {
         }
     }
 
-    /// Whoever left while it waited is not in it: neither in its conversation. Where all did, it is
-    /// over at once.
+    /// Accepts the task and opens its first conversation without the agents that left in the
+    /// meantime. If the initiator left, the conversation is not opened. If all left, the task
+    /// closes at once.
     fn accept(&mut self) {
         self.emit(TaskEvent::Accepted);
         if self.state.admitted.is_empty() {
@@ -229,7 +231,8 @@ impl TaskDecider<'_> {
         Ok(())
     }
 
-    /// Whoever is the last to leave ends it; its conversations stay as they are.
+    /// Removes an agent that leaves. The last one to leave closes the task; its conversations stay
+    /// as they are.
     fn leave(&mut self, agent: ParticipantId) {
         if !self.state.admitted.contains_key(&agent) {
             return;
@@ -279,7 +282,8 @@ impl TaskDecider<'_> {
         }
     }
 
-    /// Changes nothing if it is managed so already, or over.
+    /// Sets or removes the manager. Changes nothing if the manager is the same or the task has
+    /// ended.
     fn entrust(
         &mut self,
         manager: Option<ParticipantId>,
@@ -308,7 +312,7 @@ impl TaskDecider<'_> {
     }
 }
 
-/// Whether a task admits so many agents.
+/// Rejects a number of agents above the task's limit.
 fn check_room(terms: TaskTerms, agents: usize) -> Result<(), Rejection> {
     let most = terms.agents_max.map_or(TASK_AGENTS_MAX, |most| TASK_AGENTS_MAX.min(most as usize));
     if agents <= most {
@@ -317,13 +321,13 @@ fn check_room(terms: TaskTerms, agents: usize) -> Result<(), Rejection> {
     Err(too_many(format!("A task of this app admits at most {most} agents")))
 }
 
-/// Each once, in the order given.
+/// Returns each agent once, in the order given.
 fn distinct(agents: Vec<ParticipantId>) -> Vec<ParticipantId> {
     let mut seen = BTreeSet::new();
     agents.into_iter().filter(|agent| seen.insert(agent.clone())).collect()
 }
 
-/// A conversation has room for those for whom it is begun and for whoever begins it.
+/// Rejects a conversation that has more than [`PARTICIPANTS_MAX`] participants with its creator.
 fn check_capacity(
     conversation: Option<&NewConversation>,
     by: &ParticipantId,

@@ -1,8 +1,10 @@
-//! Turns: granted, started, ended once; and the permissions that keep their clock still.
+//! Turns: granted, started and ended once. Also the permissions that stop a turn's clock.
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
-use crate::model::event::{Cause, Event, Fault, Outcome, Posted, Recipient, TurnKind, Usage, TurnReason, WhyNot};
+use crate::model::event::{
+    Cause, Event, Fault, Outcome, Posted, Recipient, TurnKind, TurnReason, Usage, WhyNot,
+};
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Memory, Participant};
 use crate::model::permission::{
@@ -13,13 +15,13 @@ use crate::model::time::Millis;
 use crate::planted::{self, Bug};
 use crate::text;
 
-/// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is
-/// generous.
+/// Longest time that a turn waits for a runtime to accept it. A busy terminal accepts late, so this
+/// is generous.
 const WAIT_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
-    /// Grants a turn, or widens the one that waits. Every turn passes here, so this is where the
-    /// depth limit and the budgets stop one.
+    /// Grants a turn, or widens the waiting one. The depth limit and the budgets are checked here
+    /// because every grant passes here.
     pub(crate) fn grant(
         &mut self,
         participant: &ParticipantId,
@@ -36,7 +38,7 @@ impl Decider<'_> {
                 Some("the depth limit is reached"),
             );
         }
-        // A turn that is widened was paid for.
+        // A waiting turn was charged when it was granted.
         if self.state.waiting_turn(participant).is_none() && !self.can_afford(participant, cause) {
             return;
         }
@@ -51,7 +53,7 @@ impl Decider<'_> {
                 expires: self.now + WAIT_MAX,
                 patience: self.state.patience_for(participant, cause, self.now),
             },
-            // A prod has no words: whoever waits to answer some goes on to answer those.
+            // A prod has no words, so a waiting turn keeps its cause.
             Some(waiting) if why == TurnReason::Prod && waiting.kind == TurnKind::Reply => {
                 if !waiting.may_pass {
                     return;
@@ -64,7 +66,7 @@ impl Decider<'_> {
                     cause: waiting.cause.clone(),
                 }
             }
-            // A turn that somebody must answer stays one, whoever else asks.
+            // A turn that must be answered does not become one that may pass.
             Some(waiting) if waiting.kind == TurnKind::Reply && !waiting.may_pass => {
                 Event::TurnWidened {
                     turn: waiting.no,
@@ -90,8 +92,8 @@ impl Decider<'_> {
         self.emit(event);
     }
 
-    /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit.
-    /// (Ruling 10.)
+    /// True if the cause has reached the depth limit. Links and gatherings have limits of their
+    /// own. (Ruling 10.)
     fn too_deep(&self, cause: &Cause) -> bool {
         self.state.rules().counts_depth && cause.depth >= self.state.policy.max_depth
     }
@@ -124,8 +126,8 @@ impl Decider<'_> {
         }
     }
 
-    /// A turn began without what it was widened with: that is asked in a turn of its own, if its
-    /// message has a reply left.
+    /// Grants another turn for causes that came too late for a started turn, if their message has a
+    /// reply left.
     fn ask_about_the_rest(&mut self, turn: &Turn) {
         let message = self
             .state
@@ -164,8 +166,8 @@ impl Decider<'_> {
         });
     }
 
-    /// A result can outrun the news of its start. It covers what its participant was told with the
-    /// turn; a cause that was queued took effect after it was said.
+    /// Starts a waiting turn whose result overtook the report of its start. The turn covers events
+    /// up to `asked_at`, because a queued cause takes effect later than it was said.
     pub(crate) fn ensure_started(&mut self, no: TurnNo) {
         let waiting = self.state.turn(no).filter(|turn| turn.running.is_none());
         if let Some(through) = waiting.map(|turn| turn.asked_at) {
@@ -201,9 +203,9 @@ impl Decider<'_> {
         }
     }
 
-    /// Whether a turn that began has told its participant, for good, what it covers: whoever has a
-    /// memory of its own heard it as soon as the turn had begun; all others are told anew what they
-    /// have not answered. Whoever only listens loses nothing by hearing it twice.
+    /// True if a started turn delivered its prompt for good. Only participants with a memory of
+    /// their own keep a prompt; the others are prompted anew with what they have not answered. A
+    /// listening turn may be delivered twice without harm.
     fn prompt_was_delivered(&self, turn: &Turn) -> bool {
         let remembers =
             |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
@@ -212,8 +214,7 @@ impl Decider<'_> {
             && self.state.participant(&turn.participant).is_some_and(remembers)
     }
 
-    /// What waits for an answer to something that was just answered need not be asked: each cause
-    /// is covered once.
+    /// Cancels a waiting turn whose causes were just answered: each cause is covered once.
     fn end_covered(&mut self, id: &ParticipantId) {
         let Some(cursor) = self.state.participant(id).map(|participant| participant.cursor) else {
             return;
@@ -226,8 +227,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A turn could not be answered: it ends, people see that it did, and the next agent goes on.
-    /// (Ruling 13.)
+    /// Ends a turn that failed and shows people the failure. The next agent is asked. (Ruling 13.)
     pub(crate) fn fail(&mut self, no: TurnNo, outcome: Outcome, fault: Fault, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let fault =
@@ -251,7 +251,7 @@ impl Decider<'_> {
         self.emit(Event::Posted(Posted { turn: Some(no), error: Some(Box::new(fault)), ..words }));
     }
 
-    /// Nobody waits for a client that has gone. (Ruling 5.)
+    /// Fails the turns of remote clients that have gone. (Ruling 5.)
     pub(crate) fn end_turns_of_the_gone(&mut self) {
         let gone = |turn: &&Turn| self.facts.gone.contains(&turn.participant);
         let comes_itself = |turn: &&Turn| {
@@ -270,8 +270,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Whether nobody waited for what failed: somebody who might have spoken, and whom the floor
-    /// had left behind, or who never took it up.
+    /// True if the failure of a turn is not shown: the turn could pass, and the floor had released
+    /// it or its remote client never started it.
     fn fails_unseen(&self, turn: &Turn) -> bool {
         let comes_itself =
             self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
@@ -290,9 +290,9 @@ impl Decider<'_> {
         self.fail(no, Outcome::Expired, fault, usage);
     }
 
-    /// A restart lost a running turn: it waits to be run again. Where another waits behind it, that
-    /// one takes over its causes and what was owed to them: nobody has two waiting turns, and no
-    /// cause is answered twice.
+    /// Puts a running turn that a restart lost back to waiting. If another turn of its participant
+    /// waits already, that turn takes over its causes and obligations. A participant never has two
+    /// waiting turns, and each cause is answered once.
     pub(crate) fn lost(&mut self, no: TurnNo, attempt: u32) {
         let running =
             self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
@@ -358,7 +358,7 @@ impl Decider<'_> {
                 "Only a running turn can ask for permission.",
             ));
         };
-        // After a restart, what stands open already is asked once more, and is the same question.
+        // A restarted runtime asks an open question again, under the same id.
         if open.permissions.contains_key(&permission) {
             return Ok(());
         }
@@ -385,7 +385,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// A person's words mean one option, and the first answer counts.
+    /// Answers a permission with the option that a person's words mean. Only the first answer
+    /// counts.
     pub(crate) fn answer_permission(
         &mut self,
         permission: &PermissionId,
@@ -401,8 +402,8 @@ impl Decider<'_> {
         let options = of_turn.or(of_request).map(|waiting| &waiting.options).or(of_none);
         let Some(options) = options else { return Err(self.settled(permission)) };
         let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
-        // Refusing is free, and is the way out for an agent without a budget. A question that
-        // cannot be refused is answered.
+        // Refusing needs no budget: it is the way out for an agent without money. A question
+        // without a refusing option can always be answered.
         let can_be_refused = options.iter().any(|option| option.kind.refuses());
         if let Some(turn) = asking.filter(|_| can_be_refused && !chosen.refuses) {
             self.check_money(turn)?;
@@ -420,7 +421,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// An answer that comes too late hears what came of the question.
+    /// Returns the rejection of a late answer, with what became of the question.
     pub(crate) fn settled(&self, permission: &PermissionId) -> Rejection {
         let known =
             self.state.floor.settled.iter().rev().find(|settled| settled.permission == *permission);
@@ -449,14 +450,21 @@ impl Decider<'_> {
             Settlement::Withdrawn(WithdrawalReason::Gone) => withdrawn(
                 "This is not asked any more: it was answered at the agent's own terminal, or given up. Nothing was done now.",
             ),
-            Settlement::Withdrawn(WithdrawalReason::Replaced | WithdrawalReason::NotGiven) => withdrawn(
-                "This is not asked any more; something else is asked in its place. Nothing was done now: look at what is asked.",
-            ),
+            Settlement::Withdrawn(WithdrawalReason::Replaced | WithdrawalReason::NotGiven) => {
+                withdrawn(
+                    "This is not asked any more; something else is asked in its place. Nothing was done now: look at what is asked.",
+                )
+            }
         }
     }
 
-    /// What stands open is withdrawn; an answer that was given to nobody is told to be that.
-    pub(crate) fn withdraw_permission(&mut self, permission: &PermissionId, because: WithdrawalReason) {
+    /// Withdraws an open permission. `NotGiven` also applies to an answered one: its answer never
+    /// reached the program.
+    pub(crate) fn withdraw_permission(
+        &mut self,
+        permission: &PermissionId,
+        because: WithdrawalReason,
+    ) {
         let of_turn = self.state.open_turns().any(|turn| turn.permissions.contains_key(permission));
         let request = self.state.floor.requests.get(permission);
         let open = of_turn
@@ -484,8 +492,8 @@ fn no_answer(fault: &ChoiceFault) -> Rejection {
     Rejection::new(kind, fault.code(), format!("{fault}."))
 }
 
-/// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can
-/// reach.
+/// Limits each figure to more than a real turn can reach, so that wrong figures of a provider
+/// cannot break a ledger.
 pub(crate) fn bounded(usage: Usage) -> Usage {
     const TOKENS_MAX: u64 = 1_000_000_000;
     const MICROS_MAX: u64 = 1_000_000_000_000;

@@ -1,5 +1,5 @@
-//! What a participant can: whether turns are given to it, what it remembers, how it answers and
-//! what it hears. The rules ask this, and never how something runs.
+//! Abilities of participants: taking turns, memory, the way of answering, and hearing. Rules ask
+//! for abilities, never for the runtime.
 //! (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
 
 use std::borrow::Cow;
@@ -9,30 +9,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::time::Millis;
 
-/// How an agent runs: a word for people, in the log, on the wire and in the configuration. What it
-/// means is in [`Abilities`].
+/// The name of an agent's runtime, for people, the log, the wire and the configuration.
+/// [`Abilities`] say what the runtime can do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Runtime(Cow<'static, str>);
 
 impl Runtime {
-    /// Deterministic and built in; no key, no cost.
+    /// A deterministic built-in runtime without key and cost.
     pub const SCRIPT: Runtime = Runtime::new("script");
     /// A program run once for each turn.
     pub const COMMAND: Runtime = Runtime::new("command");
     /// A call to a model provider.
     pub const LLM: Runtime = Runtime::new("llm");
-    /// A command-line agent living in a terminal.
+    /// A command-line agent that lives in a terminal.
     pub const TERMINAL: Runtime = Runtime::new("terminal");
-    /// A client that connects by itself and is told when its turn comes.
+    /// A client that connects by itself and is notified of its turns.
     pub const REMOTE: Runtime = Runtime::new("remote");
 
-    /// The runtime of that name.
+    /// Returns a runtime by its name.
     pub const fn new(word: &'static str) -> Self {
         Self(Cow::Borrowed(word))
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -44,67 +44,68 @@ impl fmt::Display for Runtime {
     }
 }
 
-/// What a participant keeps of what it was told.
+/// A participant's memory of its prompts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
-    /// Nothing that the server can count on: what it has not answered it is told again.
+    /// The server cannot count on a memory: prompts repeat all events since the last answer.
     #[default]
     None,
-    /// What it is told is its own from the moment at which the turn begins, and is not told again.
+    /// The participant remembers a prompt from the start of its turn, so later ones do not repeat
+    /// it.
     Own,
-    /// It makes itself a memory of the log for each turn, with summaries of what no longer fits.
+    /// The runtime rebuilds a memory from the log for each turn, with summaries of older messages.
     Rebuilt,
 }
 
-/// How a participant answers its turn.
+/// The way in which a participant answers its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {
-    /// Something of the server's runs the turn, and what comes of it is the reply.
+    /// A runtime of the server runs the turn and reports the reply.
     #[default]
     ByReply,
-    /// It comes by itself and posts: what it says next answers its turn.
+    /// A client posts: its next message answers its turn.
     ByPosting,
 }
 
-/// What a participant hears of a link.
+/// The form in which a participant hears of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkFormat {
-    /// An account of what happened, and what is asked of it.
+    /// An account of what happened, with a request.
     #[default]
     Prompt,
-    /// The others' words in frames, and nothing else. (Ruling 26.)
+    /// The others' words in frames, without anything else. (Ruling 26.)
     Frames,
 }
 
-/// What a participant can.
+/// The abilities of a participant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Abilities {
-    /// Whether turns are given to it.
+    /// True if the participant gets turns.
     pub takes_turns: bool,
-    /// What it keeps of what it was told.
+    /// The memory of its prompts.
     pub memory: Memory,
-    /// How it answers.
+    /// The way in which it answers.
     pub answers: Answers,
-    /// What it hears of a link.
+    /// The form in which it hears of a link.
     pub hears: LinkFormat,
-    /// How long a turn may take where neither the conversation nor the agent says.
+    /// Time limit of a turn, unless the conversation or the agent sets one.
     pub limit: Millis,
-    /// Whether it lives in a session: its turns are typed there, and one is started with the first
-    /// where it has none.
+    /// True if the participant lives in a session, where its turns are typed. The first turn starts
+    /// a session if there is none.
     pub lives_in_session: bool,
-    /// Whether a turn of it is work of a program on this computer.
+    /// True if a turn runs a program on this computer.
     pub runs_programs: bool,
 }
 
-/// The shortest limit of any runtime: what is below it makes no turn longer.
+/// The shortest limit of any runtime. Setting a limit up to this one makes no turn longer.
 pub const SHORTEST_LIMIT: Millis = Millis::from_secs(30);
 
 impl Abilities {
-    /// Of something that is asked, answers at once and remembers nothing.
+    /// Abilities of a runtime that answers at once and remembers nothing.
     pub const PLAIN: Abilities = Abilities {
         takes_turns: true,
         memory: Memory::None,
@@ -115,15 +116,15 @@ impl Abilities {
         runs_programs: false,
     };
 
-    /// Of a program that is run once for each turn.
+    /// Abilities of a program that is run once for each turn.
     pub const COMMAND: Abilities =
         Abilities { limit: Millis::from_secs(600), runs_programs: true, ..Self::PLAIN };
 
-    /// Of a model that is called for each turn.
+    /// Abilities of a model that is called for each turn.
     pub const LLM: Abilities =
         Abilities { memory: Memory::Rebuilt, limit: Millis::from_secs(60), ..Self::PLAIN };
 
-    /// Of a program that lives in a terminal.
+    /// Abilities of a program that lives in a terminal.
     pub const TERMINAL: Abilities = Abilities {
         memory: Memory::Own,
         hears: LinkFormat::Frames,
@@ -133,16 +134,16 @@ impl Abilities {
         ..Self::PLAIN
     };
 
-    /// Of a client that comes by itself.
+    /// Abilities of a client that connects by itself.
     pub const REMOTE: Abilities =
         Abilities { answers: Answers::ByPosting, limit: Millis::from_secs(600), ..Self::PLAIN };
 
-    /// Of a person, who is asked nothing and speaks at will.
+    /// Abilities of a person, who gets no turns and speaks at will.
     pub const PERSON: Abilities =
         Abilities { takes_turns: false, answers: Answers::ByPosting, ..Self::PLAIN };
 
-    /// What the word for a runtime meant in logs that say nothing else. What no version wrote runs
-    /// nowhere here.
+    /// Returns the abilities of a runtime for logs that give only its name. Other names count as
+    /// remote.
     pub fn meant_by(runtime: &Runtime) -> Abilities {
         let words = [
             (Runtime::SCRIPT, Self::PLAIN),
@@ -163,35 +164,34 @@ impl Default for Abilities {
     }
 }
 
-/// What happens to a running turn whose runtime was lost in a restart.
+/// The handling of a running turn whose runtime was lost in a restart of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnLost {
-    /// Run it again as the next attempt of the same turn.
+    /// The turn is run again as its next attempt.
     Rerun,
-    /// End it as failed, `interrupted`; a person may retry.
+    /// The turn fails as `interrupted`; a person may retry.
     Fail,
 }
 
-/// What the operator's registry says about a participant's client: a fact, recorded when it is
-/// used.
+/// The registry's facts about a participant's client. Events record them when they are used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredFacts")]
 pub struct AgentFacts {
-    /// How it runs, as a word; [`Runtime::REMOTE`] where the registry does not know the client.
+    /// The runtime; [`Runtime::REMOTE`] if the registry does not have the client.
     pub runtime: Runtime,
-    /// Whether the registry has this client.
+    /// True if the registry has this client.
     pub known: bool,
     /// The agent's own time limit for a turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Millis>,
-    /// What to do when a restart loses its turn.
+    /// The handling of a running turn that a restart lost.
     pub on_lost: OnLost,
-    /// What it can.
+    /// The abilities.
     pub abilities: Abilities,
 }
 
-/// The same as logs have it: before abilities were recorded, the word stood for them.
+/// Facts as stored in logs. Earlier versions stored only the runtime and no abilities.
 #[derive(Deserialize)]
 struct StoredFacts {
     runtime: Runtime,
@@ -212,13 +212,14 @@ impl From<StoredFacts> for AgentFacts {
 }
 
 impl AgentFacts {
-    /// Those of a client of the registry that says no more than how it runs.
+    /// Returns the facts of a registry client with the usual abilities of a runtime.
     pub fn of_runtime(runtime: Runtime) -> Self {
         let abilities = Abilities::meant_by(&runtime);
         Self { runtime, known: true, timeout: None, on_lost: OnLost::Rerun, abilities }
     }
 
-    /// The facts of a client that no registry knows: it runs nowhere and has to come by itself.
+    /// Returns the facts of a client that is not in the registry. It has no runtime here and must
+    /// connect by itself.
     pub const fn external() -> Self {
         Self {
             runtime: Runtime::REMOTE,
@@ -229,7 +230,7 @@ impl AgentFacts {
         }
     }
 
-    /// How long a turn may take where the conversation does not say.
+    /// Returns the time limit of a turn, unless the conversation sets one.
     pub fn limit(&self) -> Millis {
         self.timeout.unwrap_or(self.abilities.limit)
     }

@@ -1,31 +1,32 @@
-//! Who asks for something, and what the server knows of them.
+//! The caller of a command.
 
 use crate::model::ids::ParticipantId;
 
-/// Who asks: an id, whether the server knows it to be a person, and whether anything proves that it
-/// is who it says.
+/// The caller of a command, with its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
-    /// The id the words will carry.
+    /// The id that the caller's words carry.
     pub id: ParticipantId,
-    /// A human principal stands behind it.
+    /// True if the caller is a human principal.
     pub human: bool,
-    /// A credential stands behind it, or the server itself; otherwise the id is the client's word.
+    /// True if a credential proves the id, or the server itself acts. Otherwise only the client
+    /// gives the id.
     pub proven: bool,
 }
 
 impl Actor {
-    /// Somebody who is who they say; whether that is a person, only the conversation knows.
+    /// Returns a proven caller that is not known as a person to the server. The conversation may
+    /// know it as one.
     pub fn named(id: impl Into<ParticipantId>) -> Self {
         Self { id: id.into(), human: false, proven: true }
     }
 
-    /// A person whom the server knows.
+    /// Returns a person that the server knows.
     pub fn human(id: impl Into<ParticipantId>) -> Self {
         Self { id: id.into(), human: true, proven: true }
     }
 
-    /// Somebody of whom there is only a client's word.
+    /// Returns a caller whose id only the client gives.
     pub fn unproven(id: impl Into<ParticipantId>) -> Self {
         Self { id: id.into(), human: false, proven: false }
     }

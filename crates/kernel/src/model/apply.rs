@@ -1,4 +1,4 @@
-//! How events change a conversation: [`Conversation::apply`], and nothing else.
+//! The changes that events make to a conversation, all through [`Conversation::apply`].
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,11 @@ use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::own::Stop;
 use crate::model::participant::{Kind, Participant};
-use crate::model::permission::{OpenQuestion, SettledPermission, Settlement, OpenPermission};
+use crate::model::permission::{OpenPermission, OpenQuestion, SettledPermission, Settlement};
 use crate::model::request::{Request, Stage};
 use crate::model::state::{
-    Conversation, Discussion, Guards, Owner, Reply, Round, RunningTurn, WakingWords, Tombstone, Turn, QueuedMessage,
+    Conversation, Discussion, Guards, Owner, QueuedMessage, Reply, Round, RunningTurn, Tombstone,
+    Turn, WakingWords,
 };
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
@@ -22,7 +23,7 @@ use crate::model::time::{Millis, Timestamp};
 mod turns;
 
 impl Conversation {
-    /// Lets an event happen. Total: an event that makes no sense here changes as little as it can.
+    /// Applies an event. Never fails: an unexpected event changes as little as possible.
     pub fn apply(&mut self, recorded: &RecordedEvent) {
         self.head = recorded.seq;
         self.last_ts = recorded.ts;
@@ -189,7 +190,7 @@ impl Conversation {
                     participant.facts = participant.kind.facts(facts);
                 }
             }
-            // What happens to a task is in the task's own stream.
+            // Tasks have streams of their own.
             Event::Task(_) => {}
             Event::Gathering(step) => {
                 self.gathering = Gathering::applied(self.gathering.take(), step, ts)
@@ -258,6 +259,7 @@ impl Conversation {
                     self.nothing_is_owed();
                 }
                 self.policy = policy.clone();
+                // A lower cap applies at once, but not below the number of named agents.
                 let named = self.floor.round.as_ref().map_or(0, |round| round.named);
                 self.floor.cap = self.floor.cap.min(policy.max_agent_turns_per_message.max(named));
             }
@@ -338,6 +340,7 @@ impl Conversation {
         let of_limits = posted.error.as_deref().is_some_and(Fault::is_of_limits);
         self.floor.limits_told =
             (self.floor.limits_told && posted.kind != Kind::Human) || of_limits;
+        // The server's own and published words give no agent a turn and count for no guard.
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
             return;
         }
@@ -346,7 +349,8 @@ impl Conversation {
             return self.apply_stopped_speaking(posted, recorded.ts);
         }
         let author = posted.author();
-        // Under `open` the newest words give the others turns: those without a place give none.
+        // Under `open` the newest words give all others turns. Words without a place in the queue
+        // ask no agent, so they do not count as newest.
         if !posted.queue_full && !posted.elsewhere.is_empty() {
             let said = Contribution { cause: cause.clone(), author: author.clone() };
             let agents = self.agents().map(|agent| agent.id.clone()).collect();
@@ -390,8 +394,7 @@ impl Conversation {
         }
     }
 
-    /// What somebody had said when a person stopped it counts as its reply, and gives nobody a
-    /// turn.
+    /// Counts the words of a stopped agent as a reply to its message. They give no agent a turn.
     fn apply_stopped_speaking(&mut self, posted: &Posted, ts: Timestamp) {
         self.guards.exchanges += 1;
         if let Some(participant) = self.participant_mut(&posted.from) {
@@ -439,8 +442,8 @@ impl Conversation {
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
         let is_spared = why_not == WhyNot::Skipped
             && self.participant(participant).is_some_and(Participant::passes_habitually);
-        // Only a refusal about this round's message takes somebody out of the round; one about a
-        // prod does not.
+        // Only a refusal about the round's message removes an agent from the round. A refused prod
+        // does not.
         if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
@@ -448,7 +451,8 @@ impl Conversation {
                 round.left_out.push(participant.clone());
             }
             let is_passed_over = why_not == WhyNot::RoundOver && !round.reacting;
-            // Enough others had volunteered or were asked: so it is when it could react.
+            // Enough others volunteered or were polled, and that will still hold when the agent
+            // could react.
             let is_crowded_out = why_not == WhyNot::Capped && !used_up;
             if ((is_spared || is_crowded_out) && !round.reacting) || is_passed_over {
                 round.spared.push(participant.clone());
@@ -457,7 +461,8 @@ impl Conversation {
                 self.floor.passed_over.push(participant.clone());
             }
         }
-        // The words count as shown, or a link would ask for the same unaffordable turn without end.
+        // Count the words as shown. Otherwise a link would ask for the same unaffordable turn
+        // forever.
         if why_not == WhyNot::OverBudget
             && let Some(participant) = self.participant_mut(participant)
         {
@@ -476,8 +481,9 @@ impl Conversation {
         self.leaves_queue(messages.map(|waiting| waiting.cause.seq), at);
     }
 
-    /// Messages leave the queue. They are remembered as long as there is somebody who was told
-    /// everything up to some place between the one where they were said and this one.
+    /// Notes that messages left the queue. An entry is kept while some participant has been told of
+    /// events up to a place between where the message was said and where it left: that
+    /// participant's next prompt must add the message.
     fn leaves_queue(&mut self, said: impl IntoIterator<Item = Seq>, at: Seq) {
         let mut waited = std::mem::take(&mut self.floor.waited);
         waited.extend(said.into_iter().map(|said| QueuedMessage { said, left: at }));
@@ -492,7 +498,7 @@ impl Conversation {
         self.floor.waited = waited;
     }
 
-    /// What was said so far gives nobody a turn any more.
+    /// Marks all words so far as shown, so that they give no agent a turn.
     fn nothing_is_owed(&mut self) {
         let head = self.head;
         self.participants.iter_mut().for_each(|participant| participant.shown = head);
@@ -515,7 +521,7 @@ impl Conversation {
         }
     }
 
-    /// What a turn that is over had asked needs no answer.
+    /// Settles the open permissions of a turn that ended.
     fn settle_all(&mut self, no: TurnNo, ts: Timestamp) {
         let permissions = self
             .floor
@@ -528,7 +534,6 @@ impl Conversation {
         }
     }
 
-    /// A permission waits no more.
     fn settle(&mut self, settled: SettledPermission) {
         if self.floor.settled.len() == SETTLED_KEPT {
             self.floor.settled.pop_front();
@@ -536,8 +541,8 @@ impl Conversation {
         self.floor.settled.push_back(settled);
     }
 
-    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a
-    /// permission was open.
+    /// Restarts the clock of a turn, and that of the hold it belongs to, after the time for which a
+    /// permission stopped them.
     fn thaw(&mut self, no: TurnNo, ts: Timestamp) {
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         let Some(since) = turn.frozen_since.take() else { return };
@@ -548,12 +553,12 @@ impl Conversation {
         }
         let tenure = self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut());
         if let Some(tenure) = tenure.filter(|tenure| tenure.holder == turn.participant) {
-            // A question may be older than this hold.
+            // The question may have been asked before this hold began.
             tenure.next_at = tenure.next_at + ts.since(since.max(tenure.since));
         }
     }
 
-    /// Beats are counted from the moment at which the holder begins to speak.
+    /// Starts the beats of a hold when its holder begins its first turn.
     fn begin_first_beat(&mut self, no: TurnNo, attempt: u32, ts: Timestamp) {
         let (Some(turn), Some(gathering)) = (self.floor.turns.get(&no), &mut self.gathering) else {
             return;
@@ -567,8 +572,8 @@ impl Conversation {
         }
     }
 
-    /// Moves every open deadline and beat by the time that stood still, and the start of each turn
-    /// that runs: it was not worked on meanwhile.
+    /// Moves all open deadlines and beats by the time for which the clock stood still. Moves the
+    /// start of running turns too, because they were not worked on meanwhile.
     fn shift(&mut self, downtime: Millis) {
         for turn in self.floor.turns.values_mut() {
             turn.deadline = turn.deadline + downtime;
@@ -576,7 +581,7 @@ impl Conversation {
                 running.started_at = running.started_at + downtime;
             }
             turn.patience = turn.patience.map(|until| until + downtime);
-            // What stood still already must not be counted a second time when it goes on.
+            // Otherwise the end of the freeze would count the downtime twice.
             turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
             for waiting in turn.permissions.values_mut() {
                 waiting.expires = waiting.expires + downtime;

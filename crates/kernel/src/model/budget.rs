@@ -1,10 +1,9 @@
-//! Budgets: how many turns an hour and how much money a day may be spent, and on whose account a
-//! turn goes.
+//! Budgets of turns in an hour and money in a day, and the accounts that turns are charged to.
 //!
-//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever
-//! caused it. Unattended turns have a limit of their own: those that agents cause among each other,
-//! and those caused by words that no credential proves to be a person's. Windows are clock hours
-//! and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
+//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to the
+//! participant that caused it. Unattended turns have a limit of their own: those that agents cause
+//! among each other, and those caused by words that no credential proves to be a person's. Windows
+//! are clock hours and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
 
 use std::collections::BTreeMap;
 
@@ -16,25 +15,25 @@ use crate::model::time::{Millis, Timestamp};
 use crate::model::usage::Usage;
 use crate::text::counted;
 
-/// A window of turns.
+/// The window of turns.
 pub const HOUR: Millis = Millis::from_secs(3600);
-/// A window of money.
+/// The window of money.
 pub const DAY: Millis = Millis::from_secs(24 * 3600);
-/// Whose budget it is.
+/// The owner of a budget.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetOwner {
-    /// Everything on this server.
+    /// All conversations of this server.
     Hall,
     /// This conversation.
     Conversation,
-    /// All participants that are run by this client of the registry.
+    /// All participants with this client of the registry.
     Agent(String),
-    /// Whoever set it off.
+    /// The participant that set the turn off.
     Principal(ParticipantId),
 }
 
-/// What a budget counts.
+/// The unit of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -42,7 +41,7 @@ pub enum BudgetOwner {
 pub enum Measure {
     /// Turns in an hour.
     Turns,
-    /// Turns in an hour that no person set off.
+    /// Turns in an hour that no proven person set off.
     #[strum(serialize = "unattended_turns")]
     Unattended,
     /// Money in a day, in millionths of the currency.
@@ -50,14 +49,14 @@ pub enum Measure {
     Money,
 }
 
-/// The most that may be spent; no limit where unset.
+/// The limits of one purse; unset means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// Turns in a clock hour (UTC); no limit where there is none.
+    /// Turns in a clock hour (UTC).
     pub turns: Option<u64>,
-    /// Turns an hour that no person set off.
+    /// Unattended turns in a clock hour.
     pub unattended: Option<u64>,
-    /// Millionths of the currency a day.
+    /// Millionths of the currency in a day.
     pub micros: Option<u64>,
 }
 
@@ -71,7 +70,7 @@ impl Limit {
     }
 }
 
-/// The limits of each kind of purse.
+/// The limits of all kinds of purse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The limit of all conversations of the server together.
@@ -80,12 +79,12 @@ pub struct Limits {
     pub conversation: Limit,
     /// The limit of each agent, in all conversations.
     pub agent: Limit,
-    /// Of each one who sets turns off.
+    /// The limit of each participant that sets turns off.
     pub principal: Limit,
 }
 
 impl Limits {
-    /// The limit of a purse.
+    /// Returns the limit of a purse.
     pub fn of(&self, purse: &BudgetOwner) -> &Limit {
         match purse {
             BudgetOwner::Hall => &self.hall,
@@ -96,43 +95,43 @@ impl Limits {
     }
 }
 
-/// More than a limit, for a while.
+/// An increase of a limit for some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raise {
-    /// So many turns more in each hour.
+    /// Additional turns in each hour.
     pub turns: u64,
-    /// So many millionths of the currency more in each day.
+    /// Additional millionths of the currency in each day.
     pub micros: u64,
-    /// When the raise ends.
+    /// End of the increase.
     pub until: Timestamp,
 }
 
-/// Who caused a turn and what runs it: whom it is charged to.
+/// The account that a turn is charged to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// The client that runs it; the participant's id where it has none.
+    /// The client that runs the turn; the participant's id without one.
     pub agent: String,
-    /// Who set it off.
+    /// The participant that set the turn off.
     pub by: ParticipantId,
-    /// Whether a person did.
+    /// True if a proven person is in the turn's chain of causes.
     pub attended: bool,
 }
 
-/// What one event costs.
+/// The cost of one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge {
-    /// The beginning of the hour in which it falls.
+    /// Start of the event's hour.
     pub hour: Timestamp,
-    /// Whom it is charged to.
+    /// The account that is charged.
     pub account: Account,
-    /// Turns that began.
+    /// Number of turns that began.
     pub turns: u64,
-    /// What came to be known of their use.
+    /// Usage that the event reports.
     pub usage: Usage,
 }
 
 impl Charge {
-    /// The purses beside its conversation's that it is taken from.
+    /// Returns the purses charged in addition to the conversation's.
     pub fn purses(&self) -> [BudgetOwner; 3] {
         [
             BudgetOwner::Hall,
@@ -150,45 +149,45 @@ impl Charge {
         }
     }
 
-    /// Turns among them that no person set off.
+    /// Returns the number of unattended turns.
     pub fn unattended(&self) -> u64 {
         if self.account.attended { 0 } else { self.turns }
     }
 }
 
-/// What was spent from a purse in the windows of the latest charge.
+/// Amounts spent from a purse in the windows of the latest charge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowTotals {
-    /// The hour of the turns.
+    /// Start of the hour that turns are counted in.
     pub hour: Timestamp,
     /// Turns in that hour.
     pub turns: u64,
-    /// Those among them that no person set off.
+    /// Unattended turns among them.
     pub unattended: u64,
-    /// The day of the money.
+    /// Start of the day that money is counted in.
     pub day: Timestamp,
     /// Millionths of the currency in that day.
     pub micros: u64,
-    /// What it may spend above its limit.
+    /// The increase of the limit.
     pub raise: Raise,
 }
 
 /// A budget that is used up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentBudget {
-    /// Whose budget it is.
+    /// The owner of the budget.
     pub purse: BudgetOwner,
-    /// What is counted: turns, turns that no person set off, or money.
+    /// The unit that is counted.
     pub measure: Measure,
-    /// How much there was: turns, or millionths of the currency.
+    /// The limit, in turns or millionths of the currency.
     pub limit: u64,
-    /// When there is some again.
+    /// End of the window.
     pub until: Timestamp,
 }
 
 impl WindowTotals {
-    /// Takes a charge into account. One of an earlier window counts in the present one: a clock
-    /// that went back makes nothing cheaper.
+    /// Adds a charge. Charges of an earlier window count in the present one, so that setting the
+    /// clock back saves nothing.
     pub fn charge(&mut self, charge: &Charge) {
         if charge.hour > self.hour {
             (self.hour, self.turns, self.unattended) = (charge.hour, 0, 0);
@@ -202,7 +201,7 @@ impl WindowTotals {
         self.micros = self.micros.saturating_add(charge.usage.cost_micros);
     }
 
-    /// Gives back a charge that came to nothing.
+    /// Removes a charge whose events were not appended.
     pub fn give_back(&mut self, charge: &Charge) {
         if charge.hour <= self.hour {
             self.turns = self.turns.saturating_sub(charge.turns);
@@ -213,12 +212,12 @@ impl WindowTotals {
         }
     }
 
-    /// What is left of a limit, where there is one.
+    /// Returns the rest of a limit, if there is one.
     pub fn left(&self, limit: &Limit, measure: Measure, now: Timestamp) -> Option<u64> {
         Some(self.limit(limit, measure, now)?.saturating_sub(self.spent(measure, now).0))
     }
 
-    /// How much of a measure is spent at a time, and when its window ends.
+    /// Returns the amount spent in the window of a time, and the end of that window.
     pub fn spent(&self, measure: Measure, now: Timestamp) -> (u64, Timestamp) {
         let (window, began, length) = match measure {
             Measure::Turns | Measure::Unattended => (start_of(now, HOUR), self.hour, HOUR),
@@ -232,7 +231,7 @@ impl WindowTotals {
         if began < window { (0, window + length) } else { (spent, began + length) }
     }
 
-    /// The limit of a measure at a time, with what a person added.
+    /// Returns the limit at a time, including a raise.
     pub fn limit(&self, limit: &Limit, measure: Measure, now: Timestamp) -> Option<u64> {
         let raise = if now < self.raise.until { self.raise } else { Raise::default() };
         let more = match measure {
@@ -242,7 +241,7 @@ impl WindowTotals {
         limit.of(measure).map(|limit| limit.saturating_add(more))
     }
 
-    /// The first of these measures of which nothing is left.
+    /// Returns the first of the measures that is used up, with its limit and the end of its window.
     pub(crate) fn used_up(
         &self,
         limit: &Limit,
@@ -262,24 +261,24 @@ impl WindowTotals {
     }
 }
 
-/// Limits, and what was spent: the purses that do not belong to one conversation.
+/// Limits and amounts spent, for all purses except those of conversations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Budgets {
-    /// The currency of money, an ISO 4217 word.
+    /// Currency of money, as an ISO 4217 code.
     pub currency: String,
-    /// The limits.
+    /// The limits of all kinds of purse.
     pub limits: Limits,
-    /// What was spent from each purse; nothing from those that are not here.
+    /// Amounts spent from each purse; missing ones have spent nothing.
     pub standings: BTreeMap<BudgetOwner, WindowTotals>,
 }
 
 impl Budgets {
-    /// What was spent from a purse.
+    /// Returns the amounts spent from a purse.
     pub fn standing(&self, purse: &BudgetOwner) -> WindowTotals {
         self.standings.get(purse).copied().unwrap_or_default()
     }
 
-    /// What was spent from a purse, and what these charges spend from it.
+    /// Returns the amounts spent from a purse, including these charges.
     pub(crate) fn standing_after(&self, purse: &BudgetOwner, charges: &[Charge]) -> WindowTotals {
         let mut standing = self.standing(purse);
         charges
@@ -289,7 +288,7 @@ impl Budgets {
         standing
     }
 
-    /// Whether all of this can be paid, one after the other.
+    /// True if all charges can be paid, one after the other.
     pub fn can_pay(&self, charges: &[Charge], now: Timestamp) -> bool {
         (0..charges.len()).all(|at| {
             let (before, charge) = (&charges[..at], &charges[at]);
@@ -302,7 +301,7 @@ impl Budgets {
         })
     }
 
-    /// Takes a charge from each of its purses.
+    /// Adds a charge to each of its purses.
     pub fn charge(&mut self, charge: &Charge) {
         for purse in charge.purses() {
             self.standings.entry(purse).or_default().charge(charge);
@@ -310,14 +309,14 @@ impl Budgets {
     }
 }
 
-/// Where the window of such a length begins in which a time falls.
+/// Returns the start of the window of this length that contains a time.
 pub fn start_of(ts: Timestamp, length: Millis) -> Timestamp {
     let length = i64::try_from(length.0.max(1)).unwrap_or(i64::MAX);
     Timestamp::from_millis(ts.millis() - ts.millis().rem_euclid(length))
 }
 
 impl SpentBudget {
-    /// What is used up, for people.
+    /// Returns a sentence for people about the used-up budget.
     pub fn sentence(&self, currency: &str) -> String {
         let whose = match &self.purse {
             BudgetOwner::Hall => "this server".to_owned(),
@@ -335,7 +334,7 @@ impl SpentBudget {
     }
 }
 
-/// Millionths as people write them: at least two decimals, at most six.
+/// Formats millionths of a currency with two to six decimals.
 pub fn money(micros: u64) -> String {
     let digits = format!("{:06}", micros % 1_000_000);
     let kept = digits.trim_end_matches('0').len().max(2);

@@ -1,4 +1,4 @@
-//! What can be asked of a conversation, and how it says no.
+//! Commands to a conversation, and the reasons for rejecting them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 pub use crate::model::actor::Actor;
 use crate::model::budget::Budgets;
 use crate::model::ending::Ending;
-use crate::model::event::{Cause, Fault, RecordedEvent, Recipient, Usage, WhyNot};
+use crate::model::event::{Cause, Fault, Recipient, RecordedEvent, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
-    Address, AgentFacts, Answers, Kind, SeatRole, Participant, Profile, TerminalReach,
+    Address, AgentFacts, Answers, Kind, Participant, Profile, SeatRole, TerminalReach,
 };
 use crate::model::permission::{Question, WithdrawalReason};
 pub use crate::model::post::Post;
@@ -26,33 +26,33 @@ use crate::model::time::Millis;
 use crate::model::voices::Voices;
 use crate::planted::{self, Bug};
 
-/// Longest type or label of an event, in characters.
+/// Maximum length of an event's type or label, in characters.
 pub const WORD_CHARS_MAX: usize = 64;
 
-/// What the world outside knows at the moment of a decision. Whatever a decision took from here is
-/// in the event it made.
+/// Facts from outside of the stream at the time of a decision. An event holds each fact that its
+/// decision used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Remote participants that are neither connected nor present.
     pub offline: BTreeSet<ParticipantId>,
-    /// Those of them who have been away for so long that nobody waits for their turns.
+    /// Offline participants that have been away too long for their open turns to be kept.
     pub gone: BTreeSet<ParticipantId>,
-    /// Remote participants that are here and have not said that they take turns: they read, and
-    /// speak when they like. (Ruling 5.)
+    /// Remote participants that are connected but have not said that they take turns: they read,
+    /// and speak when they like. (Ruling 5.)
     pub readers: BTreeSet<ParticipantId>,
-    /// What may be spent, and what was spent outside this conversation.
+    /// Limits of spending, and the amounts spent outside of this conversation.
     pub budgets: Arc<Budgets>,
-    /// Refused contributions that were not kept and of which no event has told yet: how many, and
-    /// how long together.
+    /// Refused contributions that were not kept and that no event reports yet: their number, and
+    /// their length together in bytes.
     pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
-    /// What running turns have brought so far, for commands that may end them.
+    /// Output of running turns so far, for commands that may end them.
     pub shown: BTreeMap<TurnNo, ShownAnswer>,
-    /// The words that agents said lately in all conversations.
+    /// Recent words of agents in all conversations.
     pub voices: Arc<Voices>,
 }
 
 impl Facts {
-    /// Why somebody who comes by itself is given no turn.
+    /// Returns the reason for which a remote client gets no turn: it is offline or read-only.
     pub(crate) fn keeps_from_turns(&self, participant: &Participant) -> Option<WhyNot> {
         if !participant.has_to_be_here() {
             return None;
@@ -67,39 +67,39 @@ impl Facts {
     }
 }
 
-/// The beginning of an answer, and what came beside it.
+/// Output of a running turn so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownAnswer {
-    /// Which attempt of the turn it is of.
+    /// The attempt that the output belongs to.
     pub attempt: u32,
-    /// The words that people were shown.
+    /// Words of the answer that people were shown.
     pub text: String,
-    /// What they have used, as far as the runtime knows.
+    /// Usage of the turn, as far as the runtime knows.
     pub usage: Usage,
-    /// The thoughts of the model, which are not its words.
+    /// The thoughts of the model, which are not part of its answer.
     pub thoughts: String,
-    /// The output of a program so far, or of one that failed.
+    /// Output of a program so far, or of one that failed.
     pub printed: String,
-    /// The model said nothing, and the text that it finishes with consists of thoughts.
+    /// True if the model said nothing, so that its text consists of thoughts.
     pub only_thought: bool,
-    /// The way in which the model ended its answer.
+    /// The reason for which the model's answer ended.
     pub ended: Option<Ending>,
 }
 
-/// A request to a stream: somebody's, or the engine's own.
+/// A request to a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Somebody asks it of a conversation.
+    /// A request of a client to a conversation.
     Client(ClientCommand),
-    /// The world around the stream moved.
+    /// A report or order of the engine.
     Engine(EngineCommand),
-    /// Somebody asks it of a task.
+    /// A request of a client to a task.
     Task(TaskCommand),
 }
 
 impl Command {
-    /// True if it may end this turn while it runs: what the turn has brought by then is a fact of
-    /// the command.
+    /// True if the command may end this turn while it runs. The turn's output so far is then a fact
+    /// of the command.
     pub fn may_end(&self, turn: TurnNo) -> bool {
         match self {
             Command::Client(
@@ -115,8 +115,8 @@ impl Command {
         }
     }
 
-    /// Those whom it makes come by themselves, or come here at all, people among them: it may give
-    /// them turns at once, so whether they are here matters for it too. ([`Facts`])
+    /// Returns the participants that the command invites, or makes answer by posting. They may get
+    /// turns at once, so [`Facts`] must cover them too.
     pub fn brings(&self) -> Vec<&str> {
         let by_themselves = |facts: &AgentFacts| facts.abilities.answers == Answers::ByPosting;
         match self {
@@ -143,7 +143,7 @@ impl Command {
         }
     }
 
-    /// Whether the floor moves on after it.
+    /// True if the floor is moved on after the command.
     pub(crate) fn settles(&self) -> bool {
         !matches!(self, Command::Engine(EngineCommand::ShiftClock { .. }))
     }
@@ -167,120 +167,121 @@ impl From<TaskCommand> for Command {
     }
 }
 
-/// What somebody can ask of a conversation.
+/// A request of a client to a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientCommand {
-    /// Begin it; the first command of every stream.
+    /// Creates the conversation; the first command of every stream.
     Create {
-        /// Its title; empty becomes `Untitled`.
+        /// The title; an empty one becomes `Untitled`.
         name: String,
         /// The floor policy, with its settings.
         policy: Policy,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// Give it another title.
+    /// Renames the conversation.
     Rename {
-        /// The title.
+        /// The new title.
         name: String,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// Take no more messages (`true`), or take them again.
+    /// Archives the conversation, or reopens it.
     Archive {
-        /// Whether it is archived after this.
+        /// True to archive, false to reopen.
         on: bool,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// Say something.
+    /// Posts a message.
     Post(Post),
-    /// Change who is here or how turns are given: all of it, or nothing.
+    /// Changes who is invited or how turns are given: all changes, or none.
     Control {
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
-        /// What, in order.
+        /// The controls, in order.
         controls: Vec<Control>,
     },
-    /// Keep a client's own kind of event.
+    /// Posts an event of a client's own type.
     PostCustom(PostCustom),
-    /// End an open turn of one's own without saying anything.
+    /// Ends an open turn of the caller without words.
     Pass {
         /// The participant whose turn it is.
         by: Actor,
-        /// To whom, for a talking piece.
+        /// The next holder, if the caller passes the talking piece.
         to: Option<String>,
-        /// A cause of the turn that is passed; the oldest open one where nothing is said.
+        /// A cause of the turn that is passed; `None` means the oldest open turn.
         reply_to: Option<Cause>,
-        /// A person hands the piece on for a holder: a turn that runs is not waited for.
+        /// True if a person passes the piece on for its holder: a running turn does not delay the
+        /// pass.
         at_once: bool,
     },
-    /// Cancel every open turn and the queue.
+    /// Cancels all open turns and the queue.
     Stop {
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// Cancel one turn.
+    /// Cancels one turn.
     Cancel {
         /// The number of the turn in its conversation.
         turn: TurnNo,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// Make kept text visible.
+    /// Publishes kept text as a message.
     Publish {
-        /// Where it was kept.
+        /// Position of the kept event.
         seq: Seq,
         /// The kept event, read from the log.
         kept: Box<RecordedEvent>,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// End it for good: everything that was said in it is erased.
+    /// Deletes the conversation and erases all its words.
     Delete {
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// Erase a body.
+    /// Erases the body of an event.
     Redact {
         /// The position of the event.
         seq: Seq,
-        /// Whether that is a message, as prompts count them, that has words: a fact, read from the
-        /// log.
+        /// True if the event is a message that prompts count and that still has words. The log says
+        /// so.
         message: bool,
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// Begin a gathering among the participants invited for it.
+    /// Begins a gathering of the participants that it invites.
     Gather {
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
-        /// How long each has the piece, and how often it goes round.
+        /// The plan: number of rounds, and length of the holds.
         plan: GatheringPlan,
-        /// Who is invited for it, and the keys that it takes: done before, in the same decision.
+        /// Invitations and policy keys for the gathering, applied first in the same decision.
         controls: Vec<Control>,
     },
-    /// End a gathering now, with what there is.
+    /// Ends a gathering now; the harvest uses what was said so far.
     CloseGathering {
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
-    /// A person answers a permission.
+    /// Answers a permission, question or request.
     AnswerPermission {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Words that mean one of its options, as [`crate::model::permission::choose`] reads them.
-        /// With `text` it may be empty, and is the one option that takes any.
+        /// Words for one of the options, read by [`crate::model::permission::choose`]. May be empty
+        /// if `text` is given and one option takes text.
         option: String,
-        /// Words of one's own, for an option that takes them.
+        /// The person's own words, for an option that takes text.
         text: Option<String>,
-        /// The person who answers; anybody else is refused.
+        /// The person who answers; other callers are refused.
         by: Actor,
     },
 }
 
-/// What the engine alone tells a conversation: how its turns, its permissions and its clock go on.
-/// Nobody outside can ask for any of it.
+/// A report or order of the engine about turns, permissions and the clock. Clients cannot send any
+/// of these.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EngineCommand {
     /// The runtime accepted a turn.
@@ -289,36 +290,36 @@ pub enum EngineCommand {
         turn: TurnNo,
         /// Which attempt at the turn this is, from 1; a restart begins another.
         attempt: u32,
-        /// The newest event its prompt covers.
+        /// The newest event that the prompt covers.
         through: Seq,
     },
-    /// The runtime is done with a turn.
+    /// The runtime finished a turn.
     Finished {
         /// The number of the turn in its conversation.
         turn: TurnNo,
         /// Which attempt at the turn this is, from 1; a restart begins another.
         attempt: u32,
-        /// The text, or what went wrong.
+        /// The answer, or the fault.
         result: Result<String, Fault>,
         /// Time, tokens and money that the turn used.
         usage: Usage,
     },
-    /// A runtime summed up what no longer fits into a participant's memory.
+    /// A runtime summed up messages that no longer fit into a participant's prompts.
     Summarise {
-        /// The number of the turn before whose call the summary was made.
+        /// The number of the turn for whose prompt the summary was made.
         turn: TurnNo,
         /// Which attempt at the turn this is, from 1; a restart begins another.
         attempt: u32,
-        /// It covers what took effect up to and with this.
+        /// The last event that the summary covers, by the place at which messages took effect.
         through: Seq,
-        /// The newest event when the words that it sums up were read.
+        /// The newest event when the runtime read the messages.
         read_at: Seq,
-        /// The words.
+        /// The words of the summary.
         text: String,
-        /// Time, tokens and money that the turn used.
+        /// Usage of the summary.
         usage: Usage,
     },
-    /// A restart lost a running turn.
+    /// A restart of the server lost a running turn.
     Lost {
         /// The number of the turn in its conversation.
         turn: TurnNo,
@@ -331,105 +332,106 @@ pub enum EngineCommand {
         permission: PermissionId,
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// What is asked.
+        /// The question.
         question: Box<Question>,
-        /// How long a person has.
+        /// Time that people have for an answer.
         within: Millis,
     },
-    /// An agent's program asks something in no turn.
+    /// An agent's program asks something outside of a turn.
     AskQuestion {
-        /// The permission; nothing is asked where it is asked already.
+        /// The id of the permission. The command does nothing if it is open already.
         permission: PermissionId,
-        /// Whose program asks: an agent of this conversation.
+        /// The agent whose program asks; it is in this conversation.
         participant: ParticipantId,
-        /// What is asked.
+        /// The question.
         question: Box<Question>,
     },
     /// An agent asks people for something outside of a turn.
     Ask {
-        /// The permission; nothing is asked where the same is asked already.
+        /// The id of the permission. The command does nothing if the same request is open already.
         permission: PermissionId,
-        /// Who asks: an agent of this conversation.
+        /// The agent that asks; it is in this conversation.
         by: Actor,
         /// The request.
         request: Box<Request>,
-        /// How long a person has.
+        /// Time that people have for an answer.
         within: Millis,
     },
-    /// A start that a person allowed was carried out, or could not be.
+    /// A start that a person allowed was carried out or failed.
     StartDone {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// What came of it.
+        /// The outcome.
         outcome: StartOutcome,
     },
-    /// Two sessions that a person allowed to talk were linked, or could not be.
+    /// Two sessions that a person allowed to talk were linked, or linking failed.
     TalkDone {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// The outcome.
         outcome: TalkOutcome,
     },
-    /// What was asked is not asked any more, or something else is.
+    /// A permission is not asked any more, or another question has replaced it.
     WithdrawPermission {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Why nobody is asked any more.
+        /// The reason.
         because: WithdrawalReason,
     },
-    /// Look at the clock.
+    /// Checks all deadlines.
     Tick,
-    /// Time stood still for so long. Deadlines move, and nothing else does: a turn that the floor
-    /// grants now is none of those that stood still. What is due then, the next [`Tick`] sees.
+    /// The clock stood still. The command only moves open deadlines, so that turns granted now are
+    /// not moved as well. The next [`Tick`] handles deadlines that are due.
     ///
     /// [`Tick`]: EngineCommand::Tick
     ShiftClock {
-        /// By how many milliseconds open deadlines move.
+        /// The time by which open deadlines move, in milliseconds.
         downtime: Millis,
     },
-    /// The registry changed.
+    /// The registry's facts about a client changed.
     Facts {
         /// The participant whose client it is.
         participant: ParticipantId,
-        /// What it says now.
+        /// The facts from now on.
         facts: AgentFacts,
     },
-    /// The task that owns the conversation wants something of it.
+    /// The task that owns the conversation gives an order.
     Obey {
         /// The task.
         task: StreamId,
-        /// What it wants.
+        /// The order.
         order: Box<TaskOrder>,
     },
 }
 
-/// A client's own kind of event, which is kept and shown and decides nothing.
+/// An event of a client's own type. It is stored and shown, and has no effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PostCustom {
-    /// Whose it is.
+    /// The sender.
     pub by: Actor,
-    /// Whom it addresses.
+    /// The addressee.
     pub to: Recipient,
-    /// Its type.
+    /// The type.
     pub kind: OwnKind,
-    /// Its content.
+    /// The content, as given.
     pub content: Value,
-    /// Its labels.
+    /// The labels.
     pub tags: Vec<String>,
-    /// What it refers to.
+    /// The event that this one refers to.
     pub reply_to: Option<Cause>,
 }
 
-/// The type of a client's own event: a word of 1 to 64 characters that is none of the server's.
+/// The type of a client's own event: 1 to [`WORD_CHARS_MAX`] characters, and not a type of the
+/// server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKind(String);
 
-/// Why a word is no type for a client's own event.
+/// The reason for which a word cannot be the type of a client's own event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KindFault {
-    /// It is empty, too long, or holds a control character.
+    /// The word is empty, too long, or has a control character.
     NoWord,
-    /// Events of this type are the server's.
+    /// The word is a type of the server.
     OfServer,
 }
 
@@ -440,8 +442,7 @@ impl From<OwnKind> for String {
 }
 
 impl OwnKind {
-    /// The types that the server gives its own events, and those by which it is asked for
-    /// something.
+    /// The types of the server's own events, and of requests to the server.
     pub const OF_SERVER: [&'static str; 14] = [
         "message",
         "control",
@@ -459,10 +460,10 @@ impl OwnKind {
         "thread.deleted",
     ];
 
-    /// Reads a word.
+    /// Parses a type.
     ///
     /// # Errors
-    /// [`KindFault`] when it is no word, or one of the server's.
+    /// [`KindFault`] if the word is malformed or a type of the server.
     pub fn parse(word: &str) -> Result<Self, KindFault> {
         if Self::OF_SERVER.contains(&word) {
             return Err(KindFault::OfServer);
@@ -471,57 +472,57 @@ impl OwnKind {
     }
 }
 
-/// Whether a text is a word as types and labels are: 1 to [`WORD_CHARS_MAX`] characters, none of
-/// them a control character.
+/// True if the text can be a type or label: 1 to [`WORD_CHARS_MAX`] characters without control
+/// characters.
 pub fn is_word(text: &str) -> bool {
     (1..=WORD_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
 }
 
-/// One wish of a control event.
+/// One requested change of a control event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Control {
-    /// Invite somebody, or change a profile.
+    /// Invites a participant, or changes its profile.
     Invite(Invite),
-    /// Remove somebody.
+    /// Removes a participant.
     Uninvite(String),
-    /// These may not speak.
+    /// Mutes participants.
     Mute(Vec<String>),
-    /// These may speak again.
+    /// Unmutes participants.
     Unmute(Vec<String>),
-    /// Stand still, or go on.
+    /// Pauses the conversation, or ends the pause.
     Pause(bool),
-    /// Lift a guard's hold; a pause too.
+    /// Lifts a guard's hold, and ends a pause.
     Resume,
-    /// Whether agents' mentions wake other agents.
+    /// Sets if agents' mentions wake other agents.
     Discussion {
-        /// Whether it is on after this.
+        /// True if discussion is on after this.
         on: bool,
-        /// Whether agents' mentions wake agents; `on` is needed too.
+        /// The second switch; both are needed.
         allow_agent_mentions: bool,
     },
-    /// Whether unaddressed human messages ask everyone.
+    /// Sets if unaddressed messages of people ask all agents.
     InvitedAuto(bool),
-    /// Give these a turn now.
+    /// Gives agents a turn now.
     Prod(Vec<String>),
-    /// Agree to what the other controls of the command end, such as a gathering.
+    /// Confirms that the command's other controls may end something, such as a gathering.
     Confirm,
-    /// Replace the policy.
+    /// Replaces the policy.
     Policy(Policy),
-    /// Other rules with the settings that are in force.
+    /// Changes the policy and keeps its settings.
     PolicyNamed(PolicyName),
-    /// Change keys of the policy.
+    /// Changes settings of the policy.
     Config(Map<String, Value>),
-    /// Send what is said to an outside target too.
+    /// Binds the conversation to an outside target, to which words go too.
     Bind(String),
-    /// Stop doing so.
+    /// Releases an outside target.
     Unbind(String),
-    /// Let it spend more than its budget for a while.
+    /// Raises the conversation's budget until a given time.
     RaiseBudget {
-        /// So many turns more in each hour.
+        /// Additional turns in each hour.
         turns: u64,
-        /// So many millionths of the currency more in each day.
+        /// Additional money in each day, in millionths of the currency.
         micros: u64,
-        /// For how many milliseconds it may.
+        /// Duration of the raise, in milliseconds.
         within: Millis,
     },
 }
@@ -529,38 +530,39 @@ pub enum Control {
 /// An invitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invite {
-    /// The id it will have here.
+    /// The id of the participant in this conversation.
     pub participant: String,
-    /// The fields given.
+    /// The profile fields that were given.
     pub profile: Profile,
-    /// What the registry says about its client.
+    /// The registry's facts about the client.
     pub facts: AgentFacts,
-    /// Where it can be reached.
+    /// Address of the participant.
     pub address: Option<Address>,
-    /// Its number in a link or gathering.
+    /// The participant's number in a link or gathering.
     pub number: Option<u32>,
-    /// Its part in a gathering.
+    /// The participant's part in a gathering.
     pub part: Option<SeatRole>,
-    /// What the server knows it as, where its id is a principal's.
+    /// The kind of the principal with this id, if the server knows one.
     pub principal: Option<Kind>,
-    /// The grant of a way to its terminal. If unset, it is that of all writers at the first invite,
-    /// and stays as it is later.
+    /// The grant of access to the participant's terminal. If unset, the first invite grants it to
+    /// all writers, and later ones do not change it.
     pub reach: Option<TerminalReach>,
-    /// A name known to the server for which a reader would take it: a fact.
+    /// A name known to the server that readers would confuse with this one's. A fact, found before
+    /// the decision.
     pub resembles: Option<Box<NameConflict>>,
 }
 
-/// A name that looks like one that the server knows as another's.
+/// A name that looks like one known to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameConflict {
-    /// The id or nickname.
+    /// The id or nickname of the invitation.
     pub name: String,
-    /// The other name.
+    /// The known name.
     pub taken: String,
 }
 
 impl Invite {
-    /// An invitation of a registry client.
+    /// Returns an invitation of a registry client.
     pub fn new(participant: impl Into<String>, profile: Profile, facts: AgentFacts) -> Self {
         Self {
             participant: participant.into(),

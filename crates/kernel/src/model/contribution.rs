@@ -1,11 +1,11 @@
-//! What was said last, for those who are told of it.
+//! The newest contributions, for the agents that hear them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::event::Cause;
 use crate::model::ids::ParticipantId;
 
-/// Something that was said, and who need not be told of it.
+/// A contribution, and the participant who knows it already.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Contribution {
     pub(crate) cause: Cause,
@@ -16,24 +16,24 @@ pub(crate) struct Contribution {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Aside {
     pub(crate) said: Contribution,
-    /// The participants that hear it elsewhere.
+    /// The participants that hear it in the other conversation.
     pub(crate) heard: Vec<ParticipantId>,
 }
 
 impl Aside {
-    /// True if a participant is told of it here.
+    /// True if a participant hears the contribution here.
     fn is_for(&self, id: &ParticipantId) -> bool {
         self.said.author != *id && !self.heard.contains(id)
     }
 }
 
-/// Asides, oldest first: the newest one, and for each agent the newest one that it is told of.
+/// Asides, oldest first: the newest one, and for each agent the newest that it hears here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Asides(pub(crate) Vec<Aside>);
 
 impl Asides {
-    /// Notes the newest one. Forgets those that are not the newest for any of the agents, so at
-    /// most one more is kept than there are agents.
+    /// Adds the newest aside. Drops those that are not the newest for any of the agents, so at most
+    /// one more is kept than there are agents.
     pub(crate) fn note(&mut self, newest: Aside, agents: Vec<ParticipantId>) {
         let mut untold = agents;
         untold.retain(|id| !newest.is_for(id));
@@ -49,7 +49,7 @@ impl Asides {
         self.0 = newest_first;
     }
 
-    /// Returns the newest one that a participant is told of.
+    /// Returns the newest aside that a participant hears here.
     pub(crate) fn newest_for(&self, id: &ParticipantId) -> Option<&Contribution> {
         self.0.iter().rev().find(|aside| aside.is_for(id)).map(|aside| &aside.said)
     }

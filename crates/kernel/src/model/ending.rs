@@ -1,33 +1,33 @@
-//! The ways in which a model's answer can end, as far as providers tell them apart.
+//! The ends of models' answers.
 
 use serde::{Deserialize, Serialize};
 
-/// The end of a model's answer, as far as its provider tells it.
+/// The reason for which a model's answer ended, as far as its provider gives one.
 ///
-/// Any of them but an error and a cut makes an answer of the words that came.
+/// Its words are the answer, except after an error and a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display, strum::EnumString, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Ending {
-    /// The model was done.
+    /// The model had finished.
     Stop,
-    /// It reached a limit of tokens, and the rest is missing.
+    /// The model reached a limit of tokens; the rest is missing.
     Length,
-    /// A filter of its provider ended it.
+    /// A filter of the provider ended the answer.
     Filter,
     /// The model refused to answer.
     Refusal,
     /// The model asked for a tool.
     Tool,
-    /// Its provider reported an error.
+    /// The provider reported an error.
     Error,
     /// The connection broke before the end.
     Cut,
 }
 
 impl Ending {
-    /// Returns a phrase for people about words that may not be all; nothing if they are.
+    /// Returns a phrase for people about an incomplete answer; `None` if the answer is complete.
     pub const fn phrase(self) -> Option<&'static str> {
         match self {
             Ending::Stop => None,

@@ -1,4 +1,4 @@
-//! Maps whose keys are no words, as lists of their entries.
+//! Serialization of maps as lists of entries, for keys that are not strings.
 
 use std::collections::BTreeMap;
 

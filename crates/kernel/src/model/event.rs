@@ -1,5 +1,5 @@
-//! What can happen: events, in the past tense. They are stored, so a variant or field is only ever
-//! added.
+//! The events of a conversation, in the past tense. Logs store them, so variants and fields are
+//! only ever added.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::message_part::{PartPlace, Span};
 use crate::model::own::OwnWords;
-use crate::model::participant::{Address, AgentFacts, Kind, SeatRole, Profile, TerminalReach};
+use crate::model::participant::{Address, AgentFacts, Kind, Profile, SeatRole, TerminalReach};
 use crate::model::permission::{PermissionOption, WithdrawalReason};
 use crate::model::settings::Policy;
 use crate::model::silence::{Reason, Silence};
@@ -25,38 +25,38 @@ pub use crate::model::usage::Usage;
 pub struct RecordedEvent {
     /// The position of the event in its stream, from 1.
     pub seq: Seq,
-    /// When it was appended; rises strictly within a stream.
+    /// Time of the append; rises strictly within a stream.
     pub ts: Timestamp,
-    /// What happened.
+    /// The event itself.
     pub event: Event,
 }
 
 impl RecordedEvent {
-    /// Its public id.
+    /// Returns the public id of the event.
     pub fn id(&self, stream: &StreamId) -> EventId {
         EventId::of(stream, self.seq, self.ts)
     }
 }
 
-/// A pointer to the event that gave rise to something.
+/// A pointer to an event that gave rise to another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// The position of the event in its stream, from 1.
     pub seq: Seq,
-    /// Its public id.
+    /// Public id of the event.
     pub id: EventId,
-    /// Whose words it was.
+    /// The author of the event's words.
     pub from: ParticipantId,
-    /// 0 for a human message, one more for each step away from it.
+    /// Steps away from a person's message, which has depth 0.
     pub depth: u32,
-    /// No proven person stands at the root of it: see [`Event::lacks_person`]. This is the one
-    /// place where a turn finds that: guards read it, and budgets. Logs from before it was kept
-    /// have it nowhere.
+    /// True if no proven person is anywhere in the chain of causes: see [`Event::lacks_person`].
+    /// Guards and budgets read this flag and look nowhere else. Logs of earlier versions do not
+    /// have it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unproven: bool,
 }
 
-/// Whom a message addresses. It targets; it never hides.
+/// The addressee of a message. Addressing hides nothing from other participants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recipient {
@@ -67,114 +67,113 @@ pub enum Recipient {
     One(ParticipantId),
 }
 
-/// Who may see an event.
+/// The readers of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
-    /// Everyone in the conversation.
+    /// All participants of the conversation.
     All,
-    /// These, and operators.
+    /// These participants, and operators.
     Only(Vec<ParticipantId>),
-    /// Operators: events that explain.
+    /// Operators alone: events that explain decisions.
     Operators,
 }
 
-/// Something a participant said.
+/// A message of a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Posted {
     /// The speaker.
     pub from: ParticipantId,
-    /// Person or agent, at that time.
+    /// Person or agent, at the time of the message.
     pub kind: Kind,
-    /// Whom it addresses.
+    /// The addressee.
     pub to: Recipient,
-    /// The words. Kept beside the envelope in the store, so that they can be erased.
+    /// The words. The store keeps them beside the envelope, so that they can be erased.
     #[serde(default, skip_serializing)]
     pub body: String,
-    /// Invited participants that the words name, in the order in which they are named, without the
-    /// speaker.
+    /// Invited participants that the words name, in the order of the names, without the speaker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<ParticipantId>,
-    /// The places in the words that name them. Logs from before they were kept have none.
+    /// Places of those names in the words. Empty in logs of earlier versions.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub places: Box<[MentionPlace]>,
-    /// Steps away from a human message.
+    /// Steps away from a person's message.
     pub depth: u32,
-    /// The participant in whose own terminal a person typed it, and who has read it there.
+    /// The participant at whose own terminal a person typed the words. It has read them there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed_at: Option<ParticipantId>,
-    /// Participants who hear the same words in another conversation, and are told of them there.
+    /// Participants who hear the same words in another conversation and get no turn for them here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<ParticipantId>,
-    /// That the speaker is who they say was the client's word, or that of a terminal.
+    /// True if only the client or a terminal says who the speaker is, without proof.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unproven: bool,
-    /// An agent said it, and no proven person had asked for it, at however many removes.
+    /// True for an agent's words if no proven person is anywhere in their chain of causes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unasked: bool,
-    /// Findings about an agent's words that answer no turn. Logs from before they were kept
-    /// have none, and each of their contributions counts as an exchange.
+    /// Findings about an agent's words that answer no turn. Without findings, as in logs of earlier
+    /// versions, the words count as an exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnWords>,
-    /// A person's words without proof with which the guards begin to count anew; a hold ends.
+    /// True if a person's words without proof reset the guards and end a hold.
     #[serde(default, skip_serializing_if = "is_false")]
     pub resets: bool,
-    /// Agents whom a person has answer it, one after the other, and nobody else.
+    /// Agents that a person asks to answer, one after the other. No other agent is asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<ParticipantId>,
-    /// What it replies to.
+    /// The event that the words reply to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Cause>,
-    /// The turn that it answers; nothing for a person and for unsolicited words.
+    /// The turn that the words answer; `None` for a person and for unsolicited words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnNo>,
-    /// Labels the client gave, and the server's `coordinator` and `error`.
+    /// Labels that the client gave, and the server's `coordinator` and `error`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Written by the server on the speaker's behalf.
+    /// True if the server wrote the message on the speaker's behalf.
     #[serde(default, skip_serializing_if = "is_false")]
     pub via: bool,
-    /// It came while earlier messages were still being handled; [`Event::Taken`] says when its time
-    /// came.
+    /// True if the message came while earlier ones were being handled. An [`Event::Taken`] follows
+    /// when its time comes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub queued: bool,
-    /// Too many messages waited already: it is kept, no agent is asked about it, and it does not
-    /// wait.
+    /// True if the queue was full: the message is kept, does not wait, and asks no agent.
     #[serde(default, skip_serializing_if = "is_false")]
     pub queue_full: bool,
-    /// The message that it answers, where the round of that was over: what others make of it waits
-    /// for its time.
+    /// The message that these words answer, if its round was already closed. Reactions to the words
+    /// wait in the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<Seq>,
-    /// A person stopped its author while it spoke: these are the words that were shown by then.
-    /// They wake nobody.
+    /// True if a person stopped the speaker: the words are the part of its answer that was shown by
+    /// then. They wake no agent.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stopped: bool,
-    /// The way in which the model that wrote it ended, as far as its provider says.
+    /// The reason for which the model's answer ended, if its provider gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,
-    /// These are thoughts: the model that wrote it said nothing else.
+    /// True if the words are thoughts: the model said nothing else.
     #[serde(default, skip_serializing_if = "is_false")]
     pub thought: bool,
-    /// The kept text that a person made visible with it.
+    /// Position of the kept text that a person published with this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Seq>,
-    /// What went wrong, when it is an error indicator.
+    /// The fault, if the message reports one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<Fault>>,
-    /// Hash of the folded words: the repeat detector's memory.
+    /// Hash of the folded words, for the repeat guard.
     #[serde(default)]
     pub fingerprint: u32,
-    /// Where its parts stand in the words, where it has several.
+    /// Places of the message's parts in the words, if it has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartPlace>,
-    /// Who may see it beside its speaker and operators; everybody where nothing is said.
+    /// Readers besides the speaker and operators; `None` means all participants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_for: Option<Vec<ParticipantId>>,
-    /// The reason for which they ask no agent, if they ask none by what they say.
+    /// The reason for which the words ask no agent, if they ask none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<Box<Silence>>,
-    /// A name in them that no participant bears, or a name for all, if that is not their silence.
+    /// A name in the words that no participant bears, or a name for all, unless `silence` says so
+    /// already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<Box<Silence>>,
 }
@@ -184,7 +183,7 @@ pub struct Posted {
 pub struct MentionPlace {
     /// The name with its sign.
     pub span: Span,
-    /// Those that it names, without the speaker.
+    /// The participants that the name means, without the speaker.
     pub participants: Vec<ParticipantId>,
 }
 
@@ -192,7 +191,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// The words themselves are kept beside the envelope.
+/// Serializes only that there are words. The store keeps the words beside the envelope.
 fn that_there_are_words<S: serde::Serializer>(
     _: &Option<String>,
     serializer: S,
@@ -200,21 +199,21 @@ fn that_there_are_words<S: serde::Serializer>(
     serializer.serialize_str("")
 }
 
-/// Where a conversation of a task comes from.
+/// The task for which a conversation began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskOrigin {
     /// The stream of the task.
     pub task: StreamId,
-    /// Its title was given, and is not made of the names of those in it.
+    /// True if the title was given. Otherwise it is made of the participants' names.
     pub titled: bool,
-    /// Those for whom it began, in the order given.
+    /// Participants for whom the conversation began, in the order given.
     pub participants: Vec<ParticipantId>,
-    /// It began together with its task.
+    /// True if the conversation began together with its task.
     #[serde(default, skip_serializing_if = "is_false")]
     pub first: bool,
 }
 
-/// One decision of a control event.
+/// One change of a control event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(
@@ -228,24 +227,24 @@ pub enum Change {
         participant: ParticipantId,
         /// Person or agent.
         kind: Kind,
-        /// What this invite said.
+        /// The profile fields of this invitation.
         given: Profile,
-        /// The profile after it.
+        /// The merged profile after this invitation.
         profile: Profile,
-        /// What the registry knew.
+        /// The registry's facts about the client.
         facts: AgentFacts,
-        /// Confusable skeleton of its name.
+        /// Confusable skeleton of the participant's name.
         skeleton: String,
-        /// Where it can be reached.
+        /// Address of the participant.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         address: Option<Address>,
-        /// Its number in a link or gathering.
+        /// The participant's number in a link or gathering.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         number: Option<u32>,
-        /// Its part in a gathering.
+        /// The participant's part in a gathering.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         part: Option<SeatRole>,
-        /// The grant of a way to its terminal, if it has one or gets one.
+        /// The grant of access to the participant's terminal, if it has one or gets one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reach: Option<TerminalReach>,
     },
@@ -253,131 +252,132 @@ pub enum Change {
     Uninvited {
         /// The participant's id in this conversation.
         participant: ParticipantId,
-        /// It left with the task that the conversation belongs to.
+        /// True if the participant left with the task that the conversation belongs to.
         #[serde(default, skip_serializing_if = "is_false")]
         left: bool,
     },
-    /// These may not speak.
+    /// Participants may not speak any more.
     Muted {
-        /// The participants that it is about, in order.
+        /// The muted participants, in order.
         targets: Vec<ParticipantId>,
     },
-    /// These may speak again.
+    /// Participants may speak again.
     Unmuted {
-        /// The participants that it is about, in order.
+        /// The unmuted participants, in order.
         targets: Vec<ParticipantId>,
     },
-    /// Agents stand still, or go on.
+    /// The conversation was paused or resumed.
     Paused {
-        /// Whether it is paused now.
+        /// True if the conversation is paused from now on.
         on: bool,
     },
-    /// Whether agents' mentions wake other agents under `mention_only`.
+    /// Sets if agents' mentions wake other agents under `mention_only`.
     Discussion {
-        /// Whether it is on after this.
+        /// True if discussion is on after this change.
         on: bool,
         /// The second switch; both are needed.
         allow_agent_mentions: bool,
     },
-    /// Whether unaddressed human messages ask every invited agent under `mention_only`.
+    /// Sets if unaddressed messages of people ask every invited agent under `mention_only`.
     InvitedAuto {
-        /// Whether it is on after this.
+        /// True if the switch is on after this change.
         on: bool,
     },
-    /// These get a turn now.
+    /// Agents get a turn now, because a person asked for it.
     Prodded {
-        /// The participants that it is about, in order.
+        /// The prodded agents, in order.
         targets: Vec<ParticipantId>,
     },
-    /// Other rules, or other settings.
+    /// The policy or its settings changed.
     PolicySet {
-        /// The policy after it.
+        /// The policy after this change.
         policy: Policy,
-        /// The keys a `config` control named; nothing when the policy was replaced.
+        /// The keys that a `config` control named; `None` if the policy was replaced.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         patch: Option<Map<String, Value>>,
     },
     /// A guard's hold was lifted.
     #[serde(rename = "released")]
     GuardLifted,
-    /// What is said goes to this outside target too, and the stream holds the claim on it.
+    /// The conversation is bound to an outside target: words go there too, and the stream holds the
+    /// claim on it.
     Bound {
         /// The target, such as `chat:telegram:-100123`.
         target: String,
     },
-    /// The target is free again.
+    /// The conversation released an outside target.
     Unbound {
         /// The target, such as `chat:telegram:-100123`.
         target: String,
     },
-    /// The conversation may spend more than its budget for a while.
+    /// The conversation may spend more than its budget until a given time.
     BudgetRaised(Raise),
 }
 
-/// Why a participant got a turn.
+/// The reason for which a participant got a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum TurnReason {
-    /// Somebody named it.
+    /// A message named the participant.
     Forced,
-    /// It was asked whether it has something to say.
+    /// The participant may answer, and may pass.
     Polled,
-    /// Another agent said something since its own last turn.
+    /// Another agent has spoken since the participant's last turn.
     Reaction,
-    /// Its place in the round came.
+    /// The participant's place in the round came.
     Round,
-    /// It holds the talking piece.
+    /// The participant holds the talking piece.
     Piece,
-    /// A beat of its hold, or the last word.
+    /// A beat of the participant's hold, or its last word.
     Beat,
     /// A linked member said something.
     Link,
-    /// A person asked for it.
+    /// A person asked for the turn.
     Prod,
-    /// Something came of what it had asked for.
+    /// A request of the participant has an outcome.
     Outcome,
 }
 
-/// What a turn is for.
+/// The purpose of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum TurnKind {
-    /// To say something.
+    /// The participant says something.
     #[default]
     Reply,
-    /// To hear something; what it says stays in the trace.
+    /// The participant only listens; its output stays in the trace.
     Listen,
 }
 
-/// Why an agent stayed silent.
+/// The reason for which an agent stayed silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum WhyNot {
-    /// It had nothing to say.
+    /// The agent passed.
     Passed,
-    /// The limit of replies, depth or exchanges was reached.
+    /// A limit of replies, depth or exchanges was reached.
     Capped,
-    /// It had spoken too recently.
+    /// The agent had spoken less than `cooldown_seconds` ago.
     Cooled,
-    /// It is muted.
+    /// The agent is muted.
     Muted,
     /// The conversation is paused.
     Paused,
-    /// It runs nowhere and no client of it is connected.
+    /// The agent has no runtime here, and no client of it is connected.
     Offline,
-    /// It was not asked: it passes habitually, or others were addressed.
+    /// The agent was not asked: it passes habitually, or others were addressed.
     Skipped,
-    /// A guard or a gathering keeps the floor from it.
+    /// A guard or a gathering keeps the floor from the agent.
     Held,
     /// A budget of turns or money is used up.
     OverBudget,
-    /// Its client reads and speaks when it likes; it has not said that it takes turns.
+    /// The agent's client reads and speaks when it likes: it has not said that it takes turns.
     ReadsOnly,
     /// Too many messages waited already.
     QueueFull,
@@ -385,49 +385,49 @@ pub enum WhyNot {
     RoundOver,
 }
 
-/// How a turn ended.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Outcome {
-    /// It said something, or listened.
+    /// The participant said something, or listened.
     Spoke,
-    /// It had nothing to say.
+    /// The participant passed.
     Passed,
-    /// It could not answer.
+    /// The participant could not answer.
     Failed,
-    /// Its time ran out.
+    /// The turn's time ran out.
     Expired,
-    /// Somebody, or a change, took the turn away.
+    /// A participant or a change of the conversation cancelled the turn.
     Cancelled,
 }
 
-/// Something that went wrong.
+/// A failure of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// Stable word, e.g. `exit_status`.
+    /// Stable code, e.g. `exit_status`.
     pub code: String,
     /// One sentence for people.
     pub message: String,
-    /// The prompt reached a program with a memory of its own, so its next prompt does not repeat
-    /// it.
+    /// True if the prompt reached a program with a memory of its own. Its next prompt does not
+    /// repeat that one.
     #[serde(default, rename = "told", skip_serializing_if = "is_false")]
     pub prompt_delivered: bool,
 }
 
 impl Fault {
-    /// The code where a person cancelled the turn.
+    /// The code for a turn that a person cancelled.
     pub const CANCELLED: &str = "cancelled";
 
-    /// True if a provider takes no more requests for now, which agents that share it find out one
+    /// True if a provider takes no more requests for now. Agents that share the provider fail one
     /// after the other.
     pub fn is_of_limits(&self) -> bool {
         matches!(self.code.as_str(), "provider_rate_limited" | "circuit_open")
     }
 
-    /// Returns how the turn ended, as the words after the agent's name: a refusal and an
-    /// interruption are not errors.
+    /// Returns the result as the words after the agent's name. A refusal and an interruption are
+    /// not errors.
     pub fn outcome(&self) -> &'static str {
         match self.code.as_str() {
             "refused" => "was refused what it asked",
@@ -437,7 +437,7 @@ impl Fault {
         }
     }
 
-    /// A fault from its two halves.
+    /// Returns a fault whose prompt was not delivered.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), prompt_delivered: false }
     }
@@ -447,42 +447,42 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// Why text stayed in the trace.
+/// The reason for which text stayed in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum SuppressedBecause {
-    /// Its turn, or that attempt of it, was over.
+    /// The turn, or that attempt of it, had ended.
     Late,
-    /// Its speaker was muted.
+    /// The speaker was muted.
     Muted,
     /// The conversation was paused.
     Paused,
     /// The conversation was archived.
     Archived,
-    /// Its speaker was no longer invited.
+    /// The speaker was no longer invited.
     Uninvited,
-    /// It answered a turn that was only for listening.
+    /// The text answered a turn that was only for listening.
     Listening,
-    /// Its speaker did not hold the talking piece.
+    /// The speaker did not hold the talking piece.
     NoPiece,
     /// A limit had been reached.
     Capped,
-    /// A person had stopped its turn, of which the words that were shown by then stand in the
-    /// conversation. It cannot be published.
+    /// A person had stopped the turn. The words that were shown by then are a message already, so
+    /// this text cannot be published.
     Stopped,
     /// A guard held the conversation, and the words answered no turn.
     Held,
     /// A person had stopped the conversation, and the words answered no turn.
     AfterStop,
-    /// The model thought it and did not say it.
+    /// The text is the model's thoughts.
     Thought,
-    /// Its turn failed before the answer was whole.
+    /// The turn failed before the answer was complete.
     Unfinished,
 }
 
-/// Everything that can happen in a conversation.
+/// An event of a conversation or a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[derive(strum::IntoStaticStr, strum::VariantNames)]
 #[serde(rename_all = "snake_case")]
@@ -490,158 +490,158 @@ pub enum SuppressedBecause {
 pub enum Event {
     /// The conversation began.
     Created {
-        /// Its title.
+        /// Title of the conversation.
         name: String,
-        /// Who began it.
+        /// The participant who created it.
         by: ParticipantId,
         /// The floor policy, with its settings.
         policy: Policy,
-        /// The task that owns it, where one does.
+        /// The task that owns the conversation, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskOrigin>,
     },
-    /// It has another title.
+    /// The conversation got another title.
     Renamed {
-        /// The title.
+        /// The new title.
         name: String,
-        /// Who renamed it.
+        /// The participant who renamed it.
         by: ParticipantId,
     },
-    /// It takes no more messages.
+    /// The conversation was archived and takes no more messages.
     Archived {
-        /// Who archived it.
+        /// The participant who archived it.
         by: ParticipantId,
     },
-    /// It takes messages again.
+    /// The conversation was reopened and takes messages again.
     Unarchived {
-        /// Who reopened it.
+        /// The participant who reopened it.
         by: ParticipantId,
     },
-    /// It is gone: nothing follows, and the log erases everything before it.
+    /// The conversation was deleted. No event follows, and the log erases all earlier ones.
     Deleted {
-        /// Who deleted it.
+        /// The participant who deleted it.
         by: ParticipantId,
     },
-    /// Somebody changed who is here or how turns are given.
+    /// A participant changed who is invited or how turns are given.
     Controlled {
-        /// The participant who did it.
+        /// The participant who sent the control.
         by: ParticipantId,
-        /// What, in order.
+        /// The changes, in order.
         changes: Vec<Change>,
-        /// Who did was the client's word.
+        /// True if only the client says who `by` is, without proof.
         #[serde(default, skip_serializing_if = "is_false")]
         unproven: bool,
     },
-    /// Somebody said something.
+    /// A participant said something.
     Posted(Posted),
-    /// A client kept something of its own kind here.
+    /// A client stored an event of a type of its own.
     #[serde(rename = "foreign")]
     #[strum(serialize = "foreign")]
     Custom {
         /// The participant who sent it.
         from: ParticipantId,
-        /// Whom it addresses.
+        /// The addressee.
         to: Recipient,
-        /// Its type, as the client calls it.
+        /// The client's type for the event.
         kind: String,
         /// Its content, as given.
         content: Value,
         /// Labels the client gave.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tags: Vec<String>,
-        /// What it refers to.
+        /// The event that this one refers to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply_to: Option<Cause>,
-        /// Whose it is was the client's word.
+        /// True if only the client says who `from` is, without proof.
         #[serde(default, skip_serializing_if = "is_false")]
         unproven: bool,
     },
     /// The server tells people something.
     Noticed {
-        /// Stable word, e.g. `turn_limit`.
+        /// Stable code, e.g. `turn_limit`.
         code: String,
-        /// One sentence.
+        /// One sentence for people.
         text: String,
-        /// Whom it is about.
+        /// The participant that the notice is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<ParticipantId>,
-        /// What gave rise to it.
+        /// The event that gave rise to the notice.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Cause>,
     },
-    /// The time of a queued message came.
+    /// A queued message was taken from the queue.
     Taken {
-        /// The message that it is about.
+        /// The message.
         cause: Cause,
     },
-    /// A human message is being answered, agent after agent.
+    /// A round began: agents answer a person's message, one after the other.
     RoundOpened {
-        /// The message that it is about.
+        /// The message.
         cause: Cause,
-        /// The largest number of visible replies that the message gets.
+        /// Largest number of visible replies to the message.
         cap: u32,
-        /// Who must answer, in order.
+        /// Agents that must answer, in order.
         forced: Vec<ParticipantId>,
-        /// Who may, in order.
+        /// Agents that may answer, in order.
         polled: Vec<ParticipantId>,
-        /// Whether those named by replies are the only ones who may react.
+        /// True if only agents that a reply names may react.
         #[serde(default, skip_serializing_if = "is_false")]
         targeted: bool,
-        /// A person said who answers, and nobody else does.
+        /// True if a person said which agents answer. No other agent does.
         #[serde(default, skip_serializing_if = "is_false")]
         asked: bool,
     },
-    /// Agents may react to each other, once.
+    /// The reactive part of a round began: each agent may react to the others once.
     ReactionOpened {
-        /// Who must, in order.
+        /// Agents that must react, in order.
         forced: Vec<ParticipantId>,
-        /// Who may, in order.
+        /// Agents that may react, in order.
         polled: Vec<ParticipantId>,
     },
-    /// The message is answered.
+    /// The round ended.
     RoundClosed,
-    /// The time of an answer has come that was late for its round: those who have not reacted to
-    /// the message may.
+    /// A round was reopened for an answer that came after its end. Agents that have not reacted to
+    /// the message may do so.
     RoundReopened {
-        /// The message that it is about.
+        /// The message of the round.
         cause: Cause,
         /// The position of the late answer.
         reply: Seq,
     },
     /// An agent was not asked.
     Skipped {
-        /// The participant that it is about.
+        /// The agent.
         participant: ParticipantId,
         /// The reason for which no turn is given.
         why_not: WhyNot,
         /// The event that gave rise to it.
         cause: Cause,
-        /// More words, where they help.
+        /// An explanation, if the reason alone does not say enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
     },
-    /// A participant may speak.
+    /// A participant got a turn.
     TurnGranted {
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// The participant that it is about.
+        /// The participant whose turn it is.
         participant: ParticipantId,
         /// The reason for which the turn is given.
         why: TurnReason,
-        /// Whether it is to say something or only to listen.
+        /// The purpose of the turn.
         #[serde(default)]
         kind: TurnKind,
-        /// Whether `[PASS]` is offered.
+        /// True if the prompt offers `[PASS]`.
         may_pass: bool,
         /// The event that gave rise to it.
         cause: Cause,
-        /// When it ends if nothing accepts it.
+        /// Time at which the turn ends if no runtime accepts it.
         expires: Timestamp,
-        /// Until when the floor waits for it, where it does. (Ruling 12.)
+        /// Time until which the floor waits for the turn, if it does. (Ruling 12.)
         #[serde(default, skip_serializing_if = "Option::is_none")]
         patience: Option<Timestamp>,
     },
-    /// The floor goes on without waiting for it; it runs on.
+    /// The floor stopped waiting for a turn. The turn runs on.
     TurnReleased {
         /// The number of the turn in its conversation.
         turn: TurnNo,
@@ -650,79 +650,80 @@ pub enum Event {
     TurnWidened {
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// The reason for which the turn is given, after this.
+        /// The new reason for the turn.
         why: TurnReason,
-        /// Whether it is to say something or only to listen, after this.
+        /// The new purpose of the turn.
         #[serde(default)]
         kind: TurnKind,
-        /// Whether `[PASS]` is offered, now.
+        /// True if the prompt now offers `[PASS]`.
         may_pass: bool,
         /// The newest event that the turn is about.
         cause: Cause,
     },
-    /// The runtime accepted it; its range is fixed.
+    /// The runtime accepted a turn. The range of its prompt is fixed from now on.
     TurnStarted {
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which attempt at the turn this is, from 1; a restart begins another.
+        /// Number of the attempt, from 1. A restart of the server begins another one.
         attempt: u32,
-        /// It covers what comes after this.
+        /// The newest event before the prompt's range.
         from_seq: Seq,
-        /// Up to and with this.
+        /// The last event of the prompt's range.
         through_seq: Seq,
-        /// When it ends if there is no answer.
+        /// Time at which the turn ends without an answer.
         deadline: Timestamp,
     },
-    /// A restart lost it; it waits to be run again as the next attempt.
+    /// A restart of the server lost a running turn. The turn waits to be run again as the next
+    /// attempt.
     TurnLost {
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// The attempt that was lost.
+        /// Number of the lost attempt.
         attempt: u32,
-        /// When it ends if nothing takes it up.
+        /// Time at which the turn ends if no runtime accepts it again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires: Option<Timestamp>,
     },
-    /// The turn is over.
+    /// A turn ended.
     TurnEnded {
         /// The number of the turn in its conversation.
         turn: TurnNo,
         /// The participant whose turn it was.
         participant: ParticipantId,
-        /// The number of its last attempt, from 1.
+        /// Number of its last attempt, from 1.
         attempt: u32,
-        /// How it ended.
+        /// The result of the turn.
         outcome: Outcome,
-        /// More, where it did not speak.
+        /// The fault, if the participant did not speak.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<Fault>,
         /// Time, tokens and money that the turn used.
         usage: Usage,
-        /// The way in which its model ended its answer, as far as its provider says.
+        /// The reason for which the model's answer ended, if its provider gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<Ending>,
     },
-    /// Text that was not shown. Nothing an agent wrote is thrown away.
+    /// An agent's text was kept in the trace and not shown.
     #[serde(rename = "kept")]
     #[strum(serialize = "kept")]
     Suppressed {
         /// The participant who wrote the words.
         participant: ParticipantId,
-        /// The turn that the words were for; nothing where they answered none.
+        /// The turn that the words were for; `None` if they answered none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<TurnNo>,
-        /// Why it was not shown.
+        /// The reason for which the text was not shown.
         because: SuppressedBecause,
-        /// Bytes of the words, where they count toward what is kept of one who is refused again and
-        /// again; 0 where they do not.
+        /// Bytes that count toward the limit on kept refused words of this participant; 0 if they
+        /// do not count.
         #[serde(default, skip_serializing_if = "is_zero")]
         counted: u64,
         /// The words, kept beside the envelope.
         #[serde(default, skip_serializing)]
         body: String,
     },
-    /// Words that were refused and are not kept: so many of this participant's were already that
-    /// more are only counted.
+    /// Refused words were not kept, because too many refused words of this participant were kept
+    /// already. They are only counted.
     #[serde(rename = "unkept")]
     #[strum(serialize = "unkept")]
     Discarded {
@@ -730,10 +731,10 @@ pub enum Event {
         participant: ParticipantId,
         /// The number of contributions that were refused and not kept.
         count: u64,
-        /// How long they were together.
+        /// Their length together, in bytes.
         bytes: u64,
-        /// Until when that goes on, at its beginning; nothing at its end, which tells what came
-        /// after the beginning.
+        /// Time until which words are only counted. `None` in the event that closes that time and
+        /// counts what came after its first event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
@@ -741,42 +742,42 @@ pub enum Event {
     PermissionRequested {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// The turn that stands still.
+        /// The turn that waits.
         turn: TurnNo,
         /// The agent that asks.
         participant: ParticipantId,
-        /// The exact action.
+        /// The exact action that the agent wants to take.
         action: String,
-        /// What can be answered.
+        /// The answers that are offered.
         options: Vec<PermissionOption>,
-        /// When it counts as refused.
+        /// Time at which the permission counts as refused.
         expires: Timestamp,
-        /// The action is only a part of what would be done.
+        /// True if `action` is only a part of what would be done.
         #[serde(default, skip_serializing_if = "is_false")]
         partial: bool,
         /// The folder in which it would be done.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
-        /// The command with which a person can look at it.
+        /// The command with which a person can look at the question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         look: Option<String>,
-        /// It is asked as long as its dialog stands, whatever `expires` says.
+        /// True if the question stays open as long as its dialog is shown, regardless of `expires`.
         #[serde(default, skip_serializing_if = "is_false")]
         stands: bool,
     },
-    /// A person answered it.
+    /// A person answered a permission, question or request.
     PermissionAnswered {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// The participant who did it.
+        /// The person who answered.
         by: ParticipantId,
-        /// The id of one of its options.
+        /// The id of the chosen option.
         option: String,
-        /// That option's words, where they are not its id.
+        /// The label of that option, if it differs from the id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         label: Option<String>,
-        /// Words of their own, where the option takes any. They are the event's body: the envelope
-        /// says only that there are some, and they can be erased.
+        /// The person's own words, if the option takes text. They are the body of the event: the
+        /// envelope says only that there are some, and they can be erased.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -784,43 +785,42 @@ pub enum Event {
         )]
         text: Option<String>,
     },
-    /// The time to answer a request is over. A question ends as [`Withdrawn::GaveUp`]; in logs of
+    /// The time to answer a request ran out. A question ends as [`Withdrawn::GaveUp`]; in logs of
     /// earlier versions it ends like this.
     PermissionExpired {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
     },
-    /// Nobody needs to answer it any more, or an answer came too late for what it was about.
+    /// A permission needs no answer any more, or an answer came too late for it.
     PermissionWithdrawn {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Why nobody is asked any more.
+        /// The reason for the withdrawal.
         because: WithdrawalReason,
     },
-    /// An agent's program asks something in no turn, such as whether a folder is trusted. It is
-    /// answered as a permission is, and has no deadline: whoever asked says when it is not asked
-    /// any more.
+    /// An agent's program asks something outside of a turn, for example to trust a folder. A person
+    /// answers the question like a permission. It has no deadline: the asker withdraws it.
     QuestionAsked {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Whose program asks.
+        /// The agent whose program asks.
         participant: ParticipantId,
-        /// What it asks.
+        /// The question.
         action: String,
-        /// What can be answered.
+        /// The answers that are offered.
         options: Vec<PermissionOption>,
-        /// The action is only a part of what is asked.
+        /// True if `action` is only a part of what is asked.
         #[serde(default, skip_serializing_if = "is_false")]
         partial: bool,
         /// The folder that the program works in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
-        /// The command with which a person can look at it.
+        /// The command with which a person can look at the question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         look: Option<String>,
     },
-    /// An agent asks to have a program started: a permission of no turn. It is answered as the
-    /// others are.
+    /// An agent asks people to have a program started. A person answers it like a permission, but
+    /// no turn waits for it.
     StartRequested {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
@@ -828,17 +828,17 @@ pub enum Event {
         participant: ParticipantId,
         /// The program, its arguments, folder and first message.
         start: StartRequest,
-        /// The same, as people are shown it.
+        /// The request as people see it.
         action: String,
-        /// What can be answered.
+        /// The answers that are offered.
         options: Vec<PermissionOption>,
-        /// When it counts as refused.
+        /// Time at which the request counts as refused.
         expires: Timestamp,
-        /// The folder, as people are shown it.
+        /// The folder as people see it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
     },
-    /// Something came of it.
+    /// A request to start a program has an outcome.
     StartSettled {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
@@ -846,10 +846,11 @@ pub enum Event {
         participant: ParticipantId,
         /// The program, its arguments, folder and first message.
         start: StartRequest,
-        /// What came of it.
+        /// The outcome.
         outcome: StartOutcome,
     },
-    /// A session asks to talk to one that it has not met: a permission of no turn.
+    /// A session asks people if it may talk to a session that it has not met. No turn waits for the
+    /// answer.
     TalkRequested {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
@@ -857,14 +858,14 @@ pub enum Event {
         participant: ParticipantId,
         /// The other session and the first words.
         talk: TalkRequest,
-        /// The same, as people are shown it.
+        /// The request as people see it.
         action: String,
-        /// The options of an answer.
+        /// The answers that are offered.
         options: Vec<PermissionOption>,
-        /// When it counts as refused.
+        /// Time at which the request counts as refused.
         expires: Timestamp,
     },
-    /// A wish to talk has an outcome.
+    /// A request to talk has an outcome.
     TalkSettled {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
@@ -875,80 +876,82 @@ pub enum Event {
         /// The outcome.
         outcome: TalkOutcome,
     },
-    /// A person stopped everything.
+    /// A person stopped the conversation: its open turns and its queue were cancelled.
     Stopped {
-        /// The participant who did it.
+        /// The person.
         by: ParticipantId,
-        /// Agents' own words are held back until a person speaks. Logs from before that do not say.
+        /// True if agents' own words are held back until a person speaks. Logs of earlier versions
+        /// do not say.
         #[serde(default, skip_serializing_if = "is_false")]
         holds: bool,
     },
-    /// A guard holds the floor until a person goes on.
+    /// A guard holds the floor until a person resumes the conversation.
     #[serde(rename = "held")]
     #[strum(serialize = "held")]
     GuardTripped {
         /// The guard that tripped.
         guard: Guard,
     },
-    /// A budget is used up: nobody is asked on it until there is some again, or a person raises it.
-    /// Told once for each window.
+    /// A budget is used up. Its agents are not asked again until the next window, or until a person
+    /// raises it. There is one event for each window.
     BudgetSpent {
-        /// Which, and until when.
+        /// The budget, and the end of its window.
         spent: SpentBudget,
-        /// The currency of a limit of money.
+        /// Currency of a money limit.
         currency: String,
-        /// Who is the first that is not asked.
+        /// The first agent that is not asked because of it.
         about: ParticipantId,
         /// The event that gave rise to it.
         cause: Cause,
     },
-    /// Time stood still; open deadlines and beats moved by so much.
+    /// The clock stood still, for example while the server was down. Open deadlines and beats move
+    /// by that time.
     #[serde(rename = "resumed")]
     #[strum(serialize = "resumed")]
     ClockShifted {
-        /// How long, in milliseconds.
+        /// The time by which they move, in milliseconds.
         downtime: Millis,
     },
-    /// The registry says something else about a participant's client.
+    /// The registry's facts about a participant's client changed.
     FactsChanged {
-        /// The participant that it is about.
+        /// The participant.
         participant: ParticipantId,
-        /// What it says now.
+        /// The facts from now on.
         facts: AgentFacts,
     },
     /// The body of an event was erased.
     Redacted {
-        /// The position of the event.
+        /// The position of the erased event.
         seq: Seq,
-        /// Who erased it.
+        /// The participant who erased it.
         by: ParticipantId,
-        /// Whether it was a message that had words. Logs of earlier versions do not say.
+        /// True if the event was a message that had words. Logs of earlier versions do not say.
         #[serde(default, skip_serializing_if = "is_false")]
         message: bool,
-        /// Summaries that were made of it, and are erased with it.
+        /// Summaries made of the event, which are erased with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         summaries: Vec<Seq>,
     },
-    /// A participant that rebuilds its memory from the log summed up what no longer fits into it.
+    /// A summary was made of older messages that no longer fit into a participant's prompts.
     Summarised {
-        /// Whose memory it is.
+        /// The participant whose memory it is.
         participant: ParticipantId,
-        /// The turn for which it was made.
+        /// The turn for which the summary was made.
         turn: TurnNo,
-        /// It covers what took effect up to and with this.
+        /// The last event that the summary covers, by the place at which messages took effect.
         through_seq: Seq,
         /// The oldest summary of the same participant, which this one erases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<Seq>,
-        /// What it used; the turn's own figure includes it.
+        /// Usage of the summary; the turn's own usage includes it.
         usage: Usage,
-        /// The words, kept beside the envelope.
+        /// The words of the summary, kept beside the envelope.
         #[serde(default, skip_serializing)]
         body: String,
     },
-    /// A gathering moved on.
+    /// A step of a gathering.
     Gathering(GatheringEvent),
-    /// Something happened to a task: in the stream of a task, and nowhere else.
+    /// An event of a task. It occurs only in the stream of a task.
     Task(TaskEvent),
 }
 
@@ -958,18 +961,18 @@ pub enum Event {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Guard {
-    /// Too many agent contributions since a human said something.
+    /// Too many agent contributions since a person spoke.
     Exchanges,
     /// Two agents answered each other too often in a minute.
     Pair,
-    /// The same words came again and again.
+    /// The same words were repeated.
     Repeat,
     /// A person stopped a gathering.
     Stopped,
 }
 
 impl Posted {
-    /// Words of the server itself, to all.
+    /// Returns a message of the server itself, to all.
     pub(crate) fn of_server(body: String) -> Self {
         Self {
             from: ParticipantId::moothall(),
@@ -1006,51 +1009,57 @@ impl Posted {
         }
     }
 
-    /// Returns the first name in them that reaches no participant: one that no participant bears,
-    /// with the nearest, or one for all.
+    /// Returns the first name in the words that reaches no participant: an unknown one with the
+    /// nearest name, or one for all.
     pub fn stray_name(&self) -> Option<&Silence> {
         let is_stray = |reason| matches!(reason, Reason::UnknownName | Reason::Broadcast);
         let silence = self.silence.iter().chain(&self.unknown);
         silence.map(Box::as_ref).find(|silence| is_stray(silence.reason))
     }
 
-    /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.
+    /// Returns the participant who knows the words already: the speaker, or the one at whose
+    /// terminal a person typed them.
     pub fn author(&self) -> &ParticipantId {
         self.typed_at.as_ref().unwrap_or(&self.from)
     }
 
-    /// True if a participant is told of them by other ways than this conversation's.
+    /// True if a participant is told of the words in another conversation.
     pub(crate) fn is_heard_elsewhere(&self, by: &ParticipantId) -> bool {
         self.elsewhere.contains(by)
     }
 
-    /// Whom they address and name, in order, once each, without the speaker.
+    /// Returns the participants that the message addresses and names, in order, once each, without
+    /// the speaker.
     pub(crate) fn addressees(&self) -> Vec<ParticipantId> {
-        let to =
-            if let Recipient::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
+        let to = if let Recipient::One(id) = &self.to {
+            Some(id).filter(|id| **id != self.from)
+        } else {
+            None
+        };
         let named = self.mentions.iter().filter(|id| Some(*id) != to);
         to.into_iter().chain(named).cloned().collect()
     }
 
-    /// True for an agent's words, if it said them itself: other words are compared with them.
+    /// True if an agent wrote the words itself and they were neither stopped nor published later.
+    /// The repeat detector compares other words with them.
     pub(crate) fn is_agents_voice(&self) -> bool {
         let kept = self.stopped || self.published.is_some();
         !self.is_persons() && !kept && self.from.as_str() != ParticipantId::MOOTHALL
     }
 
-    /// True for words of a person that asked no agent because a guard held the conversation: they
-    /// came without proof, and lifted the hold too often before. (Ruling 41.)
+    /// True if a guard holds the conversation and a person's words do not lift the hold: they came
+    /// without proof, and such words had lifted it too often before. (Ruling 41.)
     pub fn is_held_for_proof(&self) -> bool {
         self.is_persons() && self.unproven && self.typed_at.is_none() && !self.resets
     }
 
-    /// Whether they are a person's words.
+    /// True if a person said the words.
     pub fn is_persons(&self) -> bool {
         self.kind == Kind::Human
     }
 
-    /// Whether no proven person stands at the root of what these words lead to: a person's words
-    /// count with a proof, an agent's as what they answer does.
+    /// True if no proven person is anywhere in the chain of causes. A person's words count if they
+    /// are proven; an agent's words count as their cause does.
     pub fn lacks_person(&self) -> bool {
         match self.kind {
             Kind::Human => self.unproven || self.typed_at.is_some(),
@@ -1060,12 +1069,12 @@ impl Posted {
 }
 
 impl Event {
-    /// Its stable kind, as the store files it.
+    /// Returns the stable kind under which the store files the event.
     pub fn kind(&self) -> &'static str {
         self.into()
     }
 
-    /// Who may see it.
+    /// Returns the readers of the event.
     pub fn audience(&self) -> Audience {
         match self {
             Event::Posted(Posted { only_for: Some(others), from, .. }) => {
@@ -1116,7 +1125,7 @@ impl Event {
         }
     }
 
-    /// Its words, where it has any of its own.
+    /// Returns the words of the event, if its kind has any.
     pub fn body(&self) -> Option<&str> {
         match self {
             Event::Posted(posted) => Some(&posted.body),
@@ -1126,8 +1135,8 @@ impl Event {
         }
     }
 
-    /// Whether no proven person stands at the root of what it leads to. What nobody said or did is
-    /// the server's own doing.
+    /// True if no proven person is anywhere in the chain of causes. Events without an author are
+    /// the server's own, so no person is behind them.
     pub fn lacks_person(&self) -> bool {
         match self {
             Event::Posted(posted) => posted.lacks_person(),
@@ -1138,20 +1147,20 @@ impl Event {
         }
     }
 
-    /// Whether its words were erased. Nothing is ever said or kept without words, so empty words
-    /// are erased ones.
+    /// True if the words of the event were erased. All words are non-empty when stored, so empty
+    /// ones are erased.
     pub fn is_erased(&self) -> bool {
         self.body().is_some_and(str::is_empty)
     }
 
-    /// Whether prompts tell it, as something that somebody said. What the server itself says in a
-    /// conversation is for people.
+    /// True if prompts include the event as a message. The server's own messages are for people
+    /// alone.
     pub fn is_told(&self) -> bool {
         matches!(self, Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL)
             && !self.is_erased()
     }
 
-    /// The events whose words this one erases.
+    /// Returns the positions of the events whose words this event erases.
     pub fn erases(&self) -> impl Iterator<Item = Seq> {
         let (one, more): (Option<Seq>, &[Seq]) = match self {
             Event::Redacted { seq, summaries, .. } => (Some(*seq), summaries),
@@ -1161,12 +1170,12 @@ impl Event {
         one.into_iter().chain(more.iter().copied())
     }
 
-    /// Whether it erases everything before it, and not its words alone.
+    /// True if the event erases all earlier events, not just words.
     pub fn erases_all(&self) -> bool {
         matches!(self, Event::Deleted { .. })
     }
 
-    /// Forgets its words.
+    /// Erases the words.
     pub fn erase(&mut self) {
         match self {
             Event::Posted(posted) => posted.body = String::new(),
@@ -1178,7 +1187,7 @@ impl Event {
         }
     }
 
-    /// Puts back the words that the store kept beside the envelope.
+    /// Returns the event with the words that the store kept beside the envelope.
     #[must_use]
     pub fn with_body(mut self, text: String) -> Event {
         match &mut self {
@@ -1190,7 +1199,7 @@ impl Event {
         self
     }
 
-    /// Who brought it about, when it was somebody's doing.
+    /// Returns the participant who caused the event, if one did.
     pub fn from(&self) -> Option<&ParticipantId> {
         match self {
             Event::Created { by, .. }

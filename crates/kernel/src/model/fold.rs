@@ -1,27 +1,27 @@
-//! How much the fold of a log remembers. These numbers are part of the meaning of every log that
-//! there is: another value would make another state of the same events. A rule has a number of its
-//! own, and may look at no more than what is remembered here.
+//! Sizes of what the fold of a log remembers. They are part of the meaning of existing logs:
+//! another value would fold the same events into another state. Rules have limits of their own,
+//! which may not exceed these.
 
 use crate::model::time::Millis;
 
-/// Times at which one agent's words woke another, for each pair.
+/// Times at which one agent's words gave another a turn, for each pair.
 pub(crate) const WOKEN_KEPT: usize = 20;
-/// Fingerprints of the latest contributions.
+/// Fingerprints of contributions.
 pub(crate) const FINGERPRINTS_KEPT: usize = 8;
-/// Turns that ended lately, and whose they were.
+/// Recently ended turns.
 pub(crate) const ENDED_KEPT: usize = 64;
-/// Permissions that were settled lately.
+/// Recently settled permissions.
 pub(crate) const SETTLED_KEPT: usize = 64;
-/// Messages that waited in the queue, and that somebody is to be told of yet.
+/// Messages that waited in the queue and that some participant has yet to be told of.
 pub(crate) const WAITED_KEPT: usize = 256;
-/// Causes of a turn: the first and the newest. A client may say by one which turn it answers, and a
-/// turn that begins without the newest is about the newest that its prompt shows.
+/// Causes of a turn: the first and the newest. A client may name one to say which turn it answers,
+/// and a turn that starts without the newest is about the newest that its prompt shows.
 pub(crate) const CAUSES_KEPT: usize = 32;
-/// How long a turn that a restart lost waits again, in logs whose event does not say it.
+/// Time for which a turn lost in a restart waits, for logs whose event does not give it.
 pub(crate) const LOST_WAITS: Millis = Millis::from_secs(3600);
-/// How long a round waits for a turn, in policies that do not say it.
+/// Time for which a round waits for a turn, for policies that do not give it.
 pub(crate) const PATIENCE_UNSAID: Millis = Millis::from_secs(30);
-/// Times at which an agent's own words were said, since a person spoke.
+/// Times of agents' own words since a person spoke.
 pub(crate) const OWN_KEPT: usize = 30;
 /// Times at which words without proof lifted a guard's hold.
 pub(crate) const LIFTS_KEPT: usize = 6;

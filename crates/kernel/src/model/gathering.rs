@@ -1,5 +1,4 @@
-//! A gathering's plan, its events and what the conversation remembers of it. The rules are in
-//! `policy::talking_piece`.
+//! The plan of a gathering, its events and its state. The rules are in `policy::talking_piece`.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
@@ -9,20 +8,20 @@ use crate::model::participant::{Kind, SeatRole};
 use crate::model::settings::Policy;
 use crate::model::time::{Millis, Timestamp};
 
-/// What the keys of members begin with, by which one is in a single gathering at a time: the id of
-/// its session, or its own.
+/// Prefix of a member's key, by which a member is in one gathering at a time. The id of its session
+/// follows, or its own.
 pub const MEMBER_KEY: &str = "gathering-of:";
 
-/// When listeners hear what the holder says.
+/// The time at which listeners hear the holder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DeliveryMode {
-    /// At once, each contribution as a turn for listening.
+    /// Listeners hear each contribution at once, as a turn for listening.
     #[default]
     Live,
-    /// Together with the piece.
+    /// Listeners hear the contributions when they get the piece.
     OnTurn,
 }
 
@@ -32,16 +31,16 @@ pub enum DeliveryMode {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Phase {
-    /// Each speaks independently.
+    /// Speakers speak independently.
     Inhale,
-    /// Friction, through the piece.
+    /// Speakers question and contradict each other.
     Hold,
-    /// Converging.
+    /// Speakers converge.
     Exhale,
 }
 
 impl Phase {
-    /// What it asks of the speakers, in one sentence. (Ruling 32.)
+    /// Returns the phase's rule for speakers, in one sentence. (Ruling 32.)
     pub const fn rule(self) -> &'static str {
         match self {
             Phase::Inhale => {
@@ -58,75 +57,75 @@ impl Phase {
         self as usize
     }
 
-    /// The phase after it.
+    /// Returns the next phase.
     pub fn next(self) -> Option<Phase> {
         Phase::VARIANTS.get(self.index() + 1).copied()
     }
 }
 
-/// How a gathering runs.
+/// The settings of a gathering.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GatheringPlan {
-    /// What kind of gathering it is.
+    /// The kind of gathering.
     pub rhythm: String,
-    /// Rounds of inhale, hold and exhale.
+    /// Number of rounds of inhale, hold and exhale.
     pub breath: [u32; 3],
-    /// Beats in one hold.
+    /// Number of beats in one hold.
     pub beats_per_turn: u32,
     /// Time from beat to beat.
     pub beat_interval: Millis,
-    /// Time for the last word.
+    /// Time for a holder's last word.
     pub last_word: Millis,
-    /// The question it begins with.
+    /// The question that begins the gathering.
     pub opening_question: String,
-    /// When listeners hear.
+    /// The time at which listeners hear.
     pub hearing: DeliveryMode,
-    /// What goes on around it when it begins, for the seed message: one line for each thing.
+    /// Current events around the gathering, for the seed message: one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pulse: Vec<String>,
-    /// What earlier conversations have to do with the opening question, for the seed message: one
-    /// line for each.
+    /// Lines from earlier conversations on the opening question, for the seed message: one line
+    /// each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
 }
 
-/// Somebody who takes part, as it was when the gathering began.
+/// A member of a gathering, as it was at the opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// The participant's id in the conversation.
     pub id: ParticipantId,
     /// The name that people read.
     pub name: String,
-    /// Its number: speakers hold the piece in the order of their numbers.
+    /// The member's number: speakers hold the piece in this order.
     pub number: u32,
-    /// Whether it speaks or harvests.
+    /// Speaker or harvester.
     pub part: SeatRole,
     /// Person or agent.
     pub kind: Kind,
 }
 
 impl GatheringPlan {
-    /// Rounds in a phase.
+    /// Returns the number of rounds in a phase.
     pub fn rounds(&self, phase: Phase) -> u32 {
         self.breath[phase.index()]
     }
 }
 
-/// Why the holder let go of the piece.
+/// The reason for which a hold ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum HoldEnd {
-    /// It passed.
+    /// The holder passed the piece.
     Passed,
-    /// It said its last word.
+    /// The holder said its last word.
     LastWord,
     /// The time for the last word ran out.
     Grace,
-    /// It was gone.
+    /// The holder left or was removed.
     Gone,
-    /// A person stopped it.
+    /// A person stopped the hold.
     Stopped,
 }
 
@@ -134,33 +133,33 @@ pub enum HoldEnd {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GatheringEvent {
-    /// It began.
+    /// The gathering began.
     Opened {
-        /// Who takes part, in which order, and how long each has the piece.
+        /// The settings.
         plan: GatheringPlan,
-        /// Who began it.
+        /// The participant who began it.
         by: ParticipantId,
-        /// Nothing proves that it was this one. Its turns are on no person's account then.
+        /// True if `by` is not proven. The turns then count as unattended.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unproven: bool,
-        /// Everybody in it, by number.
+        /// The members, by number.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         members: Vec<Member>,
     },
     /// A round began.
     RoundOpened {
-        /// The phase of the breath in which the round is.
+        /// The phase of the round.
         phase: Phase,
-        /// Which round of the phase, from 1.
+        /// The number of the round in its phase, from 1.
         round: u32,
-        /// Who will hold the piece, in order.
+        /// The speakers that will hold the piece, in order.
         order: Vec<ParticipantId>,
     },
-    /// Somebody holds the piece.
+    /// A speaker got the piece.
     PieceGiven {
-        /// The participant who holds the piece.
+        /// The speaker.
         holder: ParticipantId,
-        /// Why it is somebody else than the one named, where it is.
+        /// An explanation if the piece went to another speaker than the named one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
@@ -168,61 +167,61 @@ pub enum GatheringEvent {
     Beat {
         /// The number of the beat, from 1.
         number: u32,
-        /// What goes on, in one line for the holder alone; empty in logs of older versions.
+        /// Current events in one line, for the holder alone; empty in logs of earlier versions.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         pulse: String,
     },
     /// The holder was asked for its last word.
     LastWordAsked,
-    /// The holder will hand the piece on when its turn ends.
+    /// The holder asked to pass the piece when its turn ends.
     PassAsked {
-        /// The participant who holds the piece.
+        /// The holder.
         holder: ParticipantId,
-        /// The turn whose end is waited for.
+        /// The turn after which the pass takes effect.
         turn: TurnNo,
-        /// The name that the holder gave; the next in order without one.
+        /// The name that the holder gave; `None` means the next in order.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
     },
-    /// The holder let go.
+    /// A hold ended.
     PieceReleased {
-        /// The participant who holds the piece.
+        /// The holder.
         holder: ParticipantId,
-        /// What ended the holder's time with the piece.
+        /// The reason for the end.
         because: HoldEnd,
-        /// Whom it named as the next, when that one can be.
+        /// The speaker that the holder named as the next, if it can be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<ParticipantId>,
-        /// What to say about a name that could not be the next.
+        /// An explanation if the named speaker cannot be the next.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// The harvester was asked to gather what was said.
+    /// The harvester was asked for the harvest.
     HarvestAsked {
-        /// The participant who writes the harvest.
+        /// The harvester.
         harvester: ParticipantId,
-        /// Why no more is spoken: the word with which the gathering will close.
+        /// The reason for which speaking ended. [`GatheringEvent::Closed`] will repeat it.
         #[serde(default = "done")]
         because: String,
-        /// Until when a person is waited for; an agent's turn has a limit of its own.
+        /// Time until which a person's harvest is awaited. An agent's turn has a limit of its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
-        /// The rules that a person chose for the time after the gathering.
+        /// The policy that a person chose for the time after the gathering.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<Box<Policy>>,
     },
-    /// The harvest is there.
+    /// The harvest was written.
     Harvested {
-        /// The participant who wrote it.
+        /// The harvester.
         harvester: ParticipantId,
         /// The message that is the harvest.
         message: EventId,
-        /// The rhythm, whose trail the harvest belongs to.
+        /// The gathering's rhythm; the harvest belongs to its trail.
         rhythm: String,
     },
-    /// It is over.
+    /// The gathering closed.
     Closed {
-        /// Why, as a stable word: `done`, `too_few`, `ended`.
+        /// The reason, as a stable word: `done`, `too_few`, `ended`.
         because: String,
     },
 }
@@ -231,67 +230,67 @@ fn done() -> String {
     "done".into()
 }
 
-/// What the conversation remembers of its gathering, while it goes on and when it is over.
+/// The state of a conversation's gathering, open or closed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
-    /// Who began it.
+    /// The participant who began it.
     pub by: ParticipantId,
-    /// Nothing proves that it was this one.
+    /// True if `by` is not proven.
     pub unproven: bool,
-    /// Everybody in it when it began, by number.
+    /// The members at the opening, by number.
     pub members: Vec<Member>,
-    /// Who takes part, in which order, and how long each has the piece.
+    /// The settings.
     pub plan: GatheringPlan,
-    /// The phase it is in.
+    /// The current phase.
     pub phase: Phase,
     /// The round of the phase, from 1; 0 before the first.
     pub round: u32,
-    /// Who will still hold the piece in this round.
+    /// The speakers that will still hold the piece in this round, in order.
     pub order: Vec<ParticipantId>,
-    /// The hold going on.
+    /// The current hold.
     pub tenure: Option<PieceTenure>,
-    /// A note for the next hand-over.
+    /// A note for the next hold.
     pub note: Option<String>,
-    /// The harvester was asked, for this reason.
+    /// The reason for which the harvester was asked; `None` before that.
     pub harvesting: Option<String>,
-    /// Until when a harvester who is a person is waited for.
+    /// Time until which a person's harvest is awaited.
     pub harvest_until: Option<Timestamp>,
-    /// The rules that come into force when it closes.
+    /// The policy that comes into force at the close.
     pub after: Option<Box<Policy>>,
     /// The message that is the harvest.
     pub harvest: Option<EventId>,
-    /// Why it is over; nothing while it goes on.
+    /// The reason for the close; `None` while open.
     pub closed: Option<String>,
 }
 
-/// Keeping the talking piece.
+/// A hold of the talking piece.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PieceTenure {
-    /// The participant who holds the piece.
+    /// The holder.
     pub holder: ParticipantId,
-    /// When the holder got it.
+    /// The start of the hold.
     pub since: Timestamp,
-    /// Beats so far.
+    /// Number of beats so far.
     pub beats: u32,
-    /// What went on at the last beat, for the holder.
+    /// Current events at the last beat, for the holder.
     pub pulse: String,
-    /// When the next beat comes, or the grace of the last word ends.
+    /// Time of the next beat, or the end of the grace for the last word.
     pub next_at: Timestamp,
-    /// The last word was asked for.
+    /// True if the last word was asked for.
     pub last_word: bool,
-    /// Why this one holds it, where a note was needed.
+    /// An explanation if the piece went to another speaker than the named one.
     pub note: Option<String>,
-    /// The pass that takes effect with the end of a turn.
+    /// The pass that takes effect when a turn ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<PendingPass>,
 }
 
-/// A typed pass of a holder at work.
+/// A pass that waits for the end of the holder's turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PendingPass {
-    /// The turn whose end is waited for.
+    /// The turn.
     pub turn: TurnNo,
-    /// The name that the holder gave; the next in order without one.
+    /// The name that the holder gave; `None` means the next in order.
     pub to: Option<String>,
 }
 
@@ -320,8 +319,7 @@ impl Gathering {
         }
     }
 
-    /// What an event does to the gathering of a conversation. One that is closed stays as it was at
-    /// its end.
+    /// Applies a step to a conversation's gathering. A closed one keeps its last state.
     pub(crate) fn applied(
         gathering: Option<Gathering>,
         step: &GatheringEvent,

@@ -22,7 +22,7 @@ macro_rules! text_id {
                 Self(Arc::from(text.as_ref()))
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -49,15 +49,15 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// Names a stream. Never contains the computer it lives on.
+    /// The id of a stream. It never contains the name of the computer.
     StreamId
 }
 text_id! {
-    /// Names a participant inside one conversation: 1 to 64 of `[A-Za-z0-9._:-]`.
+    /// The id of a participant in a conversation: 1 to 64 of `[A-Za-z0-9._:-]`.
     ParticipantId
 }
 text_id! {
-    /// Names a permission that a running turn asked for.
+    /// The id of a permission, question or request, unique within its conversation.
     PermissionId
 }
 
@@ -71,7 +71,7 @@ macro_rules! number {
         pub struct $name(pub u64);
 
         impl $name {
-            /// The number after this one.
+            /// Returns the number after this one.
             #[must_use]
             pub fn next(self) -> Self {
                 Self(self.0 + 1)
@@ -93,26 +93,26 @@ macro_rules! number {
 }
 
 number! {
-    /// Position of an event in its stream. The first event has 1; 0 means "before everything".
+    /// Position of an event in its stream. The first event has 1; 0 is the position before it.
     Seq
 }
 number! {
-    /// Counts the turns of one conversation. The first has 1.
+    /// Number of a turn in its conversation. The first has 1.
     TurnNo
 }
 
 impl ParticipantId {
-    /// The human who is there without being invited.
+    /// The local user, who takes part without being invited.
     pub const USER: &'static str = "user";
-    /// The server itself, when it has to say something.
+    /// The server itself, as a speaker.
     pub const MOOTHALL: &'static str = "moothall";
 
-    /// The id [`Self::USER`].
+    /// Returns the id [`Self::USER`].
     pub fn user() -> Self {
         Self::new(Self::USER)
     }
 
-    /// The id [`Self::MOOTHALL`].
+    /// Returns the id [`Self::MOOTHALL`].
     pub fn moothall() -> Self {
         Self::new(Self::MOOTHALL)
     }
@@ -120,15 +120,15 @@ impl ParticipantId {
 
 /// Public id of an event: a UUID of version 7.
 ///
-/// The time, the `seq` and a hash of the stream are packed into it, so it needs no randomness to
-/// make, no column to keep and no index to find the event again.
+/// It contains the time, the `seq` and a hash of the stream. So making it needs no randomness,
+/// storing it no column, and finding its event no index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(u128);
 
 const SEQ_BITS: u32 = 42;
 
 impl EventId {
-    /// The id of the event `seq` of `stream`, appended at `ts`.
+    /// Returns the id of the event `seq` of `stream`, appended at `ts`.
     pub fn of(stream: &StreamId, seq: Seq, ts: Timestamp) -> Self {
         let time = (u128::from(ts.millis().max(0) as u64) & 0xffff_ffff_ffff) << 80;
         let payload = (u128::from(seq.0) << 32) | u128::from(stream_hash(stream));
@@ -137,20 +137,20 @@ impl EventId {
         Self(time | (0x7 << 76) | (high << 64) | (0b10 << 62) | low)
     }
 
-    /// The position that the id claims. Compare the whole id with the event found there before
-    /// trusting it.
+    /// Returns the position in the id. Compare the whole id with that of the event found there
+    /// before trusting it.
     pub fn seq(self) -> Seq {
         let payload = (((self.0 >> 64) & 0xfff) << 62) | (self.0 & ((1 << 62) - 1));
         Seq(((payload >> 32) & ((1 << SEQ_BITS) - 1)) as u64)
     }
 
-    /// The time that the id claims, when its event was appended.
+    /// Returns the time of the append in the id.
     pub fn time(self) -> Timestamp {
         Timestamp::from_millis((self.0 >> 80) as i64)
     }
 }
 
-/// FNV-1a, 32 bits: stable across versions and machines, and all that telling streams apart needs.
+/// FNV-1a with 32 bits: stable across versions and machines, and sufficient to tell streams apart.
 fn stream_hash(stream: &StreamId) -> u32 {
     stream
         .as_str()

@@ -1,8 +1,7 @@
-//! What is true of every conversation, whatever happened in it. The host asks before it appends and
-//! after it loads: a slip in the rules then costs one request, and is not written into a log.
+//! Invariants of all conversations and tasks. The host checks them before an append and after a
+//! load, so that a fault in the rules fails one request and does not get into a log.
 //!
-//! Each rule looks at open turns, participants and what is remembered of the past, all of which are
-//! bounded; none looks at history.
+//! The rules look at open turns, participants and bounded memories, never at history.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,12 +15,12 @@ use crate::model::state::{Conversation, Turn};
 use crate::model::task::{Task, TaskStatus};
 use crate::model::time::Timestamp;
 
-/// A rule that does not hold. Whoever finds one has found a fault of this program.
+/// An invariant that does not hold. It means a fault in this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrokenRule {
-    /// Names it, for people and for counters.
+    /// The name of the invariant, for people and for metrics.
     pub rule: &'static str,
-    /// What should be true.
+    /// The condition that should be true.
     pub meaning: &'static str,
 }
 
@@ -35,7 +34,7 @@ impl std::error::Error for BrokenRule {}
 
 type Rule = (&'static str, &'static str, fn(&Conversation) -> bool);
 
-/// All rules: a name, what should be true, and whether it is.
+/// All invariants of a conversation: name, condition, and check.
 const RULES: &[Rule] = &[
     ("turn_numbers", "an open turn has its own number, and none is above the newest", turn_numbers),
     ("turn_owners", "an open turn belongs to somebody who is invited", turn_owners),
@@ -69,27 +68,26 @@ const RULES: &[Rule] = &[
 ];
 
 impl Conversation {
-    /// Whether the state is one that the rules can lead to. The cost grows with what is open and
-    /// who is invited, not with history.
+    /// Checks the invariants. The cost grows with open turns and participants, not with history.
     ///
     /// # Errors
-    /// The first rule that does not hold.
+    /// The first invariant that does not hold.
     pub fn check_invariants(&self) -> Result<(), BrokenRule> {
         let broken = RULES.iter().find(|(_, _, holds)| !holds(self));
         broken.map_or(Ok(()), |(rule, meaning, _)| Err(BrokenRule { rule, meaning }))
     }
 }
 
-/// What is decided goes on where the log ends, and never back in time.
+/// The invariant of positions and times in a log.
 pub const ORDER: BrokenRule = BrokenRule {
     rule: "order",
     meaning: "events follow each other without a gap, and never back in time",
 };
 
-/// Whether these events can follow one at this position and time.
+/// Checks that these events can follow one at this position and time.
 ///
 /// # Errors
-/// [`Broken`] when there is a gap, or time goes back.
+/// [`Broken`] if there is a gap, or time goes back.
 pub fn check_next(mut last: (Seq, Timestamp), events: &[RecordedEvent]) -> Result<(), BrokenRule> {
     let follows = |recorded: &RecordedEvent| {
         let follows = recorded.seq == last.0.next() && recorded.ts >= last.1;
@@ -101,7 +99,7 @@ pub fn check_next(mut last: (Seq, Timestamp), events: &[RecordedEvent]) -> Resul
 
 type TaskRule = (&'static str, &'static str, fn(&Task) -> bool);
 
-/// What is true of every task.
+/// All invariants of a task.
 const TASK_RULES: &[TaskRule] = &[
     (
         "task_waits",
@@ -124,10 +122,10 @@ const TASK_RULES: &[TaskRule] = &[
 ];
 
 impl Task {
-    /// Whether the state is one that the rules can lead to.
+    /// Checks the invariants.
     ///
     /// # Errors
-    /// The first rule that does not hold.
+    /// The first invariant that does not hold.
     pub fn check_invariants(&self) -> Result<(), BrokenRule> {
         let broken = TASK_RULES.iter().find(|(_, _, holds)| !holds(self));
         broken.map_or(Ok(()), |(rule, meaning, _)| Err(BrokenRule { rule, meaning }))

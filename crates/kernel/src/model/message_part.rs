@@ -1,5 +1,5 @@
-//! Messages of several parts: text, pictures and files that are somewhere else. What a message says
-//! is one text, which people read and which can be erased; beside it stands where each part is.
+//! Messages of several parts: text, and pictures and files that are stored elsewhere. A message has
+//! one body, which people read and which can be erased. The places of the parts are kept beside it.
 
 use std::ops::Range;
 
@@ -10,29 +10,29 @@ use crate::text;
 /// A part of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessagePart {
-    /// Words.
+    /// Text.
     Text(String),
     /// A picture at an address.
     Image {
-        /// Its address.
+        /// The address.
         url: String,
-        /// What it shows, in words.
+        /// A description of the picture.
         alt: Option<String>,
     },
     /// A file at an address.
     File {
-        /// Its address.
+        /// The address.
         url: String,
-        /// What it is called.
+        /// The file name.
         name: String,
-        /// What it is, as a media type.
+        /// The media type.
         mime: Option<String>,
-        /// How long it is, in bytes.
+        /// The size in bytes.
         size: Option<u64>,
     },
 }
 
-/// A piece of a body, in bytes.
+/// A range of a body, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span(u32, u32);
 
@@ -42,7 +42,7 @@ impl Span {
         Self(place(range.start), place(range.end))
     }
 
-    /// Returns its bytes.
+    /// Returns the range in bytes.
     pub fn range(self) -> Range<usize> {
         self.0 as usize..self.1 as usize
     }
@@ -52,37 +52,37 @@ impl Span {
     }
 }
 
-/// Where a part of a message stands in its body.
+/// The place of a part in the body of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartPlace {
-    /// Words.
+    /// Text.
     Text(Span),
     /// A picture.
     Image {
-        /// Its address.
+        /// Place of the address.
         url: Span,
-        /// What it shows.
+        /// Place of the description.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         alt: Option<Span>,
     },
     /// A file.
     File {
-        /// Its address.
+        /// Place of the address.
         url: Span,
-        /// What it is called.
+        /// Place of the file name.
         name: Span,
-        /// What it is.
+        /// Place of the media type.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mime: Option<Span>,
-        /// How long it is, in bytes.
+        /// The size in bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<u64>,
     },
 }
 
 impl PartPlace {
-    /// The part, from the body that it stands in; nothing where that was erased.
+    /// Returns the part, read from the body; `None` if that was erased.
     pub fn part(&self, body: &str) -> Option<MessagePart> {
         let words = |span: &Option<Span>| span.map(|span| span.words(body));
         Some(match self {
@@ -100,8 +100,8 @@ impl PartPlace {
     }
 }
 
-/// One text of these parts, with nothing in it that no message may hold, and where each stands. A
-/// lone text is the whole, and needs no place.
+/// Returns the body made of these parts, without characters that messages may not contain, and the
+/// place of each part. A single text is the whole body and needs no place.
 pub fn compose(parts: &[MessagePart]) -> (String, Vec<PartPlace>) {
     if let [MessagePart::Text(text)] = parts {
         return (text::clean(text), Vec::new());
@@ -135,7 +135,7 @@ pub fn compose(parts: &[MessagePart]) -> (String, Vec<PartPlace>) {
     (body, places)
 }
 
-/// The parts of a message; one text where it has no places of its own.
+/// Returns the parts of a message. A body without places is one text.
 pub fn parts_of(body: &str, places: &[PartPlace]) -> Vec<MessagePart> {
     if places.is_empty() && !body.is_empty() {
         return vec![MessagePart::Text(body.to_owned())];

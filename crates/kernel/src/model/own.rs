@@ -1,5 +1,5 @@
-//! Agents' own words: those that answer no turn. What they were found to be when they were said,
-//! and what a conversation remembers of them. (Ruling 16.)
+//! Agents' own words, which answer no turn: findings about them, and the conversation's memory of
+//! them. (Ruling 16.)
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,19 +9,19 @@ use crate::model::fold::{LIFTS_KEPT, OWN_KEPT};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::time::Timestamp;
 
-/// Findings about an agent's own words, made when they were said.
+/// Findings about an agent's own words at the time of the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnWords {
-    /// They are an exchange with another agent, and count as one.
+    /// True if the words count as an exchange with another agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exchange: bool,
-    /// The agents that they name, address or answer, and the one whose words came right before.
+    /// Agents that the words name, address or answer, and the agent whose words came right before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<ParticipantId>,
-    /// They repeat what another agent said lately in this hall.
+    /// True if the words repeat recent words of another agent in this hall.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
-    /// The public id of the credential that they came with.
+    /// Public id of the credential that the words came with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential: Option<String>,
 }
@@ -31,51 +31,52 @@ pub struct OwnWords {
 pub(crate) struct Stop {
     /// The person who stopped the conversation.
     pub(crate) by: ParticipantId,
-    /// When it came; nothing in states from before that was kept.
+    /// Time of the Stop; `None` in states of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<Timestamp>,
-    /// Sessions at whose terminals a person typed since: the next own words of each are taken.
+    /// Sessions at whose terminals a person has typed since. The next own words of each are taken.
     pub(crate) excused: BTreeSet<ParticipantId>,
 }
 
-/// Agent words, and when they were said.
+/// Time and author of an agent's words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentWords {
     pub(crate) agent: ParticipantId,
     pub(crate) at: Timestamp,
 }
 
-/// The memory of a conversation of agents' own words, and of those that set them free.
+/// The conversation's memory of agents' own words and of the Stop that holds them back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Restraint {
     /// The Stop that holds, if one does.
     pub(crate) stop: Option<Stop>,
-    /// When words without proof lifted a guard's hold.
+    /// Times at which words without proof lifted a guard's hold.
     pub(crate) lifts: VecDeque<Timestamp>,
-    /// When own words were said since a person spoke.
+    /// Times of own words since a person spoke.
     pub(crate) said: VecDeque<Timestamp>,
-    /// The newest words of an agent since a person spoke.
+    /// The newest words of any agent since a person spoke.
     pub(crate) newest: Option<AgentWords>,
-    /// The newest ones of another agent than that.
+    /// The newest words of another agent than that of `newest`.
     pub(crate) other: Option<AgentWords>,
-    /// The newest own words that counted as an exchange, and with whom.
+    /// The newest own words that counted as an exchange, with the other agents.
     pub(crate) exchange: Option<(Seq, Vec<ParticipantId>)>,
 }
 
 impl Restraint {
-    /// A person said something, other than at a session's terminal.
+    /// Forgets the Stop and all own words, because a person spoke. Words typed at a session's
+    /// terminal do not do that.
     pub(crate) fn person_spoke(&mut self) {
         *self = Self { lifts: std::mem::take(&mut self.lifts), ..Self::default() };
     }
 
-    /// A person typed at this participant's terminal.
+    /// Excuses one session from the Stop, because a person typed at its terminal.
     pub(crate) fn person_typed(&mut self, at: &ParticipantId) {
         if let Some(stop) = &mut self.stop {
             stop.excused.insert(at.clone());
         }
     }
 
-    /// Words without proof lifted a hold.
+    /// Remembers that words without proof lifted a hold.
     pub(crate) fn lifted(&mut self, ts: Timestamp) {
         self.lifts.push_back(ts);
         if self.lifts.len() > LIFTS_KEPT {
@@ -83,7 +84,7 @@ impl Restraint {
         }
     }
 
-    /// An agent said something.
+    /// Remembers the newest words of an agent.
     pub(crate) fn agent_spoke(&mut self, agent: &ParticipantId, ts: Timestamp) {
         if self.newest.as_ref().is_some_and(|newest| newest.agent != *agent) {
             self.other = self.newest.take();
@@ -91,7 +92,7 @@ impl Restraint {
         self.newest = Some(AgentWords { agent: agent.clone(), at: ts });
     }
 
-    /// An agent said something that answers no turn.
+    /// Remembers an agent's own words. They use up an excuse from the Stop.
     pub(crate) fn own_words(
         &mut self,
         agent: &ParticipantId,
@@ -110,12 +111,12 @@ impl Restraint {
         }
     }
 
-    /// The newest words of another agent.
+    /// Returns the newest words of another agent.
     pub(crate) fn newest_not_by(&self, agent: &ParticipantId) -> Option<&AgentWords> {
         self.newest.as_ref().filter(|newest| newest.agent != *agent).or(self.other.as_ref())
     }
 
-    /// True if the words at this place were counted for this pair when they were said.
+    /// True if the words at this position were counted for this pair when they were said.
     pub(crate) fn counted(&self, cause: Seq, woken: &ParticipantId) -> bool {
         self.exchange.as_ref().is_some_and(|(seq, with)| *seq == cause && with.contains(woken))
     }

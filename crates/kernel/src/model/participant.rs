@@ -1,12 +1,14 @@
-//! Who takes part: a principal's face in one conversation.
+//! Participants: principals and agents as one conversation knows them.
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::model::abilities::{Abilities, AgentFacts, Answers, LinkFormat, Memory, OnLost, Runtime};
+pub use crate::model::abilities::{
+    Abilities, AgentFacts, Answers, LinkFormat, Memory, OnLost, Runtime,
+};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::time::Timestamp;
 
-/// What a participant is. People hold controls; agents take turns.
+/// The kind of a participant. People may send controls; agents take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display, strum::EnumString)]
 #[serde(rename_all = "snake_case")]
@@ -14,13 +16,13 @@ use crate::model::time::Timestamp;
 pub enum Kind {
     /// A person: `user`, an invited profile with `client: "human"`, or a human principal.
     Human,
-    /// Everyone else.
+    /// Any other participant.
     Agent,
 }
 
 impl Kind {
-    /// The facts of a client as they hold for a participant of this kind: what a person can does
-    /// not depend on any client.
+    /// Returns a client's facts as they apply to this kind. A person's abilities do not depend on
+    /// the client.
     pub(crate) fn facts(self, facts: &AgentFacts) -> AgentFacts {
         match self {
             Kind::Human => AgentFacts { abilities: Abilities::PERSON, ..facts.clone() },
@@ -29,26 +31,26 @@ impl Kind {
     }
 }
 
-/// What an invite said about a participant, and nothing more.
+/// Profile fields given by invitations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// The registry entry that answers for it, or any other word for an external program.
+    /// The registry entry of the participant, or another word for an external program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// The model behind it.
+    /// The model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Names it answers to together with others.
+    /// Names that several participants may share in mentions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roles: Option<Vec<String>>,
-    /// The name people read, unique in its conversation.
+    /// The name that people read, unique in the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
 }
 
 impl Profile {
-    /// This profile with every field that `newer` gives replaced; an empty nickname, or no roles,
-    /// takes them away.
+    /// Returns this profile, with each field replaced that `newer` gives. An empty nickname or role
+    /// list removes the field.
     #[must_use]
     pub fn merged(&self, newer: &Profile) -> Profile {
         Profile {
@@ -67,43 +69,43 @@ impl Profile {
         }
     }
 
-    /// True if an invitation with this profile makes a person of an id that the server does not
-    /// know as one.
+    /// True if an invitation with this profile makes an id a person that the server does not know
+    /// as one.
     pub fn creates_a_person(&self, principal: Option<Kind>) -> bool {
         self.client.as_deref() == Some("human") && principal != Some(Kind::Human)
     }
 
-    /// The roles given, or none.
+    /// Returns the roles; empty if none were given.
     pub fn roles(&self) -> &[String] {
         self.roles.as_deref().unwrap_or_default()
     }
 }
 
-/// The part a participant plays in a gathering.
+/// The part of a participant in a gathering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum SeatRole {
-    /// Holds the piece once in each round.
+    /// A member that holds the piece once in each round.
     Speaker,
-    /// Listens until the close, then gathers what was said.
+    /// A member that listens until the close, then gathers what was said.
     Harvester,
 }
 
-/// Where a participant can be reached.
+/// The address of a participant that is not a client of the registry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Address {
-    /// The computer's stable id; empty for this one.
+    /// The stable id of the computer; empty for this one.
     pub computer: String,
-    /// What `local_id` names there, e.g. `session`.
+    /// The kind of thing that `local_id` names, e.g. `session`.
     pub kind: String,
     /// The id on that computer.
     pub local_id: String,
 }
 
-/// Says whose words reach the terminal of a participant. Bringing a terminal into a conversation
-/// grants it, and the grant is in the log with the invitation.
+/// The authors whose words reach a participant's terminal. Inviting a terminal grants this access,
+/// and the log keeps the grant with the invitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display, strum::EnumString, strum::VariantNames)]
 #[serde(rename_all = "snake_case")]
@@ -111,75 +113,76 @@ pub struct Address {
 pub enum TerminalReach {
     /// Every participant and caller who may write in the conversation.
     Writers,
-    /// Callers who may drive sessions. So it is at the home of a session and in a link.
+    /// Callers who may drive sessions. This is the rule at a session's home and in a link.
     Drivers,
 }
 
-/// A participant as its conversation remembers it.
+/// A participant in the state of its conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Participant {
-    /// Its id in this conversation.
+    /// The participant's id in this conversation.
     pub id: ParticipantId,
     /// Person or agent.
     pub kind: Kind,
-    /// What its invites said.
+    /// The profile fields that its invitations gave.
     pub profile: Profile,
-    /// What its client is, and what it can.
+    /// The registry's facts about its client.
     pub facts: AgentFacts,
-    /// Where it can be reached, when it is not a client of the registry.
+    /// Its address, if it is not a client of the registry.
     pub address: Option<Address>,
     /// Its number in a link or gathering.
     pub number: Option<u32>,
     /// Its part in a gathering.
     pub part: Option<SeatRole>,
-    /// The grant of a way to its terminal; unset without one, and in logs of earlier versions.
+    /// The grant of access to its terminal. Unset without a terminal, and in logs of earlier
+    /// versions.
     pub reach: Option<TerminalReach>,
-    /// Confusable skeleton of its nickname, or of its id where it has none.
+    /// Confusable skeleton of its nickname, or of its id without one.
     pub skeleton: String,
-    /// Who invited it first.
+    /// The participant who first invited it.
     pub invited_by: ParticipantId,
-    /// When it was invited first.
+    /// Time of its first invitation.
     pub invited_at: Timestamp,
-    /// Everything up to here was covered by a finished turn, or is in a memory of its own.
+    /// The last event covered by a finished turn of it, or delivered to a memory of its own.
     pub cursor: Seq,
-    /// Everything up to here was shown in some turn, finished or not.
+    /// The last event shown in one of its turns, finished or not.
     pub shown: Seq,
-    /// When its last visible contribution came.
+    /// Time of its last visible contribution.
     pub spoke_at: Option<Timestamp>,
-    /// Passes in a row.
+    /// Number of passes in a row.
     pub passes_in_a_row: u32,
-    /// Messages for which it was not polled since its last poll.
+    /// Number of messages for which it was not polled since its last poll.
     pub polls_skipped: u32,
-    /// Whether it has answered a turn here.
+    /// True if it has answered a turn here.
     pub answered: bool,
 }
 
 impl Participant {
-    /// Passes in a row from which an agent counts as a habitual passer. (Ruling 12.)
+    /// Number of passes in a row that make an agent a habitual passer. (Ruling 12.)
     pub(crate) const HABIT_PASSES: u32 = 5;
 
-    /// True if the agent is spared some polls.
+    /// True if the agent is a habitual passer, which is spared some polls.
     pub(crate) fn passes_habitually(&self) -> bool {
         self.passes_in_a_row >= Self::HABIT_PASSES
     }
 
-    /// What people read: nickname, otherwise id.
+    /// Returns the name that people read: the nickname, or else the id.
     pub fn name(&self) -> &str {
         self.profile.nickname.as_deref().unwrap_or_else(|| self.id.as_str())
     }
 
-    /// Whether turns are given to it.
+    /// True if the participant gets turns.
     pub fn takes_turns(&self) -> bool {
         self.facts.abilities.takes_turns
     }
 
-    /// Whether it is given turns while it is here, and no others: a client that comes by itself.
-    /// People are waited for.
+    /// True if the participant gets turns only while its client is connected. People get turns also
+    /// when they are away.
     pub(crate) fn has_to_be_here(&self) -> bool {
         self.kind == Kind::Agent && self.answers_by_posting()
     }
 
-    /// Whether what it says next answers its turn.
+    /// True if the participant's next post answers its turn.
     pub fn answers_by_posting(&self) -> bool {
         self.facts.abilities.answers == Answers::ByPosting
     }

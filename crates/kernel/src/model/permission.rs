@@ -1,5 +1,5 @@
-//! What a person is asked to allow: the action, the answers that are offered, and which of them
-//! somebody's words mean.
+//! Questions to people: the action to allow, the offered options, and the matching of answers to
+//! options.
 
 mod choice;
 
@@ -11,87 +11,88 @@ use crate::text;
 
 pub use choice::{ChoiceFault, ChosenOptions, answered, choose, positions};
 
-/// Longest description of an action that a permission shows, in bytes.
+/// Maximum length of an action as shown, in bytes.
 const ACTION_BYTES_MAX: usize = 16 * 1024;
-/// Longest words of an option, of a folder, and of how to look, in bytes.
+/// Maximum length of an option's id and label, of a folder, and of the command to look, in bytes.
 const WORDS_BYTES_MAX: usize = 1024;
-/// Most options that are offered.
+/// Maximum number of options.
 const OPTIONS_MAX: usize = 32;
-/// Most questions of one agent that wait for people at a time, and most of its requests.
+/// Maximum number of questions of one agent that wait for people at a time; its requests have the
+/// same limit.
 pub const CARDS_MAX: usize = 8;
-/// Longest words of one's own that answer a question, in bytes. They have to fit on the screen that
-/// takes them, to be read back there.
+/// Maximum length of an answer in a person's own words, in bytes. The words must fit on the
+/// terminal's screen, where they are read back.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// One of the answers that are offered. No order of them is assumed, and their words may be those
-/// of another question's.
+/// One offered answer to a question. The order of options has no meaning, and labels may repeat
+/// those of another question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PermissionOption {
-    /// Names it among the options of its question.
+    /// The id, unique among the options of the question.
     pub id: String,
-    /// Its words, as whoever asks has them.
+    /// The label, as the asker wrote it.
     pub label: String,
-    /// What it comes to.
+    /// The effect of the answer.
     pub kind: OptionKind,
-    /// It is answered in words of one's own, and with them alone.
+    /// True if the option is answered in the person's own words, and only with them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_text: bool,
-    /// It may be chosen together with others of the kind.
+    /// True if the option may be chosen together with others that allow it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_others: bool,
 }
 
-/// What an answer comes to. The words are those of the Agent Client Protocol.
+/// The effect of an answer. The words are those of the Agent Client Protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum OptionKind {
-    /// Do it this time.
+    /// The action is done this time.
     AllowOnce,
-    /// Do it, and do not ask again about the like of it.
+    /// The action is done, and similar ones are not asked about again.
     AllowAlways,
-    /// Do not do it.
+    /// The action is not done this time.
     RejectOnce,
-    /// Do not do it, nor the like of it.
+    /// The action is not done, nor are similar ones.
     RejectAlways,
-    /// Neither is known: it is answered by its own words alone.
+    /// The effect is unknown. Only the option's own words choose it.
     Other,
 }
 
 impl OptionKind {
-    /// True if what was asked is not done.
+    /// True if the answer refuses the action.
     pub const fn refuses(self) -> bool {
         matches!(self, OptionKind::RejectOnce | OptionKind::RejectAlways)
     }
 }
 
 impl PermissionOption {
-    /// An option.
+    /// Returns an option that neither takes text nor can be combined.
     pub fn new(id: impl Into<String>, label: impl Into<String>, kind: OptionKind) -> Self {
         let (id, label) = (id.into(), label.into());
         Self { id, label, kind, takes_text: false, with_others: false }
     }
 
-    /// The same, answered in words of one's own.
+    /// Returns the option, answered in a person's own words.
     #[must_use]
     pub fn taking_text(self) -> Self {
         Self { takes_text: true, ..self }
     }
 
-    /// The same, chosen alone or together with others.
+    /// Returns the option, which can be chosen alone or together with others.
     #[must_use]
     pub fn with_others(self) -> Self {
         Self { with_others: true, ..self }
     }
 
-    /// The two answers of whoever can only be told yes or no.
+    /// Returns the options for an asker that only understands yes or no.
     pub fn allow_or_deny() -> Vec<Self> {
         vec![Self::from("allow"), Self::from("deny")]
     }
 }
 
-/// An option that is nothing but its words. Of those only two say what they come to.
+/// Reads an option from its words alone. Only `allow` and `deny` have a known effect.
 impl From<&str> for PermissionOption {
     fn from(words: &str) -> Self {
         let kind = match words {
@@ -103,7 +104,7 @@ impl From<&str> for PermissionOption {
     }
 }
 
-/// Logs of earlier versions hold nothing but the words.
+/// Logs of earlier versions hold just the words.
 impl<'de> Deserialize<'de> for PermissionOption {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -129,31 +130,33 @@ impl<'de> Deserialize<'de> for PermissionOption {
     }
 }
 
-/// What a person is asked.
+/// A question to people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// The exact action.
     pub action: String,
-    /// The action is only a part of what would be done, or none of it is known.
+    /// True if `action` is only a part of what would be done, or unknown.
     pub partial: bool,
-    /// What can be answered.
+    /// The answers that are offered.
     pub options: Vec<PermissionOption>,
     /// The folder in which it would be done.
     pub folder: Option<String>,
-    /// The command with which a person can look at it.
+    /// The command with which a person can look at the question.
     pub look: Option<String>,
-    /// It is asked as long as its dialog stands. Its time is a bound for the log alone.
+    /// True if the question stays open as long as its dialog is shown. Its deadline then only
+    /// bounds the log.
     pub stands: bool,
 }
 
 impl Question {
-    /// A question about an action that is known whole.
+    /// Returns a question whose action is known in full.
     pub fn new(action: impl Into<String>, options: Vec<PermissionOption>) -> Self {
         Self { action: action.into(), options, ..Self::default() }
     }
 
-    /// The question as people see it: with nothing hidden, and of bounded length. What is cut off
-    /// is counted, and the rest is called what it is then, a part.
+    /// Returns the question as people see it: hidden characters are made visible, and lengths are
+    /// bounded. A shortened action names the number of bytes left out and makes the question
+    /// partial.
     #[must_use]
     pub fn shown(&self) -> Self {
         let action = text::revealed(&self.action);
@@ -185,22 +188,22 @@ fn words(text: &str) -> String {
     text::cut(&text::revealed(text), WORDS_BYTES_MAX).to_owned()
 }
 
-/// Why nobody needs to answer a question any more.
+/// The reason for which a permission needs no answer any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum WithdrawalReason {
-    /// It is not asked any more: it was answered where it was asked, or given up.
+    /// The question was answered at its terminal, or given up there.
     Gone,
-    /// Something else is asked in its place.
+    /// Another question took its place.
     Replaced,
-    /// It was answered, and something else stood there before the answer got to it: the answer was
-    /// given to nobody.
+    /// The question was answered, but another one had taken its place before the answer arrived.
+    /// The answer was not used.
     NotGiven,
-    /// Its asker has stopped waiting for an answer. It may ask again.
+    /// The asker stopped waiting for an answer. It may ask again.
     GaveUp,
-    /// Its asker has left, or its conversation was archived.
+    /// The asker left, or the conversation was archived.
     Left,
 }
 
@@ -211,16 +214,16 @@ pub(crate) struct OpenPermission {
     pub(crate) options: Vec<PermissionOption>,
 }
 
-/// A question of no turn: it waits for as long as whoever asks it does.
+/// An open question outside of turns. It waits until its asker withdraws it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenQuestion {
-    /// The event that asks.
+    /// The position of the event that asks.
     pub(crate) at: Seq,
     pub(crate) participant: ParticipantId,
     pub(crate) options: Vec<PermissionOption>,
 }
 
-/// A permission that waits no more, and why.
+/// A permission that was settled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SettledPermission {
     pub(crate) permission: PermissionId,
@@ -228,7 +231,7 @@ pub(crate) struct SettledPermission {
     pub(crate) how: Settlement,
 }
 
-/// What came of a permission.
+/// The outcome of a permission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Settlement {
     Answered {
@@ -238,15 +241,15 @@ pub(crate) enum Settlement {
     },
     Expired,
     Withdrawn(WithdrawalReason),
-    /// Its turn was over.
+    /// Its turn ended.
     TurnOver,
 }
 
-/// The words that mean the option of a kind, whatever it is called.
+/// Words that choose the option of this kind, whatever its label.
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";
 
-/// Sets each line of an agent's words apart, so that none passes for a line of the card.
+/// Returns an agent's words with each line quoted, so that none looks like a line of the card.
 pub(crate) fn set_apart(words: &str) -> String {
     let lines: Vec<String> = words.lines().map(|line| format!("> {line}")).collect();
     lines.join("\n")

@@ -1,45 +1,46 @@
-//! Words on their way into a conversation: who says them, to whom, and what they answer.
+//! Posts: messages that are not decided yet.
 
 use crate::model::actor::Actor;
 use crate::model::event::{Cause, Recipient};
 use crate::model::ids::ParticipantId;
 use crate::model::message_part::{MessagePart, PartPlace, compose};
 
-/// Something to be said.
+/// A message to be posted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Post {
-    /// Who says it.
+    /// The speaker.
     pub by: Actor,
-    /// Whom it addresses.
+    /// The addressee.
     pub to: Recipient,
-    /// The text as it was given, in UTF-8.
+    /// The text as given, in UTF-8.
     pub body: String,
-    /// What it replies to, looked up by the host.
+    /// The event that the message replies to. The host has looked it up.
     pub reply_to: Option<Cause>,
-    /// Labels of the client.
+    /// Labels that the client gave.
     pub tags: Vec<String>,
-    /// The participant in whose own terminal a person typed it.
+    /// The participant at whose own terminal a person typed the words.
     pub typed_at: Option<ParticipantId>,
     /// Participants who hear the same words in another conversation. (Ruling 24.)
     pub elsewhere: Vec<ParticipantId>,
-    /// Agents whom a person has answer it, one after the other, and nobody else. (Ruling 17.)
+    /// Agents that a person asks to answer, one after the other. No other agent is asked. (Ruling
+    /// 17.)
     pub asks: Vec<ParticipantId>,
-    /// Where the parts of its body stand, where it has several.
+    /// Places of the message's parts in its body, if it has several.
     pub parts: Vec<PartPlace>,
-    /// Who may see it beside its speaker, and nobody else; everybody where nothing is said.
+    /// Readers besides the speaker; `None` means all participants.
     pub only_for: Option<Vec<ParticipantId>>,
-    /// The public id of the credential that it came with.
+    /// Public id of the credential that the message came with.
     pub credential: Option<String>,
 }
 
 impl Post {
-    /// Words, pictures and files to everyone.
+    /// Returns a message of several parts to all.
     pub fn of_parts(by: Actor, given: &[MessagePart]) -> Self {
         let (body, parts) = compose(given);
         Self { parts, ..Self::new(by, body) }
     }
 
-    /// Plain words to everyone.
+    /// Returns a plain message to all.
     pub fn new(by: Actor, body: impl Into<String>) -> Self {
         Self {
             by,

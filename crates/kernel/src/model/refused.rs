@@ -1,7 +1,7 @@
-//! How much is kept of one who is refused again and again. (docs/decisions/0017-bounds.md)
+//! Limits on refused words that are kept. (docs/decisions/0017-bounds.md)
 //!
-//! Words that are refused are kept in the trace. Without an end to that, somebody who is muted
-//! could fill the disk: so much of each participant is kept in an hour, and the rest is counted.
+//! Refused words are kept in the trace. Without a limit, a muted participant could fill the disk.
+//! So a fixed amount is kept of each participant in an hour, and the rest is counted.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::model::ids::ParticipantId;
 use crate::model::time::{Millis, Timestamp};
 
-/// Refused contributions of one participant that are kept within [`WINDOW`].
+/// Maximum number of refused contributions of one participant that are kept within [`WINDOW`].
 pub const KEPT_MAX: u32 = 20;
-/// The same in bytes.
+/// Maximum of their bytes.
 pub const KEPT_BYTES_MAX: u64 = 1024 * 1024;
-/// The time that begins with the first of them.
+/// The window, which begins with the first of them.
 pub const WINDOW: Millis = Millis::from_secs(3600);
-/// Who was refused lately. Part of a conversation's state.
+/// Participants whose words were recently refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Refusals(pub(crate) BTreeMap<ParticipantId, RefusedWords>);
 
@@ -25,7 +25,7 @@ pub(crate) struct RefusedWords {
     pub(crate) since: Timestamp,
     pub(crate) kept: u32,
     pub(crate) bytes: u64,
-    /// More came than is kept.
+    /// True if the limit was exceeded, so that words are only counted.
     pub(crate) over: bool,
 }
 
@@ -40,6 +40,7 @@ impl Refusals {
         if counted == 0 {
             return;
         }
+        // Entries over the limit stay until an event records their count.
         self.0.retain(|_, refused| refused.over || refused.until() > ts);
         let refused = self.0.entry(participant.clone()).or_insert(RefusedWords {
             since: ts,
@@ -59,12 +60,12 @@ impl Refusals {
         }
     }
 
-    /// When the next one is told of.
+    /// Returns the next time at which a count of words not kept is due.
     pub(crate) fn told_at(&self) -> Option<Timestamp> {
         self.0.values().filter(|refused| refused.over).map(RefusedWords::until).min()
     }
 
-    /// Those whose time is over and of whom is to be told.
+    /// Returns the participants whose window has ended and whose count has to be recorded.
     pub(crate) fn due(&self, now: Timestamp) -> Vec<ParticipantId> {
         let due = self.0.iter().filter(|(_, refused)| refused.over && refused.until() <= now);
         due.map(|(participant, _)| participant.clone()).collect()

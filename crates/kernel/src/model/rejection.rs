@@ -1,35 +1,35 @@
-//! Rejections: the no of a conversation, and the way forward.
+//! Rejections of commands.
 
 use crate::model::event::{Event, SuppressedBecause};
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::time::Millis;
 
-/// A kind of refusal. Surfaces turn each into their own number.
+/// A kind of rejection. Surfaces map each to a status of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The request makes no sense.
+    /// The request is invalid.
     Invalid,
-    /// Somebody else may do that.
+    /// The caller may not do this.
     Forbidden,
-    /// There is no such thing.
+    /// The named thing does not exist.
     NotFound,
-    /// There was one, and it is gone for good.
+    /// The named thing existed and was deleted.
     Gone,
-    /// Not now, or not any more.
+    /// The state does not allow this now, or not any more.
     Conflict,
-    /// Too large.
+    /// The request is too large.
     TooLarge,
-    /// Too soon after others like it; [`Rejection::wait`] says for how long.
+    /// The request came too soon after similar ones; [`Rejection::wait`] gives the time to wait.
     TooSoon,
 }
 
-/// The code of words that a guard holds back.
+/// The error code of words that a guard holds back.
 pub const HELD: &str = "held";
-/// The code of words that are held back after a Stop.
+/// The error code of words that are held back after a Stop.
 pub const STOPPED: &str = "stopped";
 
 impl Event {
-    /// The code under which these words were held back, if they were.
+    /// Returns the code for words that were held back, if they were.
     pub fn held_back(&self) -> Option<&'static str> {
         match self {
             Event::Suppressed { because: SuppressedBecause::Held, .. } => Some(HELD),
@@ -39,35 +39,35 @@ impl Event {
     }
 }
 
-/// A no, with a way forward.
+/// A rejection of a command, with a way forward.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
-    /// Its kind.
+    /// The kind of rejection.
     pub refusal: Refusal,
     /// The stable code of the error, in snake case.
     pub code: &'static str,
-    /// One or two sentences that say what was wrong and what to do.
+    /// One or two sentences: the fault, and the next step.
     pub message: String,
     /// The participant that it is about.
     pub participant: Option<ParticipantId>,
     /// The event that keeps the refused words, if they are kept.
     pub kept: Option<EventId>,
-    /// After this time the same may be asked for again.
+    /// Time after which the same request may be repeated.
     pub wait: Option<Millis>,
 }
 
 impl Rejection {
-    /// A rejection.
+    /// Returns a rejection.
     pub fn new(refusal: Refusal, code: &'static str, message: impl Into<String>) -> Self {
         Self { refusal, code, message: message.into(), participant: None, kept: None, wait: None }
     }
 
-    /// True if words were held back by a guard or a Stop, and not refused for what they are.
+    /// True if a guard or a Stop held the words back. They are not at fault themselves.
     pub fn is_held_back(&self) -> bool {
         matches!(self.code, HELD | STOPPED)
     }
 
-    /// Says whom it is about.
+    /// Returns the rejection with the participant that it is about.
     #[must_use]
     pub fn about(mut self, participant: &ParticipantId) -> Self {
         self.participant = Some(participant.clone());

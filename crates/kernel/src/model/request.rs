@@ -1,11 +1,11 @@
-//! What agents ask people to allow outside of a turn. Each request is a permission of no turn: it
-//! waits for a person, the engine carries it out once, and its asker is told the outcome.
+//! Requests of agents to people outside of a turn. A request is a permission without a turn: it
+//! waits for a person, the engine carries it out once, and the agent is notified of the outcome.
 //! (`docs/decisions/0023-an-agents-wish-to-start-another.md`)
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{ParticipantId, Seq};
-use crate::model::permission::{Question, OpenPermission};
+use crate::model::permission::{OpenPermission, Question};
 use crate::model::start::StartRequest;
 use crate::model::talk::TalkRequest;
 
@@ -13,16 +13,16 @@ use crate::model::talk::TalkRequest;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Request {
-    /// To start a program.
+    /// A request to start a program.
     Start(StartRequest),
-    /// To talk to a session that it has not met.
+    /// A request to talk to a session that the agent has not met.
     Talk(TalkRequest),
 }
 
-/// A request without an outcome.
+/// A request without an outcome yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenRequest {
-    /// The event that asks.
+    /// The position of the event that asks.
     pub(crate) at: Seq,
     pub(crate) participant: ParticipantId,
     pub(crate) request: Request,
@@ -32,9 +32,9 @@ pub(crate) struct OpenRequest {
 /// The progress of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Stage {
-    /// It waits for a person.
+    /// The request waits for a person.
     Asked(OpenPermission),
-    /// The engine has to carry it out.
+    /// A person allowed the request, and the engine has to carry it out.
     Allowed,
 }
 
@@ -48,7 +48,7 @@ impl OpenRequest {
 }
 
 impl Request {
-    /// Returns the question that a person is asked: everything that would be done.
+    /// Returns the question for people, with everything that would be done.
     pub(crate) fn question(&self) -> Question {
         match self {
             Request::Start(start) => start.question(),
@@ -56,8 +56,8 @@ impl Request {
         }
     }
 
-    /// True if a second request of the same agent asks for the same. Two wishes to talk to one
-    /// session are the same, whatever their words.
+    /// True if another request of the same agent is the same. Two requests to talk to one session
+    /// are the same, even with other words.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Request::Talk(one), Request::Talk(other)) => one.is_to_the_same(&other.to),

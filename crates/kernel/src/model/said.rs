@@ -1,17 +1,17 @@
-//! How much was said: a number, so that a prompt can say how much of it is not in it.
+//! The number of messages, so that a prompt can say how many it leaves out.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::event::Posted;
 use crate::model::ids::{ParticipantId, Seq};
 
-/// What a conversation knows of its messages. They are for everybody (`Event::audience`), so one
-/// number holds for every viewer.
+/// The number of messages in a conversation, including those for a few readers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MessageCounters {
-    /// Messages that have words, those in the queue among them.
+    /// Messages that have words, including queued ones.
     pub(crate) messages: u64,
-    /// The message whose words were erased last: two people may erase the same one at once.
+    /// The message erased last. Two people may erase the same one at once, and it must be counted
+    /// once.
     pub(crate) erased: Seq,
 }
 

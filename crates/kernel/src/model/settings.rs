@@ -1,5 +1,4 @@
-//! Which policy a conversation has, and what a policy can be told. Keys and defaults are those of
-//! the group conversation design; lengths of time are seconds outside and milliseconds inside.
+//! Policies and their settings. Durations are seconds outside and milliseconds inside.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,43 +8,42 @@ use crate::model::abilities::SHORTEST_LIMIT;
 use crate::model::fold::PATIENCE_UNSAID;
 use crate::model::time::Millis;
 
-/// Longest cooldown. A longer one in an old log counts as this: what a person asks for waits for
-/// it.
+/// Maximum cooldown. A longer one in an old log counts as this, because turns that a person asks
+/// for wait for it too.
 pub(crate) const COOLDOWN_MAX: Millis = Millis::from_secs(60);
 
-/// Messages that wait in a conversation at most, unless its policy says otherwise.
+/// Default maximum number of messages that wait in a conversation.
 const QUEUED_MAX: u32 = 512;
 
-/// The floor policies, in the order in which help texts list them. What each of them decides stands
-/// in `policy/`.
+/// The floor policies, in the order of help texts. Their rules are in `policy/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum PolicyName {
-    /// Those addressed must answer, the others may.
+    /// Addressed agents must answer; the others may.
     Hybrid,
-    /// Only those addressed answer.
+    /// Only addressed agents answer.
     MentionOnly,
-    /// Each is asked once, in turn, starting after the last speaker.
+    /// Each agent is asked once, in turn, starting after the last speaker.
     RoundRobin,
     /// Every contribution goes to all the others.
     Open,
-    /// One holds the piece and speaks; the others listen.
+    /// The holder of the piece speaks; the others listen.
     TalkingPiece,
 }
 
 impl PolicyName {
-    /// What a conversation has about whose policy nothing is said.
+    /// The default policy.
     pub const PLAIN: PolicyName = PolicyName::MentionOnly;
-    /// What a group of agents has.
+    /// The default policy for a group of agents.
     pub const GROUP: PolicyName = PolicyName::Hybrid;
-    /// What links have, and the homes of sessions.
+    /// The policy of links, and of the homes of sessions.
     pub const LINK: PolicyName = PolicyName::Open;
-    /// That of gatherings.
+    /// The policy of gatherings.
     pub const GATHERING: PolicyName = PolicyName::TalkingPiece;
 
-    /// Those that people choose for a conversation that goes on; a gathering brings its own.
+    /// Returns the policies that people can choose. Only gatherings bring their own.
     pub fn chosen() -> impl Iterator<Item = PolicyName> {
         Self::VARIANTS.iter().copied().filter(|name| *name != PolicyName::TalkingPiece)
     }
@@ -54,45 +52,46 @@ impl PolicyName {
 /// A policy and its settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// Which rules decide.
+    /// The policy.
     pub name: PolicyName,
-    /// Visible agent replies for one human message, 0 to 100; a human who names more gets more.
-    /// (Ruling 9.)
+    /// Maximum number of visible agent replies to one message of a person, 0 to 100. A message that
+    /// names more agents gets a reply of each. (Ruling 9.)
     pub max_agent_turns_per_message: u32,
     /// Time limit of a turn, if the conversation sets one. (Ruling 12.)
     pub agent_reply_timeout: Option<Millis>,
-    /// Least time between two replies of the same agent, at most a minute. (Ruling 10.)
+    /// Minimum time between two replies of the same agent, at most a minute. (Ruling 10.)
     pub cooldown: Millis,
-    /// How far replies may be removed from a human message: 1 replies, 2 reactions.
+    /// Maximum distance of agents' words from a person's message: 1 allows replies, 2 also
+    /// reactions.
     pub max_depth: u32,
-    /// How many polled agents may answer one message; no limit where unset.
+    /// Maximum number of polled agents that answer one message; unset means unlimited.
     pub max_voluntary_responders: Option<u32>,
-    /// Time limit of a polled turn; half the time limit from five agents on where unset.
+    /// Time limit of a polled turn. If unset, it is half of the usual limit from five agents on.
     pub voluntary_timeout: Option<Millis>,
-    /// Agent contributions in a row before a human has to say something.
+    /// Maximum number of agent contributions in a row without a person's.
     pub max_exchanges_without_human: u32,
-    /// How long a round waits for a turn before it goes on without it. (Ruling 12.)
+    /// Time for which a round waits for a turn. (Ruling 12.)
     #[serde(default = "patience_unsaid")]
     pub patience: Millis,
-    /// Messages that wait for their time at most, 4 to 4096; one sender holds at most a
-    /// quarter of them. (Ruling 14.)
+    /// Maximum number of messages that wait, 4 to 4096. One sender has at most a quarter of them.
+    /// (Ruling 14.)
     #[serde(default = "queue_unsaid")]
     pub max_queued_messages: u32,
 }
 
-/// In logs of before it could be set.
+/// Returns the value for logs of earlier versions.
 fn patience_unsaid() -> Millis {
     PATIENCE_UNSAID
 }
 
-/// In logs of before it could be set. The fold asks for it nowhere: an event says whether its
+/// Returns the value for logs of earlier versions. The fold never reads it: an event says if its
 /// message waits.
 fn queue_unsaid() -> u32 {
     QUEUED_MAX
 }
 
 impl Policy {
-    /// The named policy with the default settings.
+    /// Returns a policy with the default settings.
     pub const fn named(name: PolicyName) -> Self {
         Self {
             name,
@@ -115,16 +114,16 @@ impl Default for Policy {
     }
 }
 
-/// Why a setting was refused.
+/// The reason for rejecting a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFault {
-    /// The key that was refused.
+    /// The rejected key.
     pub key: String,
-    /// What the setting takes, for the message of the error.
+    /// The values that the setting accepts, for the error message.
     pub expected: String,
 }
 
-/// The keys a policy understands, as written outside. `reply_strategy` is an older word for `name`.
+/// The keys of a policy object. `reply_strategy` is an older word for `name`.
 pub const KEYS: [&str; 11] = [
     "name",
     "reply_strategy",
@@ -143,7 +142,7 @@ impl Policy {
     /// Sets one key from a JSON value; `null` returns an optional setting to its default.
     ///
     /// # Errors
-    /// [`PolicyFault`] with the key and what it takes.
+    /// [`PolicyFault`] with the key and the values that it accepts.
     pub fn set(&mut self, key: &str, value: &Value) -> Result<(), PolicyFault> {
         let fault = |expected: &str| PolicyFault { key: key.into(), expected: expected.into() };
         match key {
@@ -184,7 +183,7 @@ impl Policy {
         Ok(())
     }
 
-    /// Sets every key of an object; nothing changes when one is refused.
+    /// Returns the policy with all keys of an object set. If one is rejected, none is set.
     ///
     /// # Errors
     /// The first [`PolicyFault`].
@@ -196,10 +195,9 @@ impl Policy {
         Ok(next)
     }
 
-    /// The first limit that `next` raises, where one is: how often, how far and how long agents may
-    /// act. A limit that is unset leaves lengths of time to each agent, and what is set then is no
-    /// raise up to the shortest default. The cooldown is none of them: it spreads replies, whose
-    /// number the others bound.
+    /// Returns the first limit on agents that `next` raises. Without a time limit, each agent's own
+    /// one applies; setting one up to the shortest default is not a raise. The cooldown is not
+    /// compared: it spreads replies, whose number other settings limit.
     pub fn raised_by(&self, next: &Policy) -> Option<&'static str> {
         let (own, default) = (self, SHORTEST_LIMIT);
         let times = |own: Option<Millis>, next: Option<Millis>, default: Millis| match (own, next) {
@@ -234,7 +232,7 @@ impl Policy {
         raised.into_iter().find_map(|(key, is_raised)| is_raised.then_some(key))
     }
 
-    /// A policy given whole: a name, or an object that has at least `name`.
+    /// Reads a whole policy: a name, or an object with at least `name`.
     ///
     /// # Errors
     /// [`PolicyFault`] as for [`Policy::set`].
@@ -257,7 +255,7 @@ impl Policy {
         }
     }
 
-    /// The policy object as the wire and the configuration show it.
+    /// Returns the policy object for the wire and the configuration.
     pub fn to_json(&self) -> Value {
         serde_json::json!({
             "name": self.name.to_string(),

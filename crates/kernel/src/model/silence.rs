@@ -1,8 +1,8 @@
-//! Reasons for silence: of a message about which no agent was asked, and of an agent that was not.
-//! (Ruling 19.)
+//! Reasons for silence: of messages that asked no agent, and of agents that were not asked. (Ruling
+//! 19.)
 //!
-//! The words, with their condition, their readers and their cure, are one table here.
-//! `docs/rules.md` shows it, and a test compares the two.
+//! One table has all reasons, with their condition, their audience and their cure. `docs/rules.md`
+//! shows it, and a test compares the two.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::model::ids::ParticipantId;
 use crate::model::message_part::Span;
 
-/// The people and agents that are told a reason.
+/// The audience of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 pub enum ReasonAudience {
     /// The readers of the message.
     #[strum(serialize = "readers")]
     Readers,
-    /// Its speaker, in the answer, and its readers.
+    /// The speaker in the answer to the message, and its readers.
     #[strum(serialize = "speaker at once, readers")]
     SpeakerToo,
 }
@@ -25,14 +25,13 @@ pub enum ReasonAudience {
 /// The row of a reason in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReasonRow {
-    /// A phrase that people read. It follows the agent's name in the reasons for which one agent
-    /// is not asked.
+    /// A phrase for people. For a reason of one agent it follows the agent's name.
     pub phrase: &'static str,
-    /// The condition under which it is the reason.
+    /// The condition under which the reason holds.
     pub condition: &'static str,
-    /// Its audience.
+    /// The audience of the reason.
     pub told: ReasonAudience,
-    /// The way forward, as a sentence; empty if nothing has to be done.
+    /// A way forward, as a sentence; empty if nothing has to be done.
     pub cure: &'static str,
 }
 
@@ -48,10 +47,10 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// Every reason, in the order of the table.
+            /// All reasons, in the order of the table.
             pub const ALL: &'static [Reason] = &[$(Reason::$name,)*];
 
-            /// Returns its row of the table.
+            /// Returns the reason's row of the table.
             pub const fn row(self) -> ReasonRow {
                 match self {
                     $(Reason::$name => ReasonRow {
@@ -150,53 +149,54 @@ reasons! {
         "Name the agent.";
 }
 
-/// The reason for which some words asked no agent, with its details. Words of the message stand in
-/// it as places, so that erasing the message erases them.
+/// The reason for which a message asked no agent, with details. Words of the message are given as
+/// places, so that erasing the message erases them here too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
     /// The reason.
     pub reason: Reason,
-    /// The place of the name that it is about, in the words.
+    /// Place of the name that the reason is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Span>,
-    /// The participant that it is about: the nearest to an unknown name, who is named in code, the
-    /// person addressed, or who stopped the conversation.
+    /// The participant that the reason is about: the nearest to an unknown name, the one named in
+    /// code, the person addressed, or the person who stopped the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant: Option<ParticipantId>,
 }
 
 impl Silence {
-    /// A reason without details.
+    /// Returns a reason without details.
     pub fn of(reason: Reason) -> Self {
         Self { reason, name: None, participant: None }
     }
 
-    /// The same about a participant.
+    /// Returns the silence with a participant.
     #[must_use]
     pub fn about(self, participant: Option<ParticipantId>) -> Self {
         Self { participant, ..self }
     }
 
-    /// The same about a name, at its first place in the words.
+    /// Returns the silence with a name, at its first place in the words.
     #[must_use]
     pub(crate) fn naming(self, body: &str, name: &str) -> Self {
         let place = body.find(&format!("@{name}")).map(|at| Span::of(at..at + 1 + name.len()));
         Self { name: place, ..self }
     }
 
-    /// The same about the name at a place in the words.
+    /// Returns the silence with the name at a place in the words.
     #[must_use]
     pub(crate) fn naming_at(self, place: Range<usize>) -> Self {
         Self { name: Some(Span::of(place)), ..self }
     }
 
-    /// Returns the name that it is about, as the message writes it; nothing once that is erased.
+    /// Returns the name that the reason is about, as the message writes it; `None` if the message
+    /// was erased.
     pub fn name_in(&self, body: &str) -> Option<String> {
         self.name.and_then(|place| place.words(body))
     }
 
     /// Returns a sentence for people, without a full stop. `name` is the name as the message writes
-    /// it, `participant` the name of the participant that it is about.
+    /// it, and `participant` the name of the participant.
     pub fn sentence(&self, name: Option<&str>, participant: Option<&str>) -> String {
         let phrase = self.reason.row().phrase;
         match (self.reason, name, participant) {

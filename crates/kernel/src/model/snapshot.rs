@@ -1,5 +1,5 @@
-//! A conversation's state as bytes, so that it need not be folded again. Bytes of another version
-//! are worth nothing. (`docs/decisions/0030-a-store-is-a-bundle.md`)
+//! States as bytes, so that logs need not be folded again. Bytes of another version are discarded.
+//! (`docs/decisions/0030-a-store-is-a-bundle.md`)
 
 use crate::model::state::Conversation;
 use crate::model::task::Task;
@@ -8,18 +8,18 @@ use crate::planted::{self, Bug};
 #[cfg(test)]
 mod tests;
 
-/// What a state's bytes mean. Whoever changes what a conversation remembers, or what an event makes
-/// of it, raises this: bytes of another version are folded anew.
+/// Version of the state's bytes. Raise it with every change of the fields of a state, or of the
+/// effect of an event on it. Streams with bytes of another version are folded anew.
 pub const STATE_VERSION: u32 = 13;
 
 impl Conversation {
-    /// As bytes, which [`Conversation::from_bytes`] of the same [`STATE_VERSION`] reads. Nothing
-    /// where it cannot be written.
+    /// Returns the state as bytes, to be read by [`Conversation::from_bytes`] of the same
+    /// [`STATE_VERSION`]; `None` if it cannot be written.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         serde_json::to_vec(self).ok()
     }
 
-    /// From bytes; nothing where they are not those of a state.
+    /// Returns the state from its bytes; `None` if they are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut state: Self = serde_json::from_slice(bytes).ok()?;
         if planted::has(Bug::SnapshotForgets) {
@@ -30,13 +30,13 @@ impl Conversation {
 }
 
 impl Task {
-    /// As bytes, which [`Task::from_bytes`] of the same [`STATE_VERSION`] reads. Nothing where it
-    /// cannot be written.
+    /// Returns the state as bytes, to be read by [`Task::from_bytes`] of the same
+    /// [`STATE_VERSION`]; `None` if it cannot be written.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         serde_json::to_vec(self).ok()
     }
 
-    /// From bytes; nothing where they are not those of a state.
+    /// Returns the state from its bytes; `None` if they are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }

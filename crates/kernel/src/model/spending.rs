@@ -1,24 +1,25 @@
-//! Whom a turn is charged to, and what a conversation remembers of its own budget.
+//! The accounts of turns, and the amounts spent from a conversation's own purse.
 
 use crate::model::budget::{
-    Account, Budgets, Charge, HOUR, Limits, Measure, BudgetOwner, SpentBudget, WindowTotals, start_of,
+    Account, BudgetOwner, Budgets, Charge, HOUR, Limits, Measure, SpentBudget, WindowTotals,
+    start_of,
 };
 use crate::model::event::{Cause, Event, RecordedEvent, Usage};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Origin};
 use crate::model::time::Timestamp;
 
-/// So many of the latest contributions are remembered with who set them off.
+/// Number of the latest contributions whose origin is remembered.
 const ORIGINS_MAX: usize = 64;
 
 impl Conversation {
-    /// What was spent from this conversation's own purse.
+    /// Returns the amounts spent from this conversation's own purse.
     pub fn standing(&self) -> WindowTotals {
         self.spending.standing
     }
 
-    /// What an event costs that is about to be applied, if it costs anything. A turn that a restart
-    /// lost is called for a second time.
+    /// Returns the charge of an event that is about to be applied, if it has one. A turn lost in a
+    /// restart is charged again, because it is run again.
     pub fn charge_of(&self, ts: Timestamp, event: &Event) -> Option<Charge> {
         let (account, turns, usage) = match event {
             Event::TurnGranted { participant, cause, .. } => {
@@ -26,7 +27,7 @@ impl Conversation {
             }
             Event::TurnLost { turn, .. } => {
                 let turn = self.turn(*turn)?;
-                // Where another turn of its own waits, that one takes over, and nothing is run
+                // If another turn of the participant waits, that one takes over, so nothing is run
                 // again.
                 (
                     turn.account.clone(),
@@ -40,11 +41,11 @@ impl Conversation {
         Some(Charge { hour: start_of(ts, HOUR), account, turns, usage })
     }
 
-    /// Whom a turn of this participant about this cause is charged to.
+    /// Returns the account of a turn of this participant about this cause.
     pub(crate) fn account_of(&self, participant: &ParticipantId, cause: &Cause) -> Account {
         let client = self.participant(participant).and_then(|p| p.profile.client.clone());
         let agent = client.unwrap_or_else(|| participant.to_string());
-        // What a gathering's rules ask for is on whoever began it.
+        // Turns that a gathering's rules ask for are charged to the participant who began it.
         match self.gathering().filter(|_| cause.from.as_str() == ParticipantId::MOOTHALL) {
             Some(gathering) => {
                 Account { agent, by: gathering.by.clone(), attended: !gathering.unproven }
@@ -53,14 +54,14 @@ impl Conversation {
         }
     }
 
-    /// Who set off what these words set off. An answer is owed to whoever caused its turn; what an
-    /// agent says unasked is its own doing.
+    /// Returns the participant that set off a contribution. An answer is charged to the origin of
+    /// its turn's cause; unsolicited words are charged to their author.
     fn origin_of(&self, cause: &Cause) -> ParticipantId {
         let known = self.spending.origins.iter().rev().find(|origin| origin.seq == cause.seq);
         known.map_or(&cause.from, |origin| &origin.by).clone()
     }
 
-    /// Remembers who set off a contribution.
+    /// Remembers the origin of a contribution that answers a turn.
     pub(crate) fn note_origin(&mut self, recorded: &RecordedEvent) {
         let Event::Posted(posted) = &recorded.event else { return };
         let Some(answered) = posted.turn.and_then(|turn| self.floor.turns.get(&turn)) else {
@@ -84,8 +85,8 @@ impl Conversation {
         self.spending.told.push(spent.clone());
     }
 
-    /// The first budget that has nothing left of these measures for this account, after what a
-    /// decision spends already.
+    /// Returns the first used-up budget of these measures for this account. Includes the charges of
+    /// the current decision.
     pub(crate) fn used_up(
         &self,
         budgets: &Budgets,

@@ -1,4 +1,4 @@
-//! The wish of an agent to have a program started.
+//! Requests of agents to start a program.
 
 use std::fmt::Write;
 
@@ -7,57 +7,57 @@ use serde::{Deserialize, Serialize};
 use crate::model::ids::ParticipantId;
 use crate::model::permission::{PermissionOption, Question, set_apart};
 
-/// A program that an agent asks to have started, with all that its start does.
+/// A request to start a program, with all that would be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartRequest {
-    /// Which program: a client of the registry.
+    /// The program: a client of the registry.
     pub client: String,
-    /// More arguments for it.
+    /// Additional arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// The folder it shall work in: a whole path without links on the way.
+    /// The folder to work in: an absolute path that contains no links.
     pub folder: String,
-    /// What it shall be called; made from the client's name where unset.
+    /// The name of the session; made from the client's name if unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What is said to it when it runs.
+    /// The first message to the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// That message begins a link between the two.
+    /// True if that message begins a link between the agent and the program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct: bool,
 }
 
-/// What came of a request to start a program.
+/// The outcome of a request to start a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartOutcome {
-    /// It runs.
+    /// The program runs.
     Started {
         /// The session's id.
         session: String,
         /// The session's name.
         name: ParticipantId,
-        /// Why its first message did not reach it, where it did not.
+        /// The reason for which the first message was not delivered, if it was not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unsaid: Option<String>,
     },
-    /// A person allowed it, and it could not be done.
+    /// A person allowed the request, but the start failed.
     Failed {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A person refused it.
+    /// A person refused the request.
     Refused {
-        /// The participant who did it.
+        /// The person.
         by: ParticipantId,
     },
-    /// Nobody answered in time.
+    /// The time to answer ran out.
     Expired,
 }
 
 impl StartRequest {
-    /// The question that a person is asked: all that would be done.
+    /// Returns the question for people, with everything that would be done.
     pub(crate) fn question(&self) -> Question {
         let mut action = format!("Start {}", self.client);
         for arg in &self.args {

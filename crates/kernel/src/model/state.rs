@@ -1,5 +1,4 @@
-//! What a conversation remembers. [`Conversation::apply`] is the only way it changes, and it cannot
-//! fail.
+//! The state of a conversation. Only [`Conversation::apply`] changes it, and applying cannot fail.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{SpentBudget, WindowTotals};
 use crate::model::contribution::{Asides, Contribution};
-use crate::model::event::{Cause, Guard, Posted, RecordedEvent, Recipient};
+use crate::model::event::{Cause, Guard, Posted, Recipient, RecordedEvent};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::own::Restraint;
-use crate::model::participant::{Kind, SeatRole, Participant, TerminalReach};
+use crate::model::participant::{Kind, Participant, SeatRole, TerminalReach};
 use crate::model::permission::{OpenQuestion, SettledPermission, Settlement};
 use crate::model::refused::Refusals;
 use crate::model::request::OpenRequest;
@@ -32,20 +31,20 @@ pub use owner::Owner;
 pub(crate) use round::ClosedRound;
 pub use round::{Reply, Round};
 pub(crate) use tombstone::Tombstone;
-pub(crate) use turn::{TurnCause, EndedTurn};
+pub(crate) use turn::{EndedTurn, TurnCause};
 pub use turn::{RunningTurn, Turn};
 
-/// How far back the repeat detector looks, in contributions. (Ruling 18.)
+/// Number of contributions that the repeat detector compares. (Ruling 18.)
 pub const REPEAT_WINDOW: usize = 8;
 /// Contributions of one agent to another within [`PAIR_WINDOW`] that trip the pair guard.
 pub const PAIR_MAX: usize = 20;
-/// The pair guard's window.
+/// Window of the pair guard.
 pub const PAIR_WINDOW: Millis = Millis::from_secs(60);
 
-// What is not remembered cannot be counted.
+// The buffers must be at least as long as the limits counted in them.
 const _: () = assert!(PAIR_MAX <= WOKEN_KEPT && REPEAT_WINDOW <= FINGERPRINTS_KEPT);
 
-/// A conversation's state: participants, floor, guards and cursors, never its history.
+/// The state of a conversation: participants, floor, guards and cursors, but not its history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
     pub(crate) stream: StreamId,
@@ -55,124 +54,127 @@ pub struct Conversation {
     pub(crate) created_at: Timestamp,
     pub(crate) policy: Policy,
     pub(crate) archived: bool,
-    /// Since when it is.
     pub(crate) archived_at: Option<Timestamp>,
-    /// It is gone. No such state is ever kept, so nothing is written of what it is for all others.
+    /// True if the conversation was deleted. Deleted states are never stored, so the field is left
+    /// out while false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deleted: bool,
     pub(crate) paused: bool,
-    /// Since when it is; nothing in states from before that was kept.
+    /// Start of the pause; `None` in paused states of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) paused_since: Option<Timestamp>,
     pub(crate) discussion: Discussion,
     pub(crate) invited_auto: bool,
     pub(crate) muted: BTreeSet<ParticipantId>,
-    /// Those of them whom a proven person muted.
+    /// Muted participants whom a proven person muted.
     pub(crate) muted_by_proof: BTreeSet<ParticipantId>,
-    /// Whether a proven person paused it.
+    /// True if a proven person paused the conversation.
     pub(crate) paused_by_proof: bool,
-    /// Everybody who ever took part as a person: an id that was a person's stays one's.
+    /// Ids that ever belonged to a person here. They stay a person's after leaving.
     pub(crate) people: BTreeSet<ParticipantId>,
     /// In invitation order.
     pub(crate) participants: Vec<Participant>,
-    /// Names of those who left, so that history can still be read.
+    /// Names of participants who left, so that history can still be read.
     pub(crate) tombstones: BTreeMap<ParticipantId, Tombstone>,
     pub(crate) bindings: BTreeSet<String>,
     pub(crate) floor: Floor,
     pub(crate) guards: Guards,
-    /// Agents' own words, and those that set them free.
+    /// Limits on agents' own words, and what lifts them.
     pub(crate) restraint: Restraint,
     pub(crate) spending: Spending,
-    /// The gathering that goes on, or the last one.
+    /// The current gathering, or the last one.
     pub(crate) gathering: Option<Gathering>,
-    /// What participants that rebuild their memory keep of what no longer fits into it.
+    /// Summaries of older messages, for participants whose memory is rebuilt from the log.
     pub(crate) summaries: Summaries,
-    /// Who was refused again and again, and what of it is kept.
+    /// Participants whose words were refused repeatedly, and how much of these words was kept.
     pub(crate) refused: Refusals,
-    /// How much was said.
+    /// Number of messages.
     pub(crate) said: MessageCounters,
-    /// The task that owns it, where one does.
+    /// The task that owns the conversation, if any.
     pub(crate) owner: Option<Owner>,
     /// The newest contribution.
     pub(crate) latest: Option<Contribution>,
-    /// The newest contribution by somebody else than the author of `latest`.
+    /// The newest contribution by another author than that of `latest`.
     pub(crate) latest_other: Option<Contribution>,
     /// Contributions that some participants hear in another conversation.
     pub(crate) asides: Asides,
-    /// Kept words that were published, with the messages that show them.
+    /// Positions of kept words that were published, with the messages that show them.
     pub(crate) published: BTreeMap<Seq, EventId>,
 }
 
-/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands
-/// there is another thing, and stands in the contribution and in its cause.
+/// The participant who set off a contribution that answers a turn. Proof that this is a person is
+/// not kept here but in the contribution and its cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     pub(crate) seq: Seq,
     pub(crate) by: ParticipantId,
 }
 
-/// What a conversation remembers of its budget.
+/// The conversation's memory of its budget.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spending {
     pub(crate) standing: WindowTotals,
-    /// Budgets of which people were told that they are used up.
+    /// Used-up budgets that people were notified of.
     pub(crate) told: Vec<SpentBudget>,
-    /// Who set off the latest contributions that answered a turn.
+    /// Origins of the latest contributions that answered a turn.
     pub(crate) origins: VecDeque<Origin>,
 }
 
-/// What the keys of links begin with: `link:` and the members' session ids in order.
+/// Prefix of a link's key. The members' session ids follow, in order.
 pub const LINK_KEY: &str = "link:";
 
 /// The two switches of agents' mentions under `mention_only`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discussion {
-    /// Whether agents' mentions count at all; `allow_agent_mentions` is needed too.
+    /// True if agents' mentions count; `allow_agent_mentions` is needed too.
     pub on: bool,
-    /// The second; both are needed.
+    /// The second switch; both are needed.
     pub allow_agent_mentions: bool,
 }
 
-/// Who may speak now, and what is still owed.
+/// Open turns, the round, the queue, and requests that wait for people.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
     /// Open turns only.
     pub(crate) turns: BTreeMap<TurnNo, Turn>,
     pub(crate) last_turn: TurnNo,
-    /// Human messages that wait for their time, and agents' answers that were late for their round.
+    /// People's messages that wait for their time, and agents' answers that came after their round
+    /// ended.
     pub(crate) queue: VecDeque<WakingWords>,
-    /// The position of the message that was taken from the queue last, and that of the event that
+    /// The position of the message last taken from the queue, and the position of the event that
     /// took it.
     pub(crate) taken: Option<(Seq, Seq)>,
-    /// Messages that left the queue after somebody's turns had come past the place where they were
-    /// said: who is told of them next may look no further back for events than to where they left.
+    /// Messages that left the queue after some participant's turns had passed the place where they
+    /// were said. The next prompt of that participant must show them, even if its events begin
+    /// after `left`.
     pub(crate) waited: VecDeque<QueuedMessage>,
     pub(crate) round: Option<Round>,
-    /// The human message whose replies are counted: the one whose round was opened last.
+    /// The person's message whose replies are counted: the one whose round was opened last.
     pub(crate) message: Option<Seq>,
     /// Visible agent replies to it.
     pub(crate) spent: u32,
-    /// Most of them.
+    /// Maximum of `spent`.
     pub(crate) cap: u32,
-    /// Messages whose rounds are over, and that somebody still works on.
+    /// Messages whose rounds ended while a turn still works on them or a late answer waits.
     pub(crate) earlier: Vec<ClosedRound>,
-    /// Whose the latest ended turns were, so that late results find their author.
+    /// Owners of the latest ended turns, so that late results find their author.
     pub(crate) ended: VecDeque<EndedTurn>,
-    /// What came of the latest permissions, so that late answers hear of it.
+    /// Outcomes of the latest permissions, so that late answers learn of them.
     pub(crate) settled: VecDeque<SettledPermission>,
-    /// Requests of agents that have no outcome yet.
+    /// Requests of agents without an outcome yet.
     pub(crate) requests: BTreeMap<PermissionId, OpenRequest>,
-    /// Wishes to talk that people refused within the last hour.
+    /// Requests to talk that people refused within the last hour.
     pub(crate) refusals: Vec<TalkRefusal>,
-    /// What agents' programs ask in no turn.
+    /// Open questions of agents' programs outside of turns.
     pub(crate) questions: BTreeMap<PermissionId, OpenQuestion>,
-    /// Who spoke last in a round, for `round_robin`.
+    /// The last speaker of a round, for `round_robin`.
     pub(crate) last_speaker: Option<ParticipantId>,
-    /// Volunteers whose round was over before they were asked: the next round polls them first.
-    /// (Ruling 12.)
+    /// Agents that may answer but were not asked before their round ended. The next round polls
+    /// them first. (Ruling 12.)
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) passed_over: Vec<ParticipantId>,
-    /// People were told, since a person spoke last, that a provider takes no more requests.
+    /// True if people were notified, since a person last spoke, that a provider takes no more
+    /// requests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) limits_told: bool,
 }
@@ -180,25 +182,26 @@ pub struct Floor {
 /// A message that waited in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedMessage {
-    /// Where it was said.
+    /// The position at which the message was said.
     pub said: Seq,
-    /// Where its time came, or a stop took it out of the queue.
+    /// The position of the event that took the message out of the queue: its time came, or a Stop
+    /// or the archiving emptied the queue.
     pub left: Seq,
 }
 
 impl Floor {
-    /// The position at which a cause took effect: for the queued message that is handled now, where
-    /// it was taken from the queue; otherwise its own.
+    /// Returns the position at which a cause took effect. For the queued message handled now, that
+    /// is the event that took it from the queue; for other causes, their own position.
     pub(crate) fn effect_of(&self, cause: &Cause) -> Seq {
         self.taken.filter(|(taken, _)| *taken == cause.seq).map_or(cause.seq, |(_, at)| at)
     }
 
-    /// Whose turn this was, if it ended lately.
+    /// Returns the owner of a recently ended turn.
     pub(crate) fn recent_owner(&self, no: TurnNo) -> Option<ParticipantId> {
         self.recent(no).map(|ended| ended.participant.clone())
     }
 
-    /// Whether this turn was stopped lately, when people had been shown a part of its answer.
+    /// True if a person stopped this recently ended turn after a part of its answer was shown.
     pub(crate) fn was_stopped(&self, no: TurnNo) -> bool {
         self.recent(no).is_some_and(|ended| ended.stopped)
     }
@@ -208,30 +211,31 @@ impl Floor {
     }
 }
 
-/// Words that may wake somebody.
+/// Words that may give agents a turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WakingWords {
     pub(crate) cause: Cause,
-    /// Who need not be told of it.
+    /// The participant who knows the words already: see [`Posted::author`].
     pub(crate) author: ParticipantId,
     pub(crate) to: Recipient,
     pub(crate) mentions: Vec<ParticipantId>,
-    /// The members that are told of it in another conversation.
+    /// The members that hear the words in another conversation.
     pub(crate) elsewhere: Vec<ParticipantId>,
-    /// Whose message a person replies to with them.
+    /// The author of the message that a person's words reply to.
     pub(crate) replies_to: Option<ParticipantId>,
-    /// Whom a person has answer, one after the other, and nobody else.
+    /// Agents that a person asks to answer, one after the other. No other agent is asked.
     pub(crate) asks: Vec<ParticipantId>,
     pub(crate) human: bool,
-    /// The message that they answer, where its round was over.
+    /// The message that the words answer, if its round was already closed.
     pub(crate) late: Option<Seq>,
 }
 
 impl WakingWords {
-    /// Words that were said, from where they stand.
+    /// Reads the words from a message; `cause` points to it.
     pub(crate) fn of(posted: &Posted, cause: Cause) -> Self {
         let human = posted.is_persons();
-        // An agent's reply wakes nobody by being one. (Ruling 15.)
+        // An agent's reply does not address the author of the message that it replies to. (Ruling
+        // 15.)
         let addresses = human && !planted::has(Bug::ReplyAddressesNobody);
         let replies_to =
             posted.reply_to.as_ref().filter(|_| addresses).map(|replied| replied.from.clone());
@@ -251,25 +255,25 @@ impl WakingWords {
     }
 }
 
-/// What stops loops.
+/// Counters of the loop guards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guards {
-    /// Agent contributions since a human said something.
+    /// Agent contributions since a person spoke.
     pub(crate) exchanges: u32,
-    /// Times at which one agent's words woke another.
+    /// Times at which one agent's words gave another a turn.
     #[serde(with = "crate::model::entries")]
     pub(crate) pairs: BTreeMap<(ParticipantId, ParticipantId), VecDeque<Timestamp>>,
     /// Hashes of the latest contributions.
     pub(crate) recent: VecDeque<u32>,
     /// The guard that holds the floor.
     pub(crate) held: Option<Guard>,
-    /// Since when it holds; nothing in states from before that was kept.
+    /// Start of the hold; `None` in held states of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) held_since: Option<Timestamp>,
 }
 
 impl Conversation {
-    /// A stream in which nothing has happened yet.
+    /// Returns the state of a stream without events.
     pub fn new(stream: StreamId) -> Self {
         Self {
             stream,
@@ -308,7 +312,7 @@ impl Conversation {
         }
     }
 
-    /// The state after these events, which are a stream from its beginning.
+    /// Returns the state after all events of a stream, from its beginning.
     pub fn fold<'a>(stream: StreamId, events: impl IntoIterator<Item = &'a RecordedEvent>) -> Self {
         let mut state = Self::new(stream);
         for recorded in events {
@@ -317,93 +321,93 @@ impl Conversation {
         state
     }
 
-    /// The conversation's id.
+    /// Returns the conversation's id.
     pub fn stream(&self) -> &StreamId {
         &self.stream
     }
 
-    /// The newest event's position.
+    /// Returns the position of the newest event; 0 before the first.
     pub fn head(&self) -> Seq {
         self.head
     }
 
-    /// The newest event's time.
+    /// Returns the time of the newest event.
     pub fn last_ts(&self) -> Timestamp {
         self.last_ts
     }
 
-    /// The title.
+    /// Returns the title.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// When it was created.
+    /// Returns the time of its creation.
     pub fn created_at(&self) -> Timestamp {
         self.created_at
     }
 
-    /// The rules in force.
+    /// Returns the policy in force.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Whether it takes no more messages.
+    /// True if the conversation takes no more messages.
     pub fn is_archived(&self) -> bool {
         self.archived
     }
 
-    /// Since when it takes no more messages, where it does not.
+    /// Returns the time of the archiving, if the conversation is archived.
     pub fn archived_at(&self) -> Option<Timestamp> {
         self.archived_at
     }
 
-    /// Whether it is gone.
+    /// True if the conversation was deleted.
     pub fn is_deleted(&self) -> bool {
         self.deleted
     }
 
-    /// True if agents stand still.
+    /// True if agents get no turns until a person resumes.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// The discussion switches.
+    /// Returns the discussion switches.
     pub fn discussion(&self) -> Discussion {
         self.discussion
     }
 
-    /// Whether unaddressed human messages ask everyone.
+    /// True if unaddressed messages of people ask all agents.
     pub fn invited_auto(&self) -> bool {
         self.invited_auto
     }
 
-    /// Who is muted, sorted.
+    /// Returns the muted participants, sorted.
     pub fn muted(&self) -> impl Iterator<Item = &ParticipantId> {
         self.muted.iter()
     }
 
-    /// Who is invited, in invitation order.
+    /// Returns the invited participants, in invitation order.
     pub fn participants(&self) -> &[Participant] {
         &self.participants
     }
 
-    /// One of the invited.
+    /// Returns an invited participant.
     pub fn participant(&self, id: &ParticipantId) -> Option<&Participant> {
         self.participants.iter().find(|p| p.id == *id)
     }
 
-    /// The guard that holds the floor, if one does.
+    /// Returns the guard that holds the floor, if one does.
     pub fn held(&self) -> Option<Guard> {
         self.guards.held
     }
 
-    /// The person whose Stop still holds back agents' own words, if one does.
+    /// Returns the person whose Stop still holds back agents' own words, if one does.
     pub fn stopped_by(&self) -> Option<&ParticipantId> {
         self.restraint.stop.as_ref().map(|stop| &stop.by)
     }
 
-    /// How much waits here for a person: what agents ask permission for, a guard that holds the
-    /// floor, and the talking piece in a person's hand.
+    /// Counts what waits for a person: permissions, requests and questions of agents, a guard's
+    /// hold, and a person's part in a gathering.
     pub fn waits_for_people(&self) -> usize {
         let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
         asked
@@ -413,12 +417,13 @@ impl Conversation {
             + usize::from(self.awaits_person_in_gathering())
     }
 
-    /// Whether a gathering waits for a person's words: who holds the piece, or harvests.
+    /// True if a gathering waits for a person who holds the piece or harvests.
     fn awaits_person_in_gathering(&self) -> bool {
         let Some(gathering) = self.gathering().filter(|_| self.held().is_none()) else {
             return false;
         };
-        let harvester = || gathering.members.iter().find(|member| member.part == SeatRole::Harvester);
+        let harvester =
+            || gathering.members.iter().find(|member| member.part == SeatRole::Harvester);
         let awaited = match (&gathering.tenure, &gathering.harvesting) {
             (Some(tenure), _) => Some(&tenure.holder),
             (None, Some(_)) => harvester().map(|member| &member.id),
@@ -427,48 +432,49 @@ impl Conversation {
         awaited.is_some_and(|id| self.is_human(id))
     }
 
-    /// The gathering going on, if any.
+    /// Returns the open gathering, if there is one.
     pub fn gathering(&self) -> Option<&Gathering> {
         self.gathering.as_ref().filter(|gathering| gathering.closed.is_none())
     }
 
-    /// The gathering that goes on, or the last one that did.
+    /// Returns the open gathering, or the last one.
     pub fn newest_gathering(&self) -> Option<&Gathering> {
         self.gathering.as_ref()
     }
 
-    /// The newest summary of a participant's memory that was not erased.
+    /// Returns the newest summary of a participant's memory that was not erased.
     pub fn summary_of(&self, id: &ParticipantId) -> Option<Summary> {
         self.summaries.newest(id)
     }
 
-    /// Outside targets that what is said goes to, sorted.
+    /// Returns the bound outside targets, sorted.
     pub fn bindings(&self) -> impl Iterator<Item = &str> {
         self.bindings.iter().map(String::as_str)
     }
 
-    /// Turns granted and not ended, in the order of their numbers.
+    /// Returns the open turns, in the order of their numbers.
     pub fn open_turns(&self) -> impl Iterator<Item = &Turn> {
         self.floor.turns.values()
     }
 
-    /// An open turn.
+    /// Returns an open turn.
     pub fn turn(&self, no: TurnNo) -> Option<&Turn> {
         self.floor.turns.get(&no)
     }
 
-    /// Messages that waited in the queue and that somebody has not been told of since, oldest
-    /// first.
+    /// Returns messages that left the queue and that some participant has not been told of since,
+    /// oldest first.
     pub fn waited(&self) -> impl Iterator<Item = QueuedMessage> {
         self.floor.waited.iter().copied()
     }
 
-    /// Messages that took effect so far and have words: what a transcript of all of it would show.
+    /// Counts the messages that took effect and have words: those that a transcript of the whole
+    /// conversation would show.
     pub fn messages(&self) -> u64 {
         self.said.messages.saturating_sub(self.floor.queue.len() as u64)
     }
 
-    /// The option that answered a permission, if somebody answered it lately.
+    /// Returns the chosen option of a permission that a person answered recently.
     pub fn answer_to(&self, permission: &PermissionId) -> Option<&str> {
         let settled =
             self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;
@@ -478,12 +484,12 @@ impl Conversation {
         }
     }
 
-    /// How many turns were granted so far.
+    /// Returns the number of the last turn; it is also the number of turns so far.
     pub fn last_turn(&self) -> TurnNo {
         self.floor.last_turn
     }
 
-    /// Human messages that wait for their time, in order.
+    /// Returns people's messages that wait in the queue, in order.
     pub fn queued(&self) -> impl Iterator<Item = &Cause> {
         self.floor
             .queue
@@ -492,7 +498,8 @@ impl Conversation {
             .map(|waiting| &waiting.cause)
     }
 
-    /// Who is still to be asked about the current message: those who must, then those who may.
+    /// Returns the agents still to be asked about the current message, in order: first those that
+    /// must answer (`true`), then those that may.
     pub fn upcoming(&self) -> Vec<(ParticipantId, bool)> {
         let Some(round) = &self.floor.round else { return Vec::new() };
         let named: Vec<ParticipantId> =
@@ -502,12 +509,12 @@ impl Conversation {
         round.forced.iter().chain(&named).map(|id| (id.clone(), true)).chain(may).collect()
     }
 
-    /// Visible replies to the current message and the most there can be.
+    /// Returns the number of visible replies to the current message, and its maximum.
     pub fn budget(&self) -> (u32, u32) {
         (self.floor.spent, self.floor.cap)
     }
 
-    /// What people call this participant, or called it while it was here.
+    /// Returns the name of a participant, or the one it had when it left.
     pub fn name_of<'a>(&'a self, id: &'a ParticipantId) -> &'a str {
         match self.participant(id) {
             Some(participant) => participant.name(),
@@ -515,7 +522,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the number that a participant has in a link or gathering, or had when it left.
+    /// Returns the number of a participant in a link or gathering, or the one it had when it left.
     pub fn number_of(&self, id: &ParticipantId) -> Option<u32> {
         match self.participant(id) {
             Some(participant) => participant.number,
@@ -523,12 +530,12 @@ impl Conversation {
         }
     }
 
-    /// Returns those who left, with the names that they had.
+    /// Returns the participants who left, with the names that they had.
     pub fn left(&self) -> impl Iterator<Item = (&ParticipantId, &str)> {
         self.tombstones.iter().map(|(id, gone)| (id, gone.name.as_str()))
     }
 
-    /// Whether an id stands for a person here, or did when it left. (Ruling 1.)
+    /// True if an id belongs to a person here, or did when it left. (Ruling 1.)
     pub fn is_human(&self, id: &ParticipantId) -> bool {
         let here = || {
             self.participant(id).map_or_else(|| self.people.contains(id), |p| p.kind == Kind::Human)
@@ -536,24 +543,25 @@ impl Conversation {
         id.as_str() == ParticipantId::USER || here()
     }
 
-    /// Whether it is a link: it holds the key of its set of members.
+    /// True if the conversation is a link: it holds the key of a set of members.
     pub fn is_link(&self) -> bool {
         self.bindings.iter().any(|target| target.starts_with(LINK_KEY))
     }
 
-    /// True if words here reach a terminal that only drivers may reach: in a link, and if a
-    /// participant was brought with that grant. The home of a session is known to its directory.
+    /// True if words here reach a terminal that only drivers may reach: in a link, or if a
+    /// participant was invited with that grant. The home of a session is not included: the session
+    /// directory knows it.
     pub fn is_for_drivers(&self) -> bool {
         let drivers = |one: &Participant| one.reach == Some(TerminalReach::Drivers);
         self.is_link() || self.participants.iter().any(drivers)
     }
 
-    /// True if a participant was taken out after a time, or left, and is not here now.
+    /// True if a participant left or was removed after this time and has not come back.
     pub fn left_after(&self, id: &ParticipantId, time: Timestamp) -> bool {
         self.tombstones.get(id).is_some_and(|gone| gone.left_at > time)
     }
 
-    /// The invited to whom turns are given, in invitation order.
+    /// Returns the participants that get turns, in invitation order.
     pub fn agents(&self) -> impl Iterator<Item = &Participant> {
         self.participants.iter().filter(|p| p.takes_turns())
     }
@@ -562,7 +570,7 @@ impl Conversation {
         self.participants.iter_mut().find(|p| p.id == *id)
     }
 
-    /// Returns the newest contribution by another participant that is to be told here.
+    /// Returns the newest contribution by another participant that this one has to hear here.
     pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
         let newest = self
             .latest
@@ -573,13 +581,14 @@ impl Conversation {
         told.map(|contribution| &contribution.cause).max_by_key(|cause| cause.seq)
     }
 
-    /// The oldest open turn of a participant: the one that runs, or the next to run. One that a
-    /// restart interrupted keeps its place before the one that waits behind it.
+    /// Returns the oldest open turn of a participant: the one that runs, or runs next. A turn lost
+    /// in a restart keeps its place before the waiting one.
     pub(crate) fn front_turn(&self, id: &ParticipantId) -> Option<&Turn> {
         self.floor.turns.values().find(|turn| turn.participant == *id)
     }
 
-    /// The turn of a participant that takes further causes: the newest that was not started.
+    /// Returns the turn of a participant that takes further causes: the newest one that has not
+    /// started.
     pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
         self.floor
             .turns
@@ -588,7 +597,7 @@ impl Conversation {
             .find(|turn| turn.participant == *id && turn.running.is_none())
     }
 
-    /// Whether nothing of the same participant comes before this turn.
+    /// True if the turn is the oldest open one of its participant.
     pub(crate) fn is_front(&self, turn: &Turn) -> bool {
         self.front_turn(&turn.participant).is_some_and(|front| front.no == turn.no)
     }

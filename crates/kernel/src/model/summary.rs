@@ -1,10 +1,9 @@
-//! What a participant keeps of a conversation that no longer fits into its memory: summaries,
-//! rolling on.
+//! Summaries of older messages that no longer fit into a participant's prompts.
 //!
-//! A summary is derived from what others said, so it lives no longer than that: whoever erases
-//! words erases every summary that covers them, in the same event. To make that possible without
-//! reading the log, the state knows the few summaries that still have words; an older one is erased
-//! by the one that takes its place.
+//! A summary is derived from others' words and lives no longer than they do: erasing words erases
+//! all summaries that cover them, in the same event. For that, the state keeps the positions of the
+//! few summaries that have words, so that the log need not be read. A new summary erases the oldest
+//! one above the limit.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +11,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{ParticipantId, Seq};
 
-/// Summaries of one participant that have words. When the newest ones are erased with what they
-/// cover, older ones are left to go on from.
+/// Maximum number of summaries of one participant that have words. If the newest are erased with
+/// the words they cover, older ones remain.
 pub const SUMMARIES_MAX: usize = 4;
 
-/// Longest summary, in bytes.
+/// Maximum length of a summary, in bytes.
 pub const SUMMARY_BYTES_MAX: usize = 16 * 1024;
 
 /// A summary in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Where it is.
+    /// The position of its event.
     pub seq: Seq,
-    /// It covers what took effect up to and with this.
+    /// The last event that it covers, by the place at which messages took effect.
     pub through: Seq,
 }
 
 /// The summaries of a conversation that have words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Summaries {
-    /// Oldest first. Those of a participant that left stay: they have to be found when words are
-    /// erased.
+    /// Oldest first. Those of a participant that left are kept, so that erasing words finds them.
     pub(crate) of: BTreeMap<ParticipantId, Vec<Summary>>,
-    /// The newest event that erased words.
+    /// Position of the newest event that erased words.
     pub(crate) redacted_at: Seq,
 }
 
@@ -43,13 +41,13 @@ impl Summaries {
         self.of.get(id)?.last().copied()
     }
 
-    /// How far each of them covers what was said.
+    /// Returns the last event that each summary covers.
     pub(crate) fn reach(&self) -> impl Iterator<Item = Seq> {
         self.of.values().flatten().map(|summary| summary.through)
     }
 
-    /// Those that may hold something of the words at this place. Words that were queued took effect
-    /// later than they were said, so this may name one too many, never one too few.
+    /// Returns the summaries that may contain the words at this position. Queued words took effect
+    /// later than they were said, so the result may have one too many, but never lacks one.
     pub(crate) fn of_words_at(&self, seq: Seq) -> Vec<Seq> {
         let mut covering: Vec<Seq> = self
             .of
@@ -62,7 +60,7 @@ impl Summaries {
         covering
     }
 
-    /// The one that has to make room for another.
+    /// Returns the summary that the next one replaces, if the limit is reached.
     pub(crate) fn oldest_too_many(&self, id: &ParticipantId) -> Option<Seq> {
         let all = self.of.get(id).filter(|all| all.len() >= SUMMARIES_MAX)?;
         all.first().map(|summary| summary.seq)

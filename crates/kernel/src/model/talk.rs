@@ -1,4 +1,4 @@
-//! The wish of a session to talk to one that it has not met. A person is asked; a yes is one link.
+//! Requests of a session to talk to a session that it has not met. A person's yes makes one link.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,49 +7,49 @@ use crate::model::permission::{PermissionOption, Question, set_apart};
 use crate::model::time::{Millis, Timestamp};
 use crate::text::names;
 
-/// The time for which a person's no holds.
+/// Time for which a person's refusal holds.
 pub(crate) const REFUSAL_LASTS: Millis = Millis::from_secs(3_600);
-/// After this many of them within that time, a session asks for no other name either: a session has
-/// several names, and people have better things to do.
+/// Refusals within that time after which a session may not ask for other names either. A session
+/// has several names, and must not ask people about each.
 pub(crate) const REFUSALS_MAX: usize = 3;
 
-/// A wish to talk to another session over a link.
+/// A request to talk to another session over a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TalkRequest {
-    /// The name or the id of the other, as the agent wrote it. It is looked up when a person
-    /// allows the wish: before that, the agent must not learn if there is such a session.
+    /// The name or id of the other session, as the agent wrote it. It is looked up when a person
+    /// allows the request. Before that, the agent must not learn if there is such a session.
     pub to: ParticipantId,
     /// The first words over the link.
     pub message: String,
 }
 
-/// The outcome of a wish to talk.
+/// The outcome of a request to talk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TalkOutcome {
-    /// The two have a link.
+    /// The two sessions have a link.
     Linked {
         /// The link.
         link: StreamId,
-        /// Why the first words were not said there, if they were not.
+        /// The reason for which the first words were not posted there, if they were not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unsaid: Option<String>,
     },
-    /// A person allowed it, and it could not be done.
+    /// A person allowed the request, but linking failed.
     Failed {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A person refused it.
+    /// A person refused the request.
     Refused {
-        /// The participant who did it.
+        /// The person.
         by: ParticipantId,
     },
     /// The time to answer ran out.
     Expired,
 }
 
-/// A person's no to a wish, for as long as it lasts.
+/// A person's refusal that still holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TalkRefusal {
     pub(crate) participant: ParticipantId,
@@ -58,12 +58,12 @@ pub(crate) struct TalkRefusal {
 }
 
 impl TalkRequest {
-    /// True if a reader may take one name for the other.
+    /// True if readers could confuse the two names.
     pub(crate) fn is_to_the_same(&self, to: &ParticipantId) -> bool {
         names::are_alike(self.to.as_str(), to.as_str())
     }
 
-    /// Returns the question that a person is asked: the other session and the first words.
+    /// Returns the question for people: the other session and the first words.
     pub(crate) fn question(&self) -> Question {
         let action = format!(
             "Talk to {} over a link, and say first:\n{}",

@@ -1,5 +1,5 @@
-//! Tasks: what admits agents and owns conversations among them. A task is a stream of its own; its
-//! conversations are ordinary ones, and follow what it decides. The rules are in `decide::tasks`.
+//! Tasks, which admit agents and own conversations among them. A task is a stream of its own. Its
+//! conversations are ordinary ones that follow its orders. The rules are in `decide::tasks`.
 //! (`docs/decisions/0043-a-task-decides-and-its-conversations-follow.md`)
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,27 +11,27 @@ use crate::model::ids::{ParticipantId, Seq, StreamId};
 pub use crate::model::task_event::{NewConversation, TaskEvent, TaskTerms};
 use crate::model::time::Timestamp;
 
-/// The app of tasks that nobody else manages: whoever begins such a task is its task manager.
+/// The built-in app. The agent that begins such a task is its task manager.
 pub const DEFAULT_APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
 
-/// How far a task is.
+/// The status of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum TaskStatus {
-    /// Its manager has not said yet whether there shall be such a task.
+    /// The manager has not accepted or rejected the task yet.
     #[default]
     Waiting,
-    /// It goes on.
+    /// The task is under way.
     Active,
-    /// Its manager did not want it.
+    /// The manager rejected the task.
     Failed,
-    /// It is over.
+    /// The task ended.
     Closed,
 }
 
-/// What a task remembers. [`Task::apply`] is the only way it changes, and it cannot fail.
+/// The state of a task. Only [`Task::apply`] changes it, and applying cannot fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     pub(crate) stream: StreamId,
@@ -46,22 +46,21 @@ pub struct Task {
     pub(crate) status: TaskStatus,
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) ended_at: Option<Timestamp>,
-    /// Why it failed.
+    /// The reason for the failure.
     pub(crate) reason: Option<String>,
-    /// Until when its manager may say something.
+    /// Time until which the manager may answer.
     pub(crate) until: Option<Timestamp>,
-    /// The conversation that it begins with, until it does.
+    /// The conversation that the task begins with, until it has begun.
     pub(crate) first: Option<NewConversation>,
-    /// Who is admitted, and since when.
+    /// Admitted agents, with the time of their admission.
     pub(crate) admitted: BTreeMap<ParticipantId, Timestamp>,
     pub(crate) conversations: BTreeSet<StreamId>,
-    /// The conversations that are still to be archived before it is over, from the moment at which
-    /// it is about to end.
+    /// Conversations still to be archived before the task ends; set once it is ending.
     pub(crate) closing: Option<BTreeSet<StreamId>>,
 }
 
 impl Task {
-    /// A stream in which nothing has happened yet.
+    /// Returns the state of a stream without events.
     pub fn new(stream: StreamId) -> Self {
         Self {
             stream,
@@ -84,7 +83,7 @@ impl Task {
         }
     }
 
-    /// Lets an event happen. What is no event of a task changes nothing but the position.
+    /// Applies an event. Other events than a task's only move the position.
     pub fn apply(&mut self, recorded: &RecordedEvent) {
         (self.head, self.last_ts) = (recorded.seq, recorded.ts);
         let Event::Task(event) = &recorded.event else { return };
@@ -136,117 +135,118 @@ impl Task {
         }
     }
 
-    /// The state after these events, which are a stream from its beginning.
+    /// Returns the state after all events of a stream, from its beginning.
     pub fn fold<'a>(stream: StreamId, events: impl IntoIterator<Item = &'a RecordedEvent>) -> Self {
         let mut state = Self::new(stream);
         events.into_iter().for_each(|recorded| state.apply(recorded));
         state
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn stream(&self) -> &StreamId {
         &self.stream
     }
 
-    /// The newest event's position.
+    /// Returns the position of the newest event; 0 before the first.
     pub fn head(&self) -> Seq {
         self.head
     }
 
-    /// The newest event's time.
+    /// Returns the time of the newest event.
     pub fn last_ts(&self) -> Timestamp {
         self.last_ts
     }
 
-    /// When it was asked for.
+    /// Returns the time of the request.
     pub fn created_at(&self) -> Timestamp {
         self.created_at
     }
 
-    /// The app whose task it is.
+    /// Returns the app of the task.
     pub fn app(&self) -> &str {
         &self.app
     }
 
-    /// What its app asked for.
+    /// Returns the terms that the app asked for.
     pub fn terms(&self) -> TaskTerms {
         self.terms
     }
 
-    /// The agent that asked for it.
+    /// Returns the agent that asked for the task.
     pub fn initiator(&self) -> &ParticipantId {
         &self.initiator
     }
 
-    /// The agent that manages it: the initiator of a task of [`DEFAULT_APP`], otherwise the agent
-    /// that the log names. A task of a log that named none has no manager until a person gives it
-    /// one: an agent could only claim to be the one that managed it.
+    /// Returns the manager: the initiator of a task of [`DEFAULT_APP`], otherwise the agent that
+    /// the log names. If the log names none, the task has no manager until a person appoints one:
+    /// any agent could falsely claim to have managed it.
     pub fn manager(&self) -> Option<&ParticipantId> {
         if self.is_of_default_app() { Some(&self.initiator) } else { self.manager.as_ref() }
     }
 
-    /// True if its app is [`DEFAULT_APP`].
+    /// True if the task belongs to the built-in app.
     pub fn is_of_default_app(&self) -> bool {
         self.app == DEFAULT_APP
     }
 
-    /// The agent that manages it for an app, and so reads what is said in it without being
-    /// admitted.
+    /// Returns the agent that manages the task for an app. It reads all words in the task without
+    /// being admitted.
     pub fn app_manager(&self) -> Option<&ParticipantId> {
         self.manager.as_ref().filter(|_| !self.is_of_default_app())
     }
 
-    /// How far it is. One that is about to end goes on as far as anybody is told.
+    /// Returns the status. An ending task is still active.
     pub fn status(&self) -> TaskStatus {
         self.status
     }
 
-    /// Whether words may be said in its conversations.
+    /// True if its conversations take words.
     pub fn takes_words(&self) -> bool {
         self.status == TaskStatus::Active && self.closing.is_none()
     }
 
-    /// When its manager accepted it.
+    /// Returns the time of the acceptance.
     pub fn started_at(&self) -> Option<Timestamp> {
         self.started_at
     }
 
-    /// When it ended, or failed.
+    /// Returns the time of the end, or of the rejection.
     pub fn ended_at(&self) -> Option<Timestamp> {
         self.ended_at
     }
 
-    /// Why it failed, where a reason was given.
+    /// Returns the reason for a failure, if one was given.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// Until when its manager may say whether it wants it; nothing where nobody is waited for.
+    /// Returns the time until which the manager may accept or reject the task; `None` if no answer
+    /// is awaited.
     pub fn answer_by(&self) -> Option<Timestamp> {
         self.until
     }
 
-    /// The conversation that it begins with, where that has not begun.
+    /// Returns the conversation that the task begins with, until it has begun.
     pub fn first(&self) -> Option<&NewConversation> {
         self.first.as_ref()
     }
 
-    /// Since when an agent is admitted, if it is.
+    /// Returns the time at which an agent was admitted, if it is.
     pub fn admitted_at(&self, agent: &ParticipantId) -> Option<Timestamp> {
         self.admitted.get(agent).copied()
     }
 
-    /// Who is admitted, sorted.
+    /// Returns the admitted agents, sorted.
     pub fn admitted(&self) -> impl Iterator<Item = &ParticipantId> {
         self.admitted.keys()
     }
 
-    /// Whether a conversation is one of its own.
+    /// True if the conversation belongs to the task.
     pub fn owns(&self, conversation: &StreamId) -> bool {
         self.conversations.contains(conversation)
     }
 
-    /// Its conversations, sorted.
+    /// Returns the task's conversations, sorted.
     pub fn conversations(&self) -> impl Iterator<Item = &StreamId> {
         self.conversations.iter()
     }

@@ -1,4 +1,4 @@
-//! What can be asked of a task, and what a task asks of its conversations.
+//! Commands to a task, and the orders of a task to its conversations.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,65 +10,65 @@ use crate::model::time::Millis;
 /// A request to a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskCommand {
-    /// Begin it; the first command of every task.
+    /// Creates the task; the first command of every task.
     Request {
-        /// The app whose task it shall be.
+        /// The app of the task.
         app: String,
         /// The agent that asks.
         by: ParticipantId,
-        /// The agent that manages the app: a fact.
+        /// The agent that manages the app. A fact, found before the decision.
         manager: Option<ParticipantId>,
-        /// The others who are admitted.
+        /// Other agents to admit.
         invited: Vec<ParticipantId>,
-        /// The conversation that it begins with.
+        /// The conversation that the task begins with.
         first: Option<NewConversation>,
-        /// What its app asks for.
+        /// The terms that the app asks for.
         terms: TaskTerms,
-        /// How long the manager of its app may think; nobody is asked where nothing is given.
+        /// Time for the app manager's answer; `None` if the manager is not asked.
         within: Option<Millis>,
     },
-    /// The manager of its app said whether it wants it.
+    /// The app's manager accepts or rejects the task.
     Answer {
-        /// Nothing where it does; otherwise why not, as far as that was said.
+        /// `None` accepts. `Some` rejects, with a reason if the manager gave one.
         refusal: Option<Option<String>>,
     },
-    /// Admit an agent.
+    /// Admits an agent.
     Admit {
-        /// Who asks.
+        /// The caller.
         by: ParticipantId,
         /// The agent.
         agent: ParticipantId,
     },
-    /// Take an agent out; it stays in the conversations in which it is.
+    /// Removes an agent from the task. It stays in the task's conversations.
     Remove {
-        /// Who asks.
+        /// The caller.
         by: ParticipantId,
         /// The agent.
         agent: ParticipantId,
     },
-    /// Leave it, and its conversations.
+    /// Leaves the task and all its conversations.
     Leave {
         /// The agent that leaves.
         agent: ParticipantId,
     },
-    /// Begin a conversation.
+    /// Begins a conversation.
     Open {
-        /// Who asks.
+        /// The caller.
         by: ParticipantId,
         /// The conversation.
         conversation: NewConversation,
     },
-    /// End it.
+    /// Ends the task.
     Close {
-        /// Who asks.
+        /// The caller.
         by: ParticipantId,
     },
-    /// One of its conversations was archived because it ends, or is gone.
+    /// Reports that a conversation was archived because the task ends, or was deleted.
     Settle {
         /// The conversation.
         conversation: StreamId,
     },
-    /// Give it to another manager, or to none. Only people ask for this.
+    /// Transfers the task to another manager, or to none. Only people may send this.
     Entrust {
         /// The new manager.
         manager: Option<ParticipantId>,
@@ -77,63 +77,64 @@ pub enum TaskCommand {
     },
 }
 
-/// An agent that is brought into a conversation.
+/// An agent that is invited to a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedAgent {
     /// The agent.
     pub agent: ParticipantId,
-    /// The name that people read, where nobody there has it yet.
+    /// The name that people read, if it is free there.
     pub name: String,
 }
 
-/// What a task wants of a conversation that is its own. No conversation obeys another task.
+/// An order of a task to one of its own conversations. A conversation rejects orders of other
+/// tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskOrder {
-    /// Begin; the first command of such a conversation.
+    /// Creates the conversation; the first command of such a conversation.
     Begin {
-        /// Its title, where it was given one.
+        /// The title, if one was given.
         name: Option<String>,
         /// The task manager.
         by: ParticipantId,
-        /// Those for whom it begins, in the order given.
+        /// Participants for whom the conversation begins, in the order given.
         participants: Vec<ParticipantId>,
-        /// It begins together with the task.
+        /// True if the conversation begins together with the task.
         first: bool,
-        /// Who takes part: they, and the task manager.
+        /// Agents to invite: the participants and the task manager.
         agents: Vec<NamedAgent>,
-        /// The settings that it begins with.
+        /// The policy, with its settings.
         policy: Box<Policy>,
     },
-    /// Bring an agent in.
+    /// Invites an agent.
     Add {
         /// The task manager.
         by: ParticipantId,
         /// The agent.
         agent: NamedAgent,
     },
-    /// Take an agent out.
+    /// Removes an agent.
     Remove {
         /// The task manager.
         by: ParticipantId,
         /// The agent.
         agent: ParticipantId,
     },
-    /// Let an agent go that leaves the task.
+    /// Takes an agent out that leaves the task.
     Part {
         /// The agent.
         agent: ParticipantId,
     },
-    /// Take no more messages, or take them again.
+    /// Archives the conversation, or reopens it.
     Archive {
         /// The task manager.
         by: ParticipantId,
-        /// Whether it is archived after this.
+        /// True to archive, false to reopen.
         on: bool,
     },
 }
 
 impl TaskOrder {
-    /// Whom it brings into the conversation.
+    /// Returns the agents that the order invites.
     pub(crate) fn brings(&self) -> &[NamedAgent] {
         match self {
             TaskOrder::Begin { agents, .. } => agents,

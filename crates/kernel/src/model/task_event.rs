@@ -1,127 +1,126 @@
-//! What happens to tasks: the events of their streams. They are stored, so a variant or field is
-//! only ever added.
+//! The events of tasks. Logs store them, so variants and fields are only ever added.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{ParticipantId, StreamId};
 use crate::model::time::Timestamp;
 
-/// A conversation as a task begins it.
+/// A conversation that a task begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewConversation {
-    /// The id that it will have.
+    /// The id of the conversation.
     pub id: StreamId,
-    /// Its title, where it was given one.
+    /// The title, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Those for whom it is begun. Whoever begins it takes part as well.
+    /// Agents for whom the conversation begins. The agent that begins it takes part as well.
     pub participants: Vec<ParticipantId>,
 }
 
-/// What the app of a task asked for when the task was.
+/// Terms of a task that its app set at the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskTerms {
-    /// Most agents that it admits, where the app says so.
+    /// Maximum number of admitted agents, if the app sets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_max: Option<u32>,
-    /// Its manager says for whom a message is.
+    /// True if the app's manager chooses the readers of each message.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moderated: bool,
-    /// The number of words that its agents may exchange in a conversation before a person has to
-    /// go on, if its initiator asked for one.
+    /// Maximum number of agents' contributions in a conversation without a person's, if the
+    /// initiator asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges_max: Option<u32>,
 }
 
-/// What happens to a task.
+/// An event of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum TaskEvent {
-    /// Somebody asked for it. They and those whom they invited are admitted.
+    /// An agent asked for the task. It and the invited agents are admitted.
     Requested {
-        /// The app whose task it is.
+        /// The app of the task.
         app: String,
         /// The agent that asked.
         initiator: ParticipantId,
-        /// The agent that manages its app. A task of [`DEFAULT_APP`](super::task::DEFAULT_APP) is
-        /// managed by its initiator and names no other.
+        /// The agent that manages the app. A task of [`DEFAULT_APP`](super::task::DEFAULT_APP) is
+        /// managed by its initiator and names no other agent here.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         manager: Option<ParticipantId>,
-        /// The others, in the order given.
+        /// The other agents, in the order given.
         invited: Vec<ParticipantId>,
-        /// The conversation that it begins with.
+        /// The conversation that the task begins with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<NewConversation>,
-        /// What its app asked for.
+        /// The terms that the app asked for.
         #[serde(default)]
         terms: TaskTerms,
-        /// Until when its manager may say something; nothing where nobody is asked.
+        /// Time until which the manager may answer; `None` if it is not asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
-    /// Its manager wants it.
+    /// The manager accepted the task.
     Accepted,
-    /// Its manager does not want it, or did not say so in time.
+    /// The manager rejected the task, or did not answer in time.
     Rejected {
-        /// Why, for the one who asked.
+        /// The reason, for the agent that asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// An agent may take part in its conversations.
+    /// An agent was admitted to the task's conversations.
     Admitted {
         /// The agent.
         agent: ParticipantId,
-        /// It was admitted before, too.
+        /// True if it had been admitted already.
         again: bool,
     },
-    /// Its manager took an agent out. It stays in the conversations in which it is.
+    /// The manager removed an agent from the task. The agent stays in the task's conversations.
     Removed {
         /// The agent.
         agent: ParticipantId,
     },
-    /// An agent left, and with it each conversation of the task.
+    /// An agent left the task and all its conversations.
     Left {
         /// The agent.
         agent: ParticipantId,
         /// The conversations of the task.
         conversations: Vec<StreamId>,
     },
-    /// A conversation begins, which belongs to the task.
+    /// A conversation of the task began.
     ConversationOpened {
-        /// It, and those for whom it is begun.
+        /// The conversation, and the agents for whom it begins.
         conversation: NewConversation,
         /// The task manager, who takes part.
         by: ParticipantId,
-        /// It begins together with the task.
+        /// True if the conversation begins together with the task.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         first: bool,
-        /// The number of words that agents may exchange there before a person has to go on, if the
-        /// task has one of its own.
+        /// Maximum number of agents' contributions there without a person's, if the task has one of
+        /// its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchanges_max: Option<u32>,
     },
-    /// It is about to end: nothing is said in it any more, and its conversations are archived.
+    /// The task is ending: its conversations take no more words and are being archived.
     Closing {
         /// The task manager.
         by: ParticipantId,
         /// The conversations of the task.
         conversations: Vec<StreamId>,
     },
-    /// One of them is archived, or gone.
+    /// A conversation of the ending task was archived or deleted.
     ConversationSettled {
         /// The conversation.
         conversation: StreamId,
     },
-    /// It is over.
+    /// The task ended.
     Closed,
-    /// A person gave it to another manager, or took it from the one it had.
+    /// A person gave the task to another manager, or took it from its manager.
     Entrusted {
-        /// The new manager; without one only people change the task.
+        /// The new manager. Without one, only people can change the task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         manager: Option<ParticipantId>,
-        /// The manager before, if there was one.
+        /// The previous manager, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<ParticipantId>,
         /// The person.

@@ -1,4 +1,4 @@
-//! Time as an argument: nothing in this crate reads a clock.
+//! Time as an argument: this crate never reads a clock.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The given number of milliseconds after the epoch.
+    /// Returns the time this many milliseconds after the epoch.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds after the epoch.
+    /// Returns the milliseconds after the epoch.
     pub const fn millis(self) -> i64 {
         self.0
     }
 
-    /// How long ago `earlier` was; zero when it lies ahead.
+    /// Returns the time that has passed since `earlier`; zero if `earlier` is in the future.
     pub fn since(self, earlier: Timestamp) -> Millis {
         Millis(self.0.saturating_sub(earlier.0).max(0) as u64)
     }
@@ -44,7 +44,7 @@ impl Sub<Millis> for Timestamp {
 }
 
 impl fmt::Display for Timestamp {
-    /// RFC 3339 in UTC with milliseconds and `Z`.
+    /// Formats the time as RFC 3339 in UTC with milliseconds and `Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let instant = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
         write!(f, "{instant:.3}")
@@ -59,31 +59,31 @@ impl std::str::FromStr for Timestamp {
     }
 }
 
-/// A length of time in milliseconds.
+/// A duration in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Millis(pub u64);
 
 impl Millis {
-    /// Whole seconds.
+    /// Returns a duration of whole seconds.
     pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds * 1000)
     }
 
-    /// Seconds with a fraction, as configuration and the wire write them. `None` unless finite, not
-    /// negative and below 10 years.
+    /// Returns a duration from seconds with a fraction, as the configuration and the wire write
+    /// them. `None` unless finite, at least 0 and below 10 years.
     pub fn from_secs_f64(seconds: f64) -> Option<Self> {
         const LIMIT_S: f64 = 10.0 * 366.0 * 86_400.0;
         (seconds.is_finite() && (0.0..LIMIT_S).contains(&seconds))
             .then(|| Self((seconds * 1000.0).round() as u64))
     }
 
-    /// Seconds with a fraction.
+    /// Returns the seconds with a fraction.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1000.0
     }
 
-    /// Half of it.
+    /// Returns half of the duration.
     #[must_use]
     pub const fn half(self) -> Self {
         Self(self.0 / 2)

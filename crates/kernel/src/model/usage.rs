@@ -1,8 +1,8 @@
-//! What a turn used: time, tokens, money.
+//! Usage of turns: time, tokens and money.
 
 use serde::{Deserialize, Serialize};
 
-/// What a turn used.
+/// Time, tokens and money used by a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Milliseconds from start to end.
@@ -19,7 +19,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub const fn with(self, more: &Usage) -> Usage {
         Usage {

@@ -1,5 +1,5 @@
-//! The words that agents said lately in all conversations of a hall. A decision knows them as a
-//! fact, to tell an echo from news and to count what comes by itself. (Ruling 16.)
+//! Recent words of agents in all conversations of a hall. They are a fact of decisions, which need
+//! them to find echoes and to limit agents' own words. (Ruling 16.)
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -12,50 +12,50 @@ use crate::text::sketch::Sketch;
 
 /// Time for which words are remembered.
 pub const REMEMBERED: Millis = Millis::from_secs(3600);
-/// Most contributions that are remembered.
+/// Maximum number of contributions that are remembered.
 const VOICES_MAX: usize = 4096;
-/// Words that resemble another agent's repeat them if they come within this time.
+/// Time within which resembling words of another agent count as a repetition.
 const RESEMBLES_WITHIN: Millis = Millis::from_secs(10);
-/// The window of the rate, which a person's word begins anew.
+/// The window of the rate limit. A person's words reset the rate.
 pub const MINUTE: Millis = Millis::from_secs(60);
 
-/// A contribution of an agent, as far as others are compared with it.
+/// A contribution of an agent, for comparison with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Voice {
-    /// When it was said.
+    /// Time of the contribution.
     pub at: Timestamp,
     /// The conversation.
     pub stream: StreamId,
     /// The speaker: a session's id, or the id of a participant.
     pub speaker: String,
-    /// The public id of the credential that they came with.
+    /// Public id of the credential that the words came with.
     pub credential: Option<String>,
-    /// They answer no turn.
+    /// True if the words answer no turn.
     pub is_own: bool,
     sketch: Sketch,
 }
 
-/// The words that agents said within an hour, oldest first.
+/// Agents' words within an hour, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Voices {
     said: VecDeque<Arc<Voice>>,
-    /// The last words of a person, in conversations with own words of the last minute.
+    /// Time of a person's last words, in conversations with own words within the last minute.
     people: BTreeMap<StreamId, Timestamp>,
 }
 
-/// The own words that are counted.
+/// The own words that a limit counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WordCounter<'a> {
-    /// Those of one speaker.
+    /// Words of one speaker.
     Speaker(&'a str),
-    /// Those that came with one credential.
+    /// Words that came with one credential.
     Credential(&'a str),
-    /// All.
+    /// All words.
     Hall,
 }
 
 impl Conversation {
-    /// Returns the speaker behind an id: a session is the same in all of its conversations.
+    /// Returns the speaker behind an id. A session is the same speaker in all its conversations.
     pub(crate) fn speaker(&self, id: &ParticipantId) -> String {
         let address = self.participant(id).and_then(|participant| participant.address.as_ref());
         address.map_or_else(|| id.to_string(), |address| address.local_id.clone())
@@ -99,7 +99,8 @@ impl Voices {
         }));
     }
 
-    /// True if another speaker said these words lately, or nearly these words a moment ago.
+    /// True if another speaker said the same words within an hour, or similar words within ten
+    /// seconds.
     pub(crate) fn have_heard(&self, speaker: &str, words: &str, now: Timestamp) -> bool {
         if self.said.is_empty() {
             return false;
@@ -124,8 +125,8 @@ impl Voices {
         self.said.iter().map(|voice| &**voice).filter(lately)
     }
 
-    /// When there is room for one more of these in a window; nothing if there is now. In the window
-    /// of a minute, words that a person's followed do not count.
+    /// Returns the time at which one more of these words has room in a window; `None` if it has
+    /// room now. In the window of a minute, words before a person's words do not count.
     pub(crate) fn room_at(
         &self,
         counted: WordCounter<'_>,

@@ -1,4 +1,4 @@
-//! `hybrid`: those addressed must answer, then the others may, then each may react once.
+//! `hybrid`: addressed agents must answer, then the others may, then each may react once.
 //! (Rulings 8 to 10.)
 
 use crate::model::event::{Recipient, TurnReason, WhyNot};
@@ -6,8 +6,8 @@ use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, WakingWords};
 use crate::policy::rounds::{is_news, may_be_asked, must_wait};
 use crate::policy::{
-    AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Reactions, Rules, UnsolicitedRule, addressed,
-    others,
+    AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Reactions, Rules, UnsolicitedRule,
+    addressed, others,
 };
 
 pub(crate) static RULES: Rules = Rules {
@@ -41,6 +41,7 @@ fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let mut rest = others(state, &spoken.cause.from);
     rest.retain(|id| !forced.contains(id));
     let named = u32::try_from(forced.len()).unwrap_or(u32::MAX);
+    // A message that names more agents than the cap gets an answer from each. (Ruling 9.)
     let cap = state.policy.max_agent_turns_per_message.max(named);
     if targeted {
         let others = rest
@@ -52,9 +53,9 @@ fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     Nomination { forced, polled: state.polled_first(rest), others: Vec::new(), cap, targeted }
 }
 
-/// Each agent with another agent's visible reply since its own last turn; those whom replies name
-/// come first, and must. Whoever was asked for this message and did not come to an end with it is
-/// left alone.
+/// Returns the agents with another agent's visible reply since their own last turn. Agents that a
+/// reply names come first, and must react. Agents whose turn for this message broke off or still
+/// runs are left out.
 fn react(state: &Conversation) -> Option<Reactions> {
     let round = state.floor.round.as_ref()?;
     let may_react = !round.reacting

@@ -1,4 +1,4 @@
-//! `mention_only`: only those addressed answer. (Ruling 16.)
+//! `mention_only`: only addressed agents answer. (Ruling 16.)
 
 use crate::model::event::{Recipient, TurnReason};
 use crate::model::state::{Conversation, WakingWords};
@@ -36,9 +36,11 @@ fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     if !spoken.human {
         let direct = matches!(spoken.to, Recipient::One(_));
         let heard = state.discussion.on && state.discussion.allow_agent_mentions;
+        // Without discussion an agent wakes only the one in `to`, which comes first. (Ruling 16.)
         forced.truncate(if heard { AGENT_MENTIONS_MAX } else { usize::from(direct) });
     }
-    let auto = spoken.human && state.invited_auto && forced.is_empty() && spoken.to == Recipient::All;
+    let auto =
+        spoken.human && state.invited_auto && forced.is_empty() && spoken.to == Recipient::All;
     let polled = if auto { others(state, &spoken.cause.from) } else { Vec::new() };
     Nomination { forced, polled, cap: u32::MAX, ..Nomination::default() }
 }

@@ -1,8 +1,8 @@
-//! Floor policies: one closed set, one small file each, stateless functions over the conversation's
-//! state. What a policy must remember is in the state, put there by events.
+//! Floor policies: a closed set of stateless functions over the conversation's state, one small
+//! file each. Events put into the state what a policy has to remember.
 //!
-//! Everything that is different under one policy and another is a column of [`Rules`], and each
-//! policy is a row of that table. The rest of the kernel asks the table and names no policy.
+//! Each difference between policies is a column of [`Rules`], and each policy is a row of that
+//! table. The rest of the kernel asks the table and names no policy.
 //! (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
 
 mod rounds;
@@ -18,116 +18,117 @@ use crate::decide::Decider;
 use crate::model::event::{Recipient, TurnReason, WhyNot};
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::ParticipantId;
-use crate::model::state::{Conversation, WakingWords, Turn};
+use crate::model::state::{Conversation, Turn, WakingWords};
 
-/// So many mentions of an agent's message are acted on.
+/// Number of mentions in an agent's message that are acted on.
 const AGENT_MENTIONS_MAX: usize = 5;
 
-/// What a policy decides: functions without a state of their own, and what is fixed.
+/// The row of a policy: stateless functions and fixed settings.
 pub(crate) struct Rules {
-    /// Whom some words would ask. The same function decides, and previews.
+    /// Returns the agents that some words would ask. Decisions and previews share it.
     pub(crate) nominate: fn(&Conversation, &WakingWords) -> Nomination,
-    /// Who may react to the replies of the round, in an order that has those first who must;
-    /// nothing where nobody does.
+    /// Returns the agents that react to the replies of the round, or `None` if no agent does.
     pub(crate) react: fn(&Conversation) -> Option<Reactions>,
-    /// Whether a person's message waits for its time.
+    /// True if a person's message waits for earlier ones.
     pub(crate) queues: fn(&Conversation) -> bool,
-    /// A person said something that does not wait.
+    /// Handles a person's message that does not wait.
     pub(crate) on_posted: fn(&mut Decider<'_>, &WakingWords),
-    /// The time of a message has come that waited, maybe under other rules.
+    /// Handles a message taken from the queue. The policy may have changed since it was queued.
     pub(crate) on_taken: fn(&mut Decider<'_>, &WakingWords),
-    /// An agent said something.
+    /// Handles an agent's message.
     pub(crate) on_reply: fn(&mut Decider<'_>, &WakingWords),
-    /// Moves the floor; false when it has to wait for somebody.
+    /// Moves the floor one step. Returns false if the floor has to wait.
     pub(crate) step: fn(&mut Decider<'_>) -> bool,
-    /// Why those are asked who may answer and need not.
+    /// The reason recorded for agents that may pass.
     pub(crate) asks_as: TurnReason,
-    /// Whether nobody is asked about words that are `max_depth` away from a person's. (Ruling 10.)
+    /// True if words at `max_depth` grant no turns. (Ruling 10.)
     pub(crate) counts_depth: bool,
-    /// Whether an agent that a reply names comes before those who may speak, and must. (Ruling 8.)
+    /// True if an agent that a reply names is asked before the polled agents, and must answer.
+    /// (Ruling 8.)
     pub(crate) heeds_names: bool,
-    /// What becomes of an agent's words that answer no turn.
+    /// Treatment of an agent's words that answer no turn.
     pub(crate) unsolicited: UnsolicitedRule,
-    /// What a reply without any words is.
+    /// Meaning of a reply without words.
     pub(crate) empty_reply: EmptyReply,
-    /// Whether somebody who has just spoken is asked later. (Ruling 10.)
+    /// True if an agent that has just spoken is asked later. (Ruling 10.)
     pub(crate) cools: bool,
-    /// Whether habitual passers are spared some polls. (Ruling 12.)
+    /// True if habitual passers are polled less often. (Ruling 12.)
     pub(crate) spares_habitual: bool,
-    /// What members that hear frames are told.
+    /// Form of the prompts of members that hear frames.
     pub(crate) frames: Frames,
-    /// Whether an agent is woken to hear what came of something that it had asked for.
+    /// True if an agent gets a turn for the outcome of its request.
     pub(crate) tells_outcomes: bool,
-    /// Whether a message by which a person says who answers goes to the others as well.
+    /// True if a message with `/ask` also goes to the agents that it does not ask.
     pub(crate) tells_unasked: bool,
-    /// True if whatever is said goes on to all the others.
+    /// True if all words go on to all other members.
     pub(crate) passes_on: bool,
-    /// Whether gatherings are held under it.
+    /// True if gatherings are held under this policy.
     pub(crate) gathers: bool,
-    /// What it adds to what a participant is told about the conversation, as whole lines.
+    /// Returns the policy's part of what a participant is told about the conversation, as whole
+    /// lines.
     pub(crate) introduction: fn(&Conversation, &ParticipantId) -> Option<String>,
-    /// What it asks with a turn in words of its own, as whole lines; the words for its reason where
-    /// it has none.
+    /// Returns the policy's own request for a turn, as whole lines. `None` stands for the usual
+    /// words of the turn's reason.
     pub(crate) request: fn(&Conversation, &Turn) -> Option<String>,
-    /// What it tells everybody about a step of a gathering, as whole lines.
+    /// Returns the announcement of a gathering's step to all members, as whole lines.
     pub(crate) announcement: fn(&Conversation, &GatheringEvent) -> Option<String>,
 }
 
-/// What members are told that hear each other's words in frames.
+/// The form of the prompts of members that hear frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frames {
-    /// An account like everybody else's.
+    /// The account that all other participants get.
     None,
-    /// Each other's words in frames, and before the first what the policy says of the
-    /// conversation. (Ruling 26.)
+    /// Each other's words in frames. The first prompt begins with the policy's introduction.
+    /// (Ruling 26.)
     Alone,
-    /// The same, with what they are asked after it. (Ruling 30.)
+    /// Frames as in `Alone`, followed by the request. (Ruling 30.)
     WithRequest,
 }
 
-/// What becomes of an agent's words that answer no turn.
+/// The treatment of an agent's words that answer no turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnsolicitedRule {
-    /// They are said, at the depth of what they reply to plus one.
+    /// The words are posted at the depth of what they reply to plus one.
     Free,
-    /// The same, within the limits of depth and of replies to the message that is being answered.
+    /// As `Free`, within the limits of depth and of replies to the message that is being answered.
     Charged,
 }
 
-/// What a reply without any words is.
+/// The meaning of a reply without words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EmptyReply {
-    /// Nothing to say.
+    /// The agent passes.
     Passes,
-    /// A failure.
+    /// The turn fails.
     Fails,
 }
 
-/// Whom a policy would ask about some words.
+/// The agents that a policy would ask about some words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nomination {
-    /// Who must answer, in order.
+    /// Agents that must answer, in order.
     pub forced: Vec<ParticipantId>,
-    /// Who may, in order.
+    /// Agents that may pass, in order.
     pub polled: Vec<ParticipantId>,
-    /// Who is not asked although it could be, and why.
+    /// Agents that are not asked although they could be, each with the reason.
     pub others: Vec<(ParticipantId, WhyNot, &'static str)>,
-    /// The largest number of visible replies that the message gets.
+    /// Maximum number of visible replies to the message.
     pub cap: u32,
-    /// Only those named may react.
+    /// True if only agents that a reply names may react.
     pub targeted: bool,
 }
 
-/// Whom a policy asks to react.
+/// The agents that a policy asks to react.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reactions {
-    /// Who must, in order.
+    /// Agents that must react, in order.
     pub(crate) forced: Vec<ParticipantId>,
-    /// Who may, in order.
+    /// Agents that may pass, in order.
     pub(crate) polled: Vec<ParticipantId>,
 }
 
-/// What the policy of that name decides.
+/// Returns the row of a policy.
 pub(crate) const fn rules(name: PolicyName) -> &'static Rules {
     match name {
         PolicyName::Hybrid => &hybrid::RULES,
@@ -139,25 +140,25 @@ pub(crate) const fn rules(name: PolicyName) -> &'static Rules {
 }
 
 impl Policy {
-    /// Whether gatherings bring it, and nobody chooses it for a conversation in which none is held.
+    /// True if only gatherings bring this policy: it cannot be chosen without one.
     pub fn is_of_gatherings(&self) -> bool {
         rules(self.name).gathers
     }
 }
 
 impl Conversation {
-    /// What the policy in force decides.
+    /// Returns the row of the policy in force.
     pub(crate) fn rules(&self) -> &'static Rules {
         rules(self.policy.name)
     }
 
-    /// Whether there are at most so many replies to a message.
+    /// True if the policy caps the replies to a message.
     pub(crate) fn counts_replies(&self) -> bool {
         self.rules().unsolicited == UnsolicitedRule::Charged
     }
 
-    /// Whether a message waits until others are dealt with. While a person has some answer one
-    /// after the other, whatever is said waits.
+    /// True if a message waits for earlier ones: during a round, in a queue or pause if it asks
+    /// agents, or by the policy's own rule.
     pub(crate) fn queues(&self, asks: &[ParticipantId]) -> bool {
         let floor = &self.floor;
         let in_order = !asks.is_empty() && (self.paused || !floor.queue.is_empty());
@@ -165,13 +166,13 @@ impl Conversation {
     }
 }
 
-/// Invited agents other than the speaker, in invitation order.
+/// Returns the invited agents other than the speaker, in invitation order.
 fn others(state: &Conversation, speaker: &ParticipantId) -> Vec<ParticipantId> {
     state.agents().filter(|agent| agent.id != *speaker).map(|agent| agent.id.clone()).collect()
 }
 
-/// The agents that some words address: the one in `to`, then those mentioned, in order, then whose
-/// message a person replies to. (Ruling 15.)
+/// Returns the agents that some words address: the one in `to`, then the mentioned ones in order,
+/// then the author of the message that a person replies to. (Ruling 15.)
 fn addressed(state: &Conversation, spoken: &WakingWords) -> Vec<ParticipantId> {
     let to = match &spoken.to {
         Recipient::All => None,

@@ -1,4 +1,4 @@
-//! `open`: whatever a member says goes to all the others, and each may answer. (Ruling 18.)
+//! `open`: each member's words go to all other members, and each of them may answer. (Ruling 18.)
 
 use crate::decide::Decider;
 use crate::model::event::{TurnKind, TurnReason};
@@ -13,7 +13,7 @@ pub(crate) static RULES: Rules = Rules {
     nominate,
     react: |_| None,
     queues: |_| false,
-    // The step finds by itself who has not heard the newest words.
+    // `step_open` grants the turns: it finds the members that have not heard the newest words.
     on_posted: |decider, spoken| decider.tell_held(spoken),
     on_taken: |decider, spoken| decider.link_all(spoken),
     on_reply: |decider, _| decider.guard_exchanges(),
@@ -41,8 +41,8 @@ fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     Nomination { polled, cap: u32::MAX, ..Nomination::default() }
 }
 
-/// Returns who is in a link, and that silence is an answer: a model that is not told so thanks for
-/// thanks. (Ruling 26.)
+/// Returns the members of a link and a line that silence is an answer. Without that line, models
+/// thank each other for thanks. (Ruling 26.)
 fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
     let own = state.participant(you).filter(|_| state.is_link())?;
     let others = state.participants().iter().filter(|member| member.id != *you);
@@ -52,8 +52,8 @@ fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
 }
 
 impl Decider<'_> {
-    /// Words that waited go to every member of a link: the step counts only what is said from now
-    /// on. Whom they ask, their round asks.
+    /// Grants turns for queued words to every member of a link, because the step counts only later
+    /// words. The agents that the words ask are asked by their round.
     fn link_all(&mut self, spoken: &WakingWords) {
         for id in nominate(self.state, spoken).polled {
             if spoken.asks.contains(&id) {
@@ -65,7 +65,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Records why no agent is asked about a person's words, if a guard holds.
+    /// Records for each agent that a guard holds, if a person's words may not wake it.
     fn tell_held(&mut self, spoken: &WakingWords) {
         for id in nominate(self.state, spoken).polled {
             if self.unable(&id).is_none() {
@@ -74,7 +74,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Every linked agent that has not heard the newest words of another gets a turn.
+    /// Grants a turn to the next agent that has not heard the newest words of another member.
+    /// Returns false if the floor has to wait.
     fn step_open(&mut self) -> bool {
         if self.state.guards.held.is_some() {
             return false;
@@ -93,7 +94,7 @@ impl Decider<'_> {
             .find_map(|agent| owed(&agent.id, agent.shown).map(|cause| (agent.id.clone(), cause)));
         let Some((id, cause)) = next else { return false };
         if cause.unproven || !self.state.is_human(&cause.from) {
-            // The limits may have become lower since the words were said.
+            // The limits may have been lowered since the words were said.
             self.guard_exchanges();
             if self.state.guards.held.is_some() {
                 return true;

@@ -1,5 +1,5 @@
-//! `round_robin`: each is asked once, starting after the last speaker; mentions do not change the
-//! order. (Ruling 17.)
+//! `round_robin`: each agent is asked once, starting after the last speaker. Mentions do not change
+//! the order. (Ruling 17.)
 
 use crate::model::event::TurnReason;
 use crate::model::state::{Conversation, WakingWords};

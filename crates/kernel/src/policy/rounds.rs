@@ -1,5 +1,5 @@
-//! Rounds: a person's message is answered by one agent after the other, and the next message waits
-//! until all were asked. `hybrid` and `round_robin` go by them, and differ in whom they ask.
+//! Rounds: agents answer a person's message one after the other, and the next message waits until
+//! all were asked. `hybrid` and `round_robin` use rounds and differ in the agents they ask.
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind, TurnReason, WhyNot};
@@ -11,26 +11,26 @@ use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
 
-/// Passes in a row, and how many polls they skip, the longest streak first: from 10 on three of
-/// four, from 5 on every second. (Ruling 12.)
+/// Passes in a row and the polls that they skip, longest streak first: three of four from 10 on,
+/// every second from 5 on. (Ruling 12.)
 const HABITUAL: [(u32, u32); 2] = [(10, 3), (Participant::HABIT_PASSES, 1)];
 
-/// Whether a message has to wait for those before it. (Ruling 14.)
+/// True if a message has to wait for earlier ones or for the end of a pause. (Ruling 14.)
 pub(crate) fn must_wait(state: &Conversation) -> bool {
     state.paused || state.floor.round.is_some() || !state.floor.queue.is_empty()
 }
 
-/// Whether a reply is another's, came after all that this participant was shown, and may be reacted
-/// to.
+/// True if a reply is another agent's, newer than all that this participant was shown, and shallow
+/// enough for a reaction.
 pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -> bool {
     let unseen =
         state.participant(id).is_some_and(|participant| reply.cause.seq > participant.shown);
     unseen && reply.cause.from != *id && reply.cause.depth < state.policy.max_depth
 }
 
-/// Whether somebody may be asked once more for the message of the round: not while its turn for it
-/// goes on, and not after that turn failed, ran out of time or was cancelled by a person.
-/// (Ruling 8.) Whom the limit of replies refused, it would refuse again; and nobody reacts twice.
+/// True if an agent may be asked again about the round's message. Its turn for the message must not
+/// be open, and must not have failed, expired or been cancelled by a person. (Ruling 8.) Agents
+/// that the cap refused or that reacted already are not asked either.
 pub(crate) fn may_be_asked(state: &Conversation, id: &ParticipantId) -> bool {
     let Some(round) = &state.floor.round else { return true };
     let is_at_it =
@@ -39,8 +39,8 @@ pub(crate) fn may_be_asked(state: &Conversation, id: &ParticipantId) -> bool {
 }
 
 impl Conversation {
-    /// Those whom replies name and who were not asked yet, each with the reply: by reply, then in
-    /// the order of its names. (Ruling 8.)
+    /// Returns the agents that replies name and that were not asked yet, each with the reply. The
+    /// order is that of the replies, then that of the names. (Ruling 8.)
     pub(crate) fn named_by_replies(&self) -> Vec<(ParticipantId, Cause)> {
         let Some(round) =
             self.floor.round.as_ref().filter(|round| !round.reacting && self.rules().heeds_names)
@@ -59,7 +59,7 @@ impl Conversation {
         named
     }
 
-    /// When one of those who are next may speak again, if cooldown is all that the round waits for.
+    /// Returns when the next agent may speak again, if the round waits for a cooldown only.
     pub(crate) fn cooling_until(&self) -> Option<Timestamp> {
         let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
         let must = round
@@ -73,7 +73,7 @@ impl Conversation {
         }
     }
 
-    /// The time at which the round asks the next agent, if time is all that it waits for.
+    /// Returns the time at which the round asks the next agent, if it waits for time only.
     pub(crate) fn asks_next_at(&self) -> Option<Timestamp> {
         let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
         let cooled = self.cooling_until();
@@ -83,25 +83,25 @@ impl Conversation {
         cooled.max(self.crowded_until())
     }
 
-    /// The agents that a round polls, in this order, with those first that the round before passed
-    /// over. (Ruling 12.)
+    /// Returns the agents that a round polls. Those that the previous round passed over come first.
+    /// (Ruling 12.)
     pub(crate) fn polled_first(&self, mut polled: Vec<ParticipantId>) -> Vec<ParticipantId> {
         polled.sort_by_key(|id| !self.floor.passed_over.contains(id));
         polled
     }
 
-    /// When somebody who spoke may be asked again.
+    /// Returns the end of an agent's cooldown.
     fn cooled_at(&self, id: &ParticipantId) -> Option<Timestamp> {
         let spoke_at = self.participant(id)?.spoke_at.filter(|_| self.rules().cools)?;
         Some(spoke_at + self.policy.cooldown.min(COOLDOWN_MAX))
     }
 
-    /// Whether somebody spoke so lately that it is not asked yet.
+    /// True if an agent spoke too recently to be asked.
     pub(crate) fn is_cooling(&self, id: &ParticipantId, now: Timestamp) -> bool {
         self.cooled_at(id).is_some_and(|at| now < at)
     }
 
-    /// Whether a habitual passer is spared this poll.
+    /// True if a habitual passer is spared this poll.
     fn is_spared(&self, id: &ParticipantId) -> bool {
         let Some(participant) = self.participant(id) else { return false };
         let habit = HABITUAL.iter().find(|(passes, _)| participant.passes_in_a_row >= *passes);
@@ -110,7 +110,7 @@ impl Conversation {
 }
 
 impl Decider<'_> {
-    /// The time of a person's message has come: those whom it asks are asked one after the other.
+    /// Opens the round of a person's message, whose agents are asked one after the other.
     pub(crate) fn open_round(&mut self, spoken: &WakingWords) {
         let Nomination { forced, polled, others, cap, targeted } =
             (self.state.rules().nominate)(self.state, spoken);
@@ -131,8 +131,8 @@ impl Decider<'_> {
         }
     }
 
-    /// A person says who answers: a round of just those, in order, under whatever rules.
-    /// (Ruling 17.)
+    /// Opens a round of `/ask`: only the agents that a person names, in order, under every policy
+    /// without gatherings. (Ruling 17.)
     pub(crate) fn open_asked(&mut self, spoken: &WakingWords) {
         let forced: Vec<_> =
             spoken.asks.iter().filter(|id| self.may_wake(spoken, id)).cloned().collect();
@@ -186,8 +186,8 @@ impl Decider<'_> {
         true
     }
 
-    /// Whether another turn of this participant, such as one for a prod, has already answered what
-    /// the round would ask it about.
+    /// True if another turn of this participant, such as one for a prod, has already answered what
+    /// the round would ask.
     fn has_covered(&self, id: &ParticipantId) -> bool {
         let Some(round) = &self.state.floor.round else { return false };
         if round.reacting {
@@ -198,14 +198,13 @@ impl Decider<'_> {
         })
     }
 
-    /// Who is next of those who may speak: whoever has just spoken stands behind those who have
-    /// not. (Ruling 10.)
+    /// Returns the next agent that may speak. Agents that have just spoken come last. (Ruling 10.)
     fn next_polled(&self) -> Option<ParticipantId> {
         let round = self.state.floor.round.as_ref()?;
         round.polled.iter().find(|id| !self.waits_to_cool(id)).or(round.polled.front()).cloned()
     }
 
-    /// Whether a volunteer is asked as soon as its cooldown is over, and not before.
+    /// True if a volunteer is asked only after its cooldown.
     fn waits_to_cool(&self, id: &ParticipantId) -> bool {
         let reacting = self.state.floor.round.as_ref().is_some_and(|round| round.reacting);
         !reacting
@@ -255,9 +254,8 @@ impl Decider<'_> {
         true
     }
 
-    /// It is asked, and the round waits for it, unless it is still busy with something else, its
-    /// program waits for a person, or another message has waited for the round as long as it may.
-    /// (Ruling 12.)
+    /// Grants an agent its turn in the round. The round does not wait for the turn if the agent is
+    /// busy, its program waits for a person, or the round's patience is used up. (Ruling 12.)
     fn ask(&mut self, id: &ParticipantId, why: TurnReason, may_pass: bool, cause: &Cause) {
         let is_busy = self.state.front_turn(id).is_some() || self.state.is_asking(id);
         let goes_on = is_busy || self.is_round_over();
@@ -267,7 +265,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Why a participant who may speak is not asked now.
+    /// Returns the reason why a polled agent is not asked now, if any.
     fn spared(&self, id: &ParticipantId) -> Option<(WhyNot, Option<&'static str>)> {
         let floor = &self.state.floor;
         let round = floor.round.as_ref()?;
@@ -285,7 +283,7 @@ impl Decider<'_> {
         if self.is_round_over() {
             return Some((WhyNot::RoundOver, None));
         }
-        // Cooldown is against loops: it ends them, and only delays what a person asks for.
+        // Cooldown is against loops: it drops reactions, but only delays what a person asks for.
         if round.reacting && self.is_cooling(id) {
             return Some((WhyNot::Cooled, None));
         }
@@ -299,9 +297,14 @@ impl Decider<'_> {
         self.state.is_cooling(id, self.now)
     }
 
-    /// In the reactive round the cause is the newest reply of another, the one that names the
-    /// participant first.
-    fn step_cause(&self, id: &ParticipantId, cause: &Cause, why: TurnReason) -> (TurnReason, Cause) {
+    /// Returns the reason and the cause for asking an agent. In the reactive round the cause is the
+    /// newest reply that names the agent, or else the newest reply of another.
+    fn step_cause(
+        &self,
+        id: &ParticipantId,
+        cause: &Cause,
+        why: TurnReason,
+    ) -> (TurnReason, Cause) {
         let Some(round) = self.state.floor.round.as_ref().filter(|round| round.reacting) else {
             return (why, cause.clone());
         };

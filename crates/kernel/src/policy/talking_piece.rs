@@ -1,5 +1,5 @@
-//! `talking_piece`: one holds the piece and speaks, the others listen; rounds make phases, phases a
-//! breath. (Rulings 28 to 33.)
+//! `talking_piece`: one member holds the piece and speaks, and the others listen. Rounds make
+//! phases, and phases make a breath. (Rulings 28 to 33.)
 
 mod directive;
 mod ending;
@@ -7,15 +7,15 @@ mod prompts;
 
 use crate::decide::Decider;
 use crate::decide::gatherings::{SPEAKERS_MIN, check_circle, check_plan};
-use crate::model::budget::{Account, Measure, BudgetOwner};
+use crate::model::budget::{Account, BudgetOwner, Measure};
 use crate::model::command::{Actor, Control, Post, Refusal, Rejection};
 use crate::model::event::{Cause, Event, Guard, Outcome, SuppressedBecause, TurnKind, TurnReason};
 use crate::model::gathering::{
-    Gathering, GatheringEvent, GatheringPlan, DeliveryMode, HoldEnd, MEMBER_KEY, Member, PendingPass, Phase,
-    PieceTenure,
+    DeliveryMode, Gathering, GatheringEvent, GatheringPlan, HoldEnd, MEMBER_KEY, Member,
+    PendingPass, Phase, PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId};
-use crate::model::participant::{Kind, Memory, SeatRole, Participant};
+use crate::model::participant::{Kind, Memory, Participant, SeatRole};
 use crate::model::state::{Conversation, Turn};
 use crate::model::time::{Millis, Timestamp};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, UnsolicitedRule};
@@ -24,14 +24,14 @@ use crate::text::{self, mentions};
 use directive::{Directive, directive, find};
 use prompts::{announcement, introduction, numbered, phase_line, request};
 
-/// What is repeated of a name that nobody has, in bytes.
+/// Length of an unknown name as it is repeated, in bytes.
 const NAME_BYTES_MAX: usize = 80;
 
 pub(crate) static RULES: Rules = Rules {
     nominate: |_, _| Nomination::default(),
     react: |_| None,
     queues: |_| false,
-    // Words move nothing here: who holds the piece goes on, or hands it over.
+    // Words do not move the floor here: the holder keeps the piece or hands it over.
     on_posted: |_, _| {},
     on_taken: |_, _| {},
     on_reply: |decider, spoken| decider.let_others_hear(&spoken.cause),
@@ -58,7 +58,8 @@ impl Conversation {
         self.participants.iter().filter(|p| p.part == Some(SeatRole::Speaker))
     }
 
-    /// Returns those who will still hold the piece in this round, in order, without who left.
+    /// Returns the speakers that will still hold the piece in this round, in order. Speakers that
+    /// left are skipped.
     pub(crate) fn to_come<'a>(
         &'a self,
         gathering: &'a Gathering,
@@ -67,7 +68,7 @@ impl Conversation {
         gathering.order.iter().filter(is_here)
     }
 
-    /// True if all speakers are still to hold the piece in this round.
+    /// True if every speaker is still to hold the piece in this round.
     fn nobody_held(&self, gathering: &Gathering) -> bool {
         self.to_come(gathering).count() == self.speakers().count()
     }
@@ -76,9 +77,10 @@ impl Conversation {
         self.participants.iter().find(|p| p.part == Some(SeatRole::Harvester))
     }
 
-    /// When the next beat, or the end of the last word, is due; not before the holder begins its
-    /// turn, and not while it is at its last word: its turn has limits of its own for that. While
-    /// the holder asks a person, it is the end of its hold. (Ruling 29.)
+    /// Returns the time of the next beat or the end of the last word. `None` before the holder
+    /// starts its turn and while it says its last word: the turn's own limit applies. While the
+    /// holder asks a person, it is the end of the hold. Without a holder it is the deadline of the
+    /// harvest. (Ruling 29.)
     pub(crate) fn next_beat(&self) -> Option<Timestamp> {
         let gathering = self.gathering()?;
         let Some(tenure) = &gathering.tenure else { return gathering.harvest_until };
@@ -87,15 +89,16 @@ impl Conversation {
         }
         let stands = |turn: &Turn| {
             let speaks = turn.kind == TurnKind::Reply && turn.running.is_some();
-            let waits =
-                turn.kind == TurnKind::Reply && turn.why == TurnReason::Piece && turn.running.is_none();
+            let waits = turn.kind == TurnKind::Reply
+                && turn.why == TurnReason::Piece
+                && turn.running.is_none();
             turn.participant == tenure.holder && (waits || (tenure.last_word && speaks))
         };
         (!self.open_turns().any(stands)).then_some(tenure.next_at)
     }
 
-    /// The end of the grace that a holder would have had without its question. At its last word it
-    /// has that grace from its question on.
+    /// Returns the end of the grace that a holder would have had without its question. At the last
+    /// word the grace counts from the question.
     fn asks_until(&self, gathering: &Gathering, tenure: &PieceTenure) -> Timestamp {
         let GatheringPlan { beats_per_turn, beat_interval, last_word, .. } = gathering.plan;
         if tenure.last_word {
@@ -108,7 +111,8 @@ impl Conversation {
     }
 }
 
-/// A second invitation under an id would change the first, and one member would be missing.
+/// Rejects two invitations under one id: the second would change the first, and one member would be
+/// missing.
 fn check_each_once(controls: &[Control]) -> Result<(), Rejection> {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for control in controls {
@@ -152,7 +156,7 @@ impl Decider<'_> {
         check_plan(&plan)?;
         check_each_once(&controls)?;
         if !controls.is_empty() {
-            // The server brings them, on behalf of whoever asked.
+            // The server invites the members on behalf of the caller, with a person's rights.
             self.control(&Actor::human(by.id.clone()), controls)?;
         }
         let members = self.members()?;
@@ -162,7 +166,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Everybody who was invited for the gathering, by number.
+    /// Returns the participants invited for the gathering, by number.
     fn members(&self) -> Result<Vec<Member>, Rejection> {
         let invited = self.state.participants.iter().filter_map(|p| Some((p, p.part?)));
         let member = |(participant, part): (&Participant, SeatRole)| {
@@ -184,7 +188,7 @@ impl Decider<'_> {
         Ok(members)
     }
 
-    /// The key by which somebody is in this gathering and in no other, where it has one.
+    /// Returns the key that keeps a member out of other gatherings, if it has one.
     pub(crate) fn member_key(&self, id: &ParticipantId) -> Option<String> {
         let address = self.state.participant(id)?.address.as_ref();
         let key = address.map_or(id.as_str(), |address| address.local_id.as_str());
@@ -196,7 +200,7 @@ impl Decider<'_> {
         self.tenure_of(id).is_some()
     }
 
-    /// Whether a gathering keeps the floor from this participant.
+    /// True if a gathering keeps the floor from this participant.
     pub(crate) fn has_no_piece(&self, id: &ParticipantId) -> bool {
         self.state.gathering().is_some() && !self.holds_piece(id) && !self.is_harvesting(id)
     }
@@ -205,8 +209,8 @@ impl Decider<'_> {
         self.state.gathering()?.tenure.as_ref().filter(|tenure| tenure.holder == *id)
     }
 
-    /// Words in a gathering count from the holder, and from the harvester once it was asked; others
-    /// are kept.
+    /// Posts words of the holder, or of the harvester once it was asked. Words of others are
+    /// refused and kept.
     pub(crate) fn say_in_gathering(&mut self, post: Post, kind: Kind) -> Result<(), Rejection> {
         let speaker = post.by.id.clone();
         let harvesting = self.is_harvesting(&speaker);
@@ -230,7 +234,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// What somebody without turns says after being asked for a last word is that. (Ruling 29.)
+    /// Ends the hold of a speaker without turns that spoke after being asked for a last word.
+    /// (Ruling 29.)
     fn heed_last_word(&mut self, speaker: &ParticipantId) {
         let takes_turns = self.state.participant(speaker).is_some_and(Participant::takes_turns);
         let asked = self.tenure_of(speaker).is_some_and(|tenure| tenure.last_word);
@@ -244,14 +249,14 @@ impl Decider<'_> {
         asked && self.state.harvester().is_some_and(|harvester| harvester.id == *id)
     }
 
-    /// Everyone else in the circle hears a contribution at once, if the gathering is live.
+    /// Grants the other members a turn to hear a contribution at once, if the gathering is live.
     /// (Ruling 30.)
     fn let_others_hear(&mut self, cause: &Cause) {
         let live = |g: &Gathering| g.plan.hearing == DeliveryMode::Live && g.harvesting.is_none();
         if !self.state.gathering().is_some_and(live) {
             return;
         }
-        // Whoever has no memory of its own reads it in its next prompt.
+        // A member without a memory of its own reads the contribution in its next prompt.
         let remembers = |p: &Participant| p.facts.abilities.memory == Memory::Own;
         let hears = |p: &&Participant| {
             p.takes_turns() && p.part.is_some() && remembers(p) && p.id != cause.from
@@ -267,8 +272,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Hands the piece on if the holder's words say so, and takes those of the harvester for the
-    /// harvest. (Ruling 31.)
+    /// Hands the piece on if the holder's words say so. The harvester's words become the harvest.
+    /// (Ruling 31.)
     pub(crate) fn heed_piece(&mut self, speaker: &ParticipantId, message: EventId, body: &str) {
         if self.is_harvesting(speaker) {
             return self.harvested(speaker, message);
@@ -286,15 +291,16 @@ impl Decider<'_> {
         }
     }
 
-    /// Returns the typed pass that a holder at work has asked for.
+    /// Returns the typed pass that a working holder has asked for.
     fn pass_asked(&self, holder: &ParticipantId) -> Option<PendingPass> {
         self.tenure_of(holder)?.pass.clone()
     }
 
-    /// Hands the piece on for its holder, by a typed pass. A holder that is run by the server keeps
-    /// it until its turn ends; a person need not wait for a holder that hangs. (Ruling 31.)
+    /// Hands the piece on by a typed pass of its holder. A holder that the server runs keeps the
+    /// piece until its turn ends. With `at_once` a person does not wait for a holder that hangs.
+    /// (Ruling 31.)
     pub(crate) fn pass_piece(&mut self, holder: &ParticipantId, to: Option<&str>, at_once: bool) {
-        // A prompt on its way may be at work already: an open turn counts before it has begun.
+        // An open turn counts before its start: the program may be working on its prompt already.
         let open = || {
             let replies =
                 |turn: &&Turn| turn.participant == *holder && turn.kind == TurnKind::Reply;
@@ -305,7 +311,7 @@ impl Decider<'_> {
             return self.hand_over(holder, to);
         };
         let posts = self.state.participant(holder).is_some_and(Participant::answers_by_posting);
-        // One that has not begun ends with the hold.
+        // A turn that has not started ends with the hold.
         if posts && self.state.turn(turn).is_some_and(|turn| turn.running.is_some()) {
             let usage = self.elapsed(turn);
             self.end(turn, Outcome::Passed, None, usage);
@@ -326,14 +332,14 @@ impl Decider<'_> {
         self.release_piece(HoldEnd::Passed, next, note);
     }
 
-    /// Who may follow, or why the one named cannot.
+    /// Returns the named successor, or a note why it cannot have the piece.
     fn successor(
         &self,
         holder: &ParticipantId,
         name: &str,
     ) -> (Option<ParticipantId>, Option<String>) {
         let Some(named) = find(&self.state.participants, name) else {
-            // Everybody is told, and whoever passes chooses the words.
+            // All members read the note and the holder chose the name, so the name is cut.
             let name = text::cut(name, NAME_BYTES_MAX);
             return (
                 None,
@@ -379,8 +385,8 @@ impl Decider<'_> {
         self.end_turns_of(&holder, false, "piece_passed", "the piece was passed on");
     }
 
-    /// The piece goes on without a holder that a person has not answered. Its question goes on too,
-    /// and what it says then answers nothing.
+    /// Takes the piece from a holder that waits for a person's answer. Its question stays open, and
+    /// its later words are without the piece.
     fn pass_over_asking(&mut self, holder: &ParticipantId) {
         let to = self.pass_asked(holder).and_then(|pass| pass.to);
         let (next, fault) = to.map_or((None, None), |name| self.successor(holder, &name));
@@ -398,13 +404,14 @@ impl Decider<'_> {
         self.end_turns(of, "piece_passed", "the piece was passed on");
     }
 
-    /// True if a turn was for a hold that is over.
+    /// True if a turn belongs to a hold that has ended.
     pub(crate) fn is_of_an_earlier_hold(&self, turn: &Turn) -> bool {
-        let of_a_hold = turn.kind == TurnKind::Reply && matches!(turn.why, TurnReason::Piece | TurnReason::Beat);
+        let of_a_hold = turn.kind == TurnKind::Reply
+            && matches!(turn.why, TurnReason::Piece | TurnReason::Beat);
         of_a_hold && self.has_no_piece(&turn.participant)
     }
 
-    /// Moves the gathering until it has to wait for somebody.
+    /// Moves the gathering one step. Returns false if it has to wait.
     fn step_piece(&mut self) -> bool {
         let Some(gathering) = self.state.gathering().cloned() else { return false };
         if self.state.guards.held == Some(Guard::Stopped) {
@@ -459,7 +466,7 @@ impl Decider<'_> {
         }
         let nobody_held = self.state.nobody_held(gathering);
         if gathering.phase == Phase::Inhale && gathering.round == 1 && nobody_held {
-            // The others get their seed messages.
+            // With their first listening turn the other members get their seed messages.
             self.let_others_hear(&given);
         }
         true
@@ -497,7 +504,8 @@ impl Decider<'_> {
         self.end_gathering(&because);
     }
 
-    /// An agent's harvest ends the gathering, however it ends; a person's comes as a message.
+    /// Closes the gathering once the harvesting agent's turn has ended in any way. A person's
+    /// harvest comes as a message. Returns false while the harvest is awaited.
     fn step_harvest(&mut self) -> bool {
         let waits =
             self.state.harvester().is_some_and(|p| !p.takes_turns() || self.has_open_reply(&p.id));
@@ -509,7 +517,7 @@ impl Decider<'_> {
         true
     }
 
-    /// What the clock does to a hold: beats, the last word, and the end of its grace. (Ruling 29.)
+    /// Applies the clock to a hold: beats, the last word, and the end of its grace. (Ruling 29.)
     pub(crate) fn beat(&mut self) {
         let due = self.state.next_beat().is_some_and(|at| at <= self.now);
         if !due || self.state.archived || self.state.paused || self.state.guards.held.is_some() {
@@ -539,11 +547,11 @@ impl Decider<'_> {
         }
     }
 
-    /// What goes on, in one line for whoever holds the piece: who spoke in this round, what people
-    /// are asked, who is here, and what is left of the budget of turns.
+    /// Returns the pulse, one line for the holder: the speakers before and after it in this round,
+    /// open questions to people, the members present, and the turns left in the budget.
     fn pulse(&self, gathering: &Gathering, holder: &ParticipantId) -> String {
         let to_come: Vec<_> = self.state.to_come(gathering).collect();
-        // Who left before its time never had it.
+        // A speaker that left before its place never held the piece.
         let never = |id| gathering.order.contains(id) && !to_come.contains(&id);
         let (later, spoken): (Vec<_>, Vec<_>) = gathering
             .members
@@ -579,13 +587,18 @@ impl Decider<'_> {
         )
     }
 
-    /// How many turns more the smallest budget allows that pays for a participant's.
+    /// Returns the turns left in the smallest budget that pays for this participant.
     fn turns_left(&self, id: &ParticipantId) -> Option<u64> {
         let client = self.state.participant(id).and_then(|p| p.profile.client.clone());
         let by = self.state.gathering().map(|gathering| gathering.by.clone())?;
         let Account { agent, by, .. } =
             Account { agent: client.unwrap_or_else(|| id.to_string()), by, attended: true };
-        let purses = [BudgetOwner::Conversation, BudgetOwner::Agent(agent), BudgetOwner::Principal(by), BudgetOwner::Hall];
+        let purses = [
+            BudgetOwner::Conversation,
+            BudgetOwner::Agent(agent),
+            BudgetOwner::Principal(by),
+            BudgetOwner::Hall,
+        ];
         let left = purses.into_iter().filter_map(|purse| {
             let standing = match purse {
                 BudgetOwner::Conversation => self.state.standing(),

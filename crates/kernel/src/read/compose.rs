@@ -1,4 +1,4 @@
-//! What a participant is told when its turn comes. Pure: the host fetches the events.
+//! Composes the prompt of a participant's turn. Pure: the host fetches the events.
 //! (Rulings 11, 22, 23 and 32.)
 
 use std::fmt::Write;
@@ -22,18 +22,18 @@ use crate::text::{hang, shortened};
 mod story;
 mod transcript;
 
-pub use story::{Material, Story, OmittedCount};
+pub use story::{Material, OmittedCount, Story};
 use story::{Source, Utterance};
 pub use transcript::TranscriptLine;
 use transcript::{WordsFormatter, count, label};
 
-/// Returns the line that tells an agent of signs that were written wide for its program.
+/// Returns the line that tells an agent how many signs were written wide for its program.
 pub fn written_wide(count: usize) -> String {
     let signs = if count == 1 { "One sign is".to_owned() } else { format!("{count} signs are") };
     WRITTEN_WIDE.fill(&[&signs])
 }
 
-/// Returns the line that stands in place of lines that an agent finds in a file.
+/// Returns the line that replaces lines which an agent finds in a file.
 pub fn kept_in_file(lines: usize, path: &str) -> String {
     let (lines, them) = if lines == 1 {
         ("One line is".to_owned(), "it")
@@ -43,52 +43,54 @@ pub fn kept_in_file(lines: usize, path: &str) -> String {
     IN_FILE.fill(&[&lines, path, them])
 }
 
-/// A prompt, split the way runtimes need it.
+/// A prompt, split into the parts that runtimes need.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// Who it is, who else is here, and what the rules are.
+    /// The participant's role, the other participants, and the rules.
     pub system: String,
-    /// What happened since its last turn, and what is asked: for runtimes that remember.
+    /// Account since the participant's last turn, and the request: for runtimes that remember.
     pub text: String,
-    /// The bytes of `text` that are the words of one member each, in their order, if it consists of
+    /// Byte ranges of `text` that are the words of one member each, in order, if `text` consists of
     /// frames.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bodies: Vec<Range<usize>>,
-    /// The same with a transcript of what came before: for runtimes without a memory, if they have
-    /// room for one.
+    /// Transcript of what was said so far, and the request: for runtimes without a memory. Empty if
+    /// the transcript may have no bytes.
     pub standalone: String,
-    /// What was said, oldest first: for runtimes that rebuild a memory of their own, and for no
-    /// other. What its summary covers is left out.
+    /// Messages, oldest first, for runtimes that rebuild a memory; empty for others. Messages that
+    /// `summary` covers are left out.
     pub history: Vec<TranscriptLine>,
-    /// What is missing between the summary, or the beginning, and the history.
+    /// Messages missing between the summary, or the beginning, and the history.
     pub unread: OmittedCount,
-    /// What such a runtime wrote down about what came before.
+    /// Summary of earlier messages that such a runtime wrote.
     pub summary: Option<StoredSummary>,
-    /// What is asked: the closing part of both texts.
+    /// The request: the closing part of both texts.
     pub request: String,
 }
 
-/// What a summary in the log says.
+/// A summary that was read from the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredSummary {
-    /// It covers what took effect up to and with this.
+    /// Last position that the summary covers, by the order in which messages took effect.
     pub through: Seq,
-    /// Its words: made of what others said, and so no instructions either.
+    /// Words of the summary. They are made of other participants' words, so they are not
+    /// instructions.
     pub text: String,
 }
 
-/// Longest transcript for a runtime without a memory, in bytes, where its configuration says
-/// nothing; about a quarter as many tokens.
+/// Default length of a transcript for a runtime without a memory, in bytes; about a quarter as many
+/// tokens.
 pub const TRANSCRIPT_BYTES: usize = 48 * 1024;
-/// Longest account of what happened since the last turn, in bytes.
+/// Longest account since the last turn, in bytes.
 pub const SINCE_BYTES_MAX: usize = 96 * 1024;
 
-/// Composes the prompt of a turn that covers `(from, through]`, with a transcript of at most so
-/// many bytes, from the story as its participant sees it.
+/// Composes the prompt of a turn that covers `(from, through]`, from the story as its participant
+/// sees it. The transcript has at most `transcript_bytes`.
 ///
-/// Its material holds as many of the newest messages as the three accounts have room for, what
-/// [`Event::Taken`] among its events refers to, the cause of the turn, and the participant's newest
-/// summary, if it has one. What is not in it is counted: by the state, and by [`Material::unread`].
+/// The story's material holds the newest messages that fit into the three accounts, the messages
+/// that [`Event::Taken`] among its events refers to, the cause of the turn, and the participant's
+/// newest summary. Messages outside the material are counted, by the state and by
+/// [`Material::unread`].
 pub fn compose(
     state: &Conversation,
     turn: &Turn,
@@ -99,8 +101,9 @@ pub fn compose(
 ) -> Prompt {
     let material = &story.material;
     let (told, later): (Vec<_>, Vec<_>) = story.words.iter().partition(|words| words.at <= through);
-    let teller = WordsFormatter { state, material, reader: &turn.participant, cause: turn.cause.seq };
-    // How much was said up to there, whether it was read or not.
+    let teller =
+        WordsFormatter { state, material, reader: &turn.participant, cause: turn.cause.seq };
+    // Number of messages up to `through`, read or not.
     let all = state.messages().saturating_sub(count(&later));
     let request = your_turn(&teller, turn);
     let (text, bodies) = since(&teller, turn, from, all, &told, &request);
@@ -130,7 +133,7 @@ pub fn compose(
     Prompt { system, text, bodies, standalone, history, unread, summary, request }
 }
 
-/// What was said so far, as much of it as there is room for, and what is asked.
+/// Returns the transcript of what was said so far, as far as it fits, and the request.
 fn transcript(
     teller: &WordsFormatter<'_>,
     all: u64,
@@ -144,7 +147,8 @@ fn transcript(
     format!("{}\n{}\n\n{left_out}{transcript}\n{request}", CONTEXT.fill(&[]), SAID_SO_FAR.fill(&[]))
 }
 
-/// What others said since its last turn, and what is asked, with the bytes that are their words.
+/// Returns the account of what others said since the last turn and the request, with the byte
+/// ranges of others' words.
 fn since(
     teller: &WordsFormatter<'_>,
     turn: &Turn,
@@ -160,8 +164,8 @@ fn since(
             && !words.posted.is_heard_elsewhere(&turn.participant)
     };
     let others: Vec<_> = told.iter().copied().filter(is_new).collect();
-    // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn
-    // is counted by whoever read it.
+    // A participant without a turn yet is told everything, so the state's count applies. After its
+    // first turn, the reader of the material has counted the unread messages.
     let unread = match from {
         Seq(0) => OmittedCount { messages: all.saturating_sub(count(told)), more: false },
         _ => teller.material.unread,
@@ -195,19 +199,19 @@ fn remembered(teller: &WordsFormatter<'_>, participant: &ParticipantId) -> Optio
     Some(StoredSummary { through: summary.through, text: text.to_owned() })
 }
 
-/// What members that hear frames are told under the policy.
+/// Returns the form of the participant's prompts under the policy.
 fn framing(state: &Conversation, turn: &Turn) -> Frames {
     let hears =
         state.participant(&turn.participant).map(|participant| participant.facts.abilities.hears);
     if hears == Some(LinkFormat::Frames) { state.rules().frames } else { Frames::None }
 }
 
-/// What others said as frames, and how many messages among it did not fit.
+/// Returns others' words as frames, and the number of messages that did not fit.
 fn frames(teller: &WordsFormatter<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>, u64) {
     let Some((newest, earlier)) = since.split_last() else { return (Vec::new(), 0) };
-    // What somebody said last arrives whole, however long they may be: nothing brings the rest of
-    // it later.
+    // The newest words arrive whole at any length, because no later prompt brings their rest.
     let newest = frame(teller, newest);
+    // Earlier messages keep a quarter of the room, however long the newest words are.
     let mut room = SINCE_BYTES_MAX.saturating_sub(newest.text.len()).max(SINCE_BYTES_MAX / 4);
     let mut kept = vec![newest];
     for words in earlier.iter().rev() {
@@ -227,8 +231,8 @@ fn frames(teller: &WordsFormatter<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>,
     (kept.into_iter().rev().collect(), count(left_out))
 }
 
-/// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked
-/// may reply to anything.
+/// Returns the frame of some words. An answer to a turn replies to what was asked there, so only
+/// words outside a turn say what they reply to.
 fn frame(teller: &WordsFormatter<'_>, words: &Utterance<'_>) -> Frame {
     if let Source::Announcement(posted) = &words.posted {
         return Frame { text: format!("{}\n\n", posted.body), body: 0..0 };
@@ -266,7 +270,7 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
     format!("{} ({kind}{roles}{you})", participant.name())
 }
 
-/// The closing part: why it is asked, and the cause in full.
+/// Returns the closing part: why the participant is asked, and the cause in full.
 fn your_turn(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
     let (state, material) = (teller.state, teller.material);
     let name = state.name_of(&turn.participant);
@@ -306,7 +310,7 @@ fn your_turn(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
     out
 }
 
-/// Who said it: there may be several people here.
+/// Returns the speaker's name, because several people may take part.
 fn whose<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
     if posted.from.as_str() == ParticipantId::USER {
         "The user"
@@ -325,13 +329,21 @@ fn asked(state: &Conversation, turn: &Turn) -> String {
     match turn.why {
         TurnReason::Forced | TurnReason::Prod => ADDRESSED.fill(&[]) + "\n",
         TurnReason::Outcome => OUTCOME.fill(&[PASS]) + "\n",
-        TurnReason::Polled | TurnReason::Reaction | TurnReason::Round | TurnReason::Link | TurnReason::Piece | TurnReason::Beat
+        TurnReason::Polled
+        | TurnReason::Reaction
+        | TurnReason::Round
+        | TurnReason::Link
+        | TurnReason::Piece
+        | TurnReason::Beat
             if turn.may_pass =>
         {
             INVITED_TO_SPEAK.fill(&[PASS]) + "\n"
         }
-        TurnReason::Polled | TurnReason::Reaction | TurnReason::Round | TurnReason::Link | TurnReason::Piece | TurnReason::Beat => {
-            ADDRESSED_BY_ANOTHER.fill(&[]) + "\n"
-        }
+        TurnReason::Polled
+        | TurnReason::Reaction
+        | TurnReason::Round
+        | TurnReason::Link
+        | TurnReason::Piece
+        | TurnReason::Beat => ADDRESSED_BY_ANOTHER.fill(&[]) + "\n",
     }
 }

@@ -1,4 +1,4 @@
-//! What the world should be doing now. Derived from the state, never stored.
+//! The work that the engine has to do for a stream. Derived from the state, never stored.
 
 use crate::model::ids::{ParticipantId, PermissionId, TurnNo};
 use crate::model::request::Request;
@@ -9,41 +9,42 @@ use crate::model::time::Timestamp;
 /// A turn that should be running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnDuty {
-    /// The number of the turn in its conversation.
+    /// Number of the turn in its conversation.
     pub turn: TurnNo,
-    /// Which attempt at the turn this is, from 1; a restart begins another.
+    /// Number of the attempt at the turn, from 1. A restart begins another.
     pub attempt: u32,
-    /// The participant whose turn it is.
+    /// Participant that has the turn.
     pub participant: ParticipantId,
-    /// Whether the log says that it was started.
+    /// True if the log has the start of this attempt.
     pub started: bool,
 }
 
 /// A request of an agent that a person allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedRequest {
-    /// The permission that allows it, once.
+    /// Permission that allows the request once.
     pub permission: PermissionId,
-    /// The agent that asked for it.
+    /// Agent that made the request.
     pub participant: ParticipantId,
-    /// The request itself.
+    /// Request to carry out.
     pub request: Request,
 }
 
-/// Everything that should be going on.
+/// The work that the engine has to do for a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Duties {
     /// Turns that should be running.
     pub run: Vec<TurnDuty>,
-    /// Requests that people allowed.
+    /// Allowed requests that have no outcome yet.
     pub requests: Vec<AllowedRequest>,
-    /// When the conversation has to look at the clock.
+    /// Time of the next tick that the stream needs.
     pub wake_at: Option<Timestamp>,
 }
 
 impl Conversation {
-    /// What should be going on now.
+    /// Returns the turns to run, the requests to carry out, and the time of the next tick.
     pub fn duties(&self) -> Duties {
+        // An archived link still has turns: its earlier words are delivered. (Ruling 27.)
         if self.archived && self.floor.turns.is_empty() {
             return Duties::default();
         }
@@ -63,15 +64,16 @@ impl Conversation {
         Duties { run: run.collect(), requests: requests.collect(), wake_at: self.wake_at() }
     }
 
-    /// A participant runs one turn at a time, and none begins during a pause.
+    /// True if a turn may run: a participant runs one turn at a time, and no turn starts during a
+    /// pause.
     fn may_run(&self, turn: &Turn) -> bool {
         self.is_front(turn) && (turn.running.is_some() || !self.paused)
     }
 }
 
 impl Task {
-    /// What should be going on now: nothing but a look at the clock. What it wants of its
-    /// conversations is owed to them with the events that want it.
+    /// Returns the time of the next tick. Orders to the task's conversations are not duties: they
+    /// are deliveries, owed with the events that need them.
     pub fn duties(&self) -> Duties {
         Duties { wake_at: self.wake_at(), ..Duties::default() }
     }

@@ -1,4 +1,4 @@
-//! The look of a line to a reader, for comparing it with what the server writes.
+//! The look of a line to a reader, for comparison with the server's own lines.
 
 use std::sync::LazyLock;
 
@@ -7,16 +7,16 @@ use unicode_normalization::UnicodeNormalization;
 use crate::text::names::looks;
 use crate::text::{is_blank, is_deceptive, is_selector};
 
-/// Longest beginning of a line that is compared: the server's own words stand within it.
+/// Characters of a line that are compared: the server's own words lie within them.
 const CHARS_MAX: usize = 256;
 
-/// A line without blanks, width, case and foreign letters that look like others. (Ruling 26.)
+/// A line without blanks, width, case and the difference of look-alike letters. (Ruling 26.)
 ///
-/// It has two looks, as a name has: a capital `I` looks like a small `l`.
+/// A line has two looks, as a name has: a capital `I` looks like a small `l`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FoldedLine {
     looks: [String; 2],
-    /// The line goes on behind what was read of it.
+    /// True if the line continues after the part that was read.
     is_cut: bool,
 }
 
@@ -29,7 +29,7 @@ impl FoldedLine {
         Self { looks, is_cut }
     }
 
-    /// True if nothing of the line is seen.
+    /// True if the line looks empty.
     pub(crate) fn is_blank(&self) -> bool {
         self.looks[0].is_empty() && !self.is_cut
     }
@@ -39,14 +39,14 @@ impl FoldedLine {
         !self.is_cut && self.looks.iter().any(|look| look.ends_with(':'))
     }
 
-    /// Returns what follows a beginning, in each look of the line that begins so.
+    /// Returns the rest after a beginning, in each look of the line that begins so.
     pub(crate) fn after(&self, start: &FoldedLine) -> impl Iterator<Item = &str> {
         let pairs = self.looks.iter().flat_map(|line| start.looks.iter().map(move |s| (line, s)));
         pairs.filter_map(|(line, start)| line.strip_prefix(start.as_str()))
     }
 
-    /// True if the line begins with these words and has the others behind them in this order, the
-    /// last at its end. Without others the line is these words alone.
+    /// True if the line begins with `opens` and has the others after it in this order, the last one
+    /// at its end. Without others the line is `opens` alone.
     pub(crate) fn has_in_order(&self, opens: &FoldedLine, others: &[FoldedLine]) -> bool {
         (0..self.looks.len()).any(|look| {
             let of = |words: &FoldedLine| words.looks[look].clone();
@@ -71,7 +71,7 @@ fn is_seen(c: char) -> bool {
     !(is_blank(c) || is_deceptive(c) || is_selector(c) || c.is_control())
 }
 
-/// The looks of ASCII text: each of its characters has two of its own.
+/// Returns the two looks of ASCII text, joined from the looks of its characters.
 fn ascii_looks(text: &str) -> [String; 2] {
     static LOOKS: LazyLock<Vec<[String; 2]>> =
         LazyLock::new(|| (0..=127u8).map(|byte| looks(&char::from(byte).to_string())).collect());

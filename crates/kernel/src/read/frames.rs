@@ -1,6 +1,5 @@
-//! How the words of one member of a link reach another in its terminal: byte for byte, below a line
-//! that says whose they are. Only a line that could pass for such a line, or for one of the
-//! server's, is quoted. (Ruling 26.)
+//! Frames: a member's words, byte for byte, below a line with the speaker's name. Only lines that
+//! could pass for such a head, or for one of the server's lines, are quoted. (Ruling 26.)
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -14,38 +13,39 @@ use crate::read::templates::{IN_REPLY_LINE, is_own_line};
 use crate::text::for_program;
 use crate::text::names::reserved;
 
-/// Characters behind which a line begins: Unicode has separators of its own.
+/// Characters that end a line, including Unicode's own separators.
 const SEPARATORS: [char; 3] = ['\n', '\u{2028}', '\u{2029}'];
 
 /// Characters that may stand before a name in the head of a frame.
 const OPENING: [char; 6] = [' ', '\t', '[', '(', '*', '_'];
 
-/// Stands before a line that is another's words and not what it seems.
+/// Prefix of a quoted line.
 const QUOTE: &str = "> ";
 
-/// The words of a member below the line that says whose they are.
+/// The words of a member below the line with the speaker's name.
 pub(crate) struct Frame {
     pub(crate) text: String,
-    /// The bytes of it that are the words.
+    /// Byte range of the words in `text`.
     pub(crate) body: Range<usize>,
 }
 
-/// `Name (2):` or `Name:`, an empty line, and the words. A person's name says too where nothing
-/// proves that the words are theirs.
+/// Returns `Name (2):` or `Name:`, an empty line, and the words. The head also marks a person's
+/// words that are in doubt.
 ///
-/// What the words reply to, where that is to be said, stands on a line before them.
+/// If `reply` is given, a line before the words says what they reply to.
 pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>) -> Frame {
     let name = headed(state, &posted.from);
     let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
     let reply = reply.map_or(String::new(), |reply| IN_REPLY_LINE.fill(&[reply]) + "\n");
     let body = as_data(state, &posted.body);
-    // The words end as they were said; an empty line follows.
+    // The words keep their own end, and an empty line follows.
     let end = if body.ends_with('\n') { "\n" } else { "\n\n" };
     let head = format!("{name}{doubt}:\n\n{reply}");
     Frame { body: head.len()..head.len() + body.len(), text: format!("{head}{body}{end}") }
 }
 
-/// `Name (2)`: in a gathering that of the speaker's seat. Who left keeps both.
+/// Returns `Name (2)`. In a gathering both are those of the speaker's seat. A speaker that left
+/// keeps both.
 pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     let gathering = state.newest_gathering().filter(|_| state.rules().gathers);
     let members = gathering.map_or(&[][..], |gathering| &gathering.members);
@@ -56,8 +56,8 @@ pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     state.number_of(from).map_or_else(|| name.to_owned(), |number| format!("{name} ({number})"))
 }
 
-/// Returns what keeps a person's words from being surely theirs: they are unproven, or were typed
-/// where an agent can type too.
+/// Returns why a person's words may not be theirs: they are unproven, or were typed at a terminal
+/// that an agent can use too.
 pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
     let persons = posted.is_persons().then_some(posted)?;
     match &persons.typed_at {
@@ -66,8 +66,8 @@ pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
     }
 }
 
-/// Returns the words as they may stand in a prompt: each byte as it was said, without what
-/// deceives a reader. Lines that could pass for a frame or for the server's are quoted.
+/// Returns the words as a prompt may contain them: each byte as it was said, without deceptive
+/// characters. Lines that could pass for a frame's head or for the server's lines are quoted.
 fn as_data(state: &Conversation, words: &str) -> String {
     let words = for_program(words);
     let lines: Vec<&str> = words.split_inclusive(SEPARATORS).collect();
@@ -75,7 +75,7 @@ fn as_data(state: &Conversation, words: &str) -> String {
     let names = Names { state, folded: OnceCell::new() };
     let told = |at: usize| -> Cow<'_, str> {
         let ends = folded.get(at + 1).is_none_or(FoldedLine::is_blank);
-        // A label may stand in brackets, or be set off.
+        // A label may be in brackets, emphasised or indented.
         let label = || FoldedLine::of(lines[at].trim_start_matches(OPENING));
         let heads = || names.are_heading(&folded[at]) || names.are_heading(&label());
         if is_own_line(&folded[at]) || (ends && heads()) {
@@ -87,14 +87,14 @@ fn as_data(state: &Conversation, words: &str) -> String {
     (0..lines.len()).map(told).collect()
 }
 
-/// The names that a line could claim to speak for.
+/// The names that a line could give as its speaker.
 struct Names<'a> {
     state: &'a Conversation,
     folded: OnceCell<Vec<FoldedLine>>,
 }
 
 impl Names<'_> {
-    /// True if a line is a name, with any signs or numbers behind it, and a colon.
+    /// True if a line is a name, with any signs or numbers after it, and a colon.
     fn are_heading(&self, line: &FoldedLine) -> bool {
         let heads =
             |rest: &str| rest.ends_with(':') && rest.starts_with(|c: char| !c.is_alphabetic());
@@ -105,8 +105,9 @@ impl Names<'_> {
     fn all(&self) -> &[FoldedLine] {
         self.folded.get_or_init(|| {
             let state = self.state;
-            let known =
-                state.known().flat_map(|(id, name)| [FoldedLine::of(id.as_str()), FoldedLine::of(name)]);
+            let known = state
+                .known()
+                .flat_map(|(id, name)| [FoldedLine::of(id.as_str()), FoldedLine::of(name)]);
             let seats = state.newest_gathering().map_or(&[][..], |gathering| &gathering.members);
             known
                 .chain(seats.iter().map(|seat| FoldedLine::of(&seat.name)))

@@ -1,4 +1,5 @@
-//! A gathering as people look at it: where it is, who holds the piece, and what each is told.
+//! A gathering as people see it: its progress, the holder of the piece, and the reader's own
+//! prompts.
 
 use crate::model::event::Guard;
 use crate::model::gathering::Gathering;
@@ -9,26 +10,27 @@ use crate::model::time::Timestamp;
 /// A gathering as it is now, or was at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GatheringView {
-    /// The title of its conversation.
+    /// Title of the conversation.
     pub title: String,
-    /// How it stands, with those to come who are still here; nothing while those who take part are
-    /// still being brought.
+    /// State of the gathering, with only present speakers in its order. `None` until the gathering
+    /// is opened.
     pub gathering: Option<Gathering>,
-    /// When the next beat comes, or the time for the last word ends; nothing while that stands
+    /// Time of the next beat or of the end of the last word. `None` while the hold's clock stands
     /// still.
     pub next_beat_at: Option<Timestamp>,
-    /// A person stopped it: it goes on when somebody resumes.
+    /// True if a person stopped the gathering. A resume continues it.
     pub stopped: bool,
-    /// Nothing more happens here: it is closed, or it never began.
+    /// True if the gathering is closed, or was archived before it opened.
     pub is_over: bool,
-    /// The seed message of the one who asks; nothing for somebody who does not take part.
+    /// Seed message of the reader, if the reader is a member.
     pub seed: Option<String>,
-    /// What went on at the last beat, where the one who asks holds the piece.
+    /// Pulse of the last beat, if the reader holds the piece.
     pub pulse: Option<String>,
 }
 
 impl Conversation {
-    /// How its gathering is, for this participant; nothing where the conversation is for none.
+    /// Returns the gathering as this participant sees it, or `None` if the conversation is not for
+    /// one.
     pub fn gathering_for(&self, you: Option<&ParticipantId>) -> Option<GatheringView> {
         if !self.policy().is_of_gatherings() && self.newest_gathering().is_none() {
             return None;
@@ -57,7 +59,7 @@ impl Conversation {
         })
     }
 
-    /// Whether somebody holds the talking piece.
+    /// True if this participant holds the talking piece.
     pub fn has_piece(&self, id: &ParticipantId) -> bool {
         let tenure = self.gathering().and_then(|gathering| gathering.tenure.as_ref());
         tenure.is_some_and(|tenure| tenure.holder == *id)

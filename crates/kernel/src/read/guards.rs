@@ -1,7 +1,7 @@
-//! The guards of a conversation as people read them: what is held, what is refused, what is near
-//! its limit, and what lifts each of them. (Rulings 14, 16, 18, 20 and 38.)
+//! The guards of a conversation for people: what is held, refused or near its limit, and what lifts
+//! it. (Rulings 14, 16, 18, 20 and 38.)
 //!
-//! Nothing is decided here: the counts and limits are those that decisions are made with.
+//! Nothing is decided here. The counts and limits are those of the decisions.
 
 use std::collections::BTreeMap;
 
@@ -16,27 +16,27 @@ use crate::model::state::{Conversation, PAIR_MAX};
 use crate::model::time::Timestamp;
 use crate::model::voices::{MINUTE, REMEMBERED, Voices};
 
-/// A limit is near from this part of it on, in quarters, to the nearest whole number.
+/// Quarters of a limit from which it is near, rounded to a whole number.
 const NEAR_QUARTERS: u128 = 3;
-/// Most messages that a policy lets wait.
+/// Highest value of the setting `max_queued_messages`.
 const QUEUED_CEILING: u64 = 4096;
 
-/// One guard of a conversation, and how it stands.
+/// One guard of a conversation, with its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardRow {
-    /// The guard.
+    /// Thing that is guarded.
     pub guard: Check,
-    /// The standing of the guard.
+    /// State of the guard.
     pub state: GuardState,
-    /// Since when; nothing if that is not known.
+    /// Start of the state, if known.
     pub since: Option<Timestamp>,
-    /// The number that is counted, and the most that it may be.
+    /// Counted number and its limit, for guards that count.
     pub count: Option<Count>,
-    /// The remedy.
+    /// Action that lifts the guard.
     pub lift: Lift,
-    /// True if only a person who proves who they are lifts it so.
+    /// True if only a proven person can lift the guard this way.
     pub proof: bool,
-    /// The number of times that a person's words without proof lift it yet, if words do.
+    /// Number of times that a person's unproven words still lift the guard, if words do.
     pub words_left: Option<usize>,
 }
 
@@ -46,7 +46,7 @@ pub struct GuardRow {
 pub enum Check {
     /// A guard holds the floor.
     Hold(Guard),
-    /// Agents stand still.
+    /// A pause stops the agents.
     Pause,
     /// A Stop of this person holds back agents' own words.
     Stop(ParticipantId),
@@ -56,69 +56,69 @@ pub enum Check {
     Exchanges,
     /// The words of one agent that woke another within a minute.
     Pair(ParticipantId, ParticipantId),
-    /// The same words among the latest ones.
+    /// Equal words among the latest ones.
     Repeat,
-    /// Messages that wait for their time.
+    /// Messages that wait in the queue.
     Queue,
-    /// Those of one sender among them.
+    /// Waiting messages of one sender.
     QueueShare(ParticipantId),
-    /// Visible replies to the message that is dealt with.
+    /// Visible replies to the current message.
     Replies,
     /// Agents' own words within a minute.
     Pace,
-    /// Refused words of this participant that are kept within an hour.
+    /// Refused words of this participant that were kept within an hour.
     Refused(ParticipantId),
 }
 
-/// The standing of a guard.
+/// The state of a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum GuardState {
-    /// It stops the conversation, or agents' own words in it.
+    /// The guard stops the conversation, or agents' own words in it.
     Held,
-    /// It refuses words that come now, or asks no agent about them.
+    /// The guard refuses new words, or lets them ask no agent.
     Refused,
-    /// Something waits until there is room again.
+    /// A call waits until the budget has room for it.
     Waiting,
-    /// A part of the limit is set aside for what goes on.
+    /// A part of the limit is reserved for calls under way.
     Reserved,
-    /// Three quarters of the limit are used.
+    /// At least three quarters of the limit are used.
     Near,
 }
 
 /// A number and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The number that there is.
+    /// Current number.
     pub count: u64,
-    /// The most that there may be.
+    /// Highest allowed number.
     pub limit: u64,
 }
 
-/// The remedy for a guard.
+/// The action that lifts a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lift {
-    /// Going on: the guards' counts begin anew, and a pause ends.
+    /// A resume: the guards' counts begin anew, and a pause ends.
     Resume,
-    /// Letting a participant speak.
+    /// Unmuting this participant.
     Unmute(ParticipantId),
-    /// Another value of a setting.
+    /// Changing a setting.
     Config {
-        /// Its key.
+        /// Key of the setting.
         key: &'static str,
-        /// The value: twice the limit, as far as the setting goes.
+        /// Suggested value: twice the limit, up to the setting's maximum.
         value: u64,
     },
-    /// Cancelling what runs, and forgetting what waits.
+    /// A Stop: open turns are cancelled and the queue is cleared.
     Stop,
     /// A person's words.
     Words,
-    /// Time alone.
+    /// Waiting until this time.
     Until(Timestamp),
 }
 
 impl Count {
-    /// Counts something.
+    /// Returns a count and its limit. Numbers outside `u64` become `u64::MAX`.
     pub fn of(count: impl TryInto<u64>, limit: impl TryInto<u64>) -> Self {
         let number = |given: Result<u64, _>| given.unwrap_or(u64::MAX);
         Self {
@@ -127,7 +127,7 @@ impl Count {
         }
     }
 
-    /// True if nothing more fits.
+    /// True if the limit is reached.
     pub fn is_full(self) -> bool {
         self.count >= self.limit
     }
@@ -140,7 +140,7 @@ impl Count {
 }
 
 impl Lift {
-    /// Returns the slash command that people type for it, if there is one.
+    /// Returns the slash command that people type for the action, if there is one.
     pub fn command(&self) -> Option<String> {
         match self {
             Lift::Resume => Some("/resume".into()),
@@ -153,7 +153,7 @@ impl Lift {
 }
 
 impl GuardRow {
-    /// True if all participants of the conversation are told this anyway.
+    /// True if all participants are told of this guard anyway.
     pub fn is_public(&self) -> bool {
         match self.guard {
             Check::Hold(_) | Check::Pause | Check::Stop(_) | Check::Mute(_) => true,
@@ -173,7 +173,7 @@ impl GuardRow {
         Self { guard, state, since, count: None, lift, proof, words_left: None }
     }
 
-    /// A row about a count, if it is near its limit.
+    /// Returns a row for a count that is near its limit.
     fn counted(guard: Check, count: Count, lift: Lift) -> Option<Self> {
         let state = if count.is_full() { GuardState::Refused } else { GuardState::Near };
         let proof = matches!(lift, Lift::Resume | Lift::Config { .. });
@@ -183,7 +183,8 @@ impl GuardRow {
 }
 
 impl Conversation {
-    /// Returns what is held here at a time, then what is refused, then what is near its limit.
+    /// Returns the guards that hold at this time, then those that refuse, then those near their
+    /// limit.
     pub fn guards(&self, now: Timestamp) -> Vec<GuardRow> {
         if self.archived {
             return Vec::new();
@@ -224,7 +225,7 @@ impl Conversation {
         })
     }
 
-    /// The counts against loops, as long as none of them holds.
+    /// Returns the counts against loops, unless a guard holds.
     fn loops(&self, now: Timestamp) -> Vec<GuardRow> {
         if self.guards.held.is_some() {
             return Vec::new();
@@ -244,7 +245,7 @@ impl Conversation {
         rows.into_iter().flatten().collect()
     }
 
-    /// The queue, and each sender that holds most of its share.
+    /// Returns the queue, and each sender near its share of the queue.
     fn queues_near(&self) -> Vec<GuardRow> {
         let all = Count::of(self.queued().count(), self.queue_max());
         let lift = if all.limit < QUEUED_CEILING {
@@ -264,11 +265,11 @@ impl Conversation {
         GuardRow::counted(Check::Queue, all, lift.clone()).into_iter().chain(shares).collect()
     }
 
-    /// The replies to the message that is dealt with; the next one has replies of its own.
+    /// Returns the replies to the current message. The next message has a count of its own.
     fn replies_near(&self) -> Option<GuardRow> {
         let floor = &self.floor;
         let goes_on = floor.round.is_some() || !floor.turns.is_empty();
-        // Own words are charged to the newest message too, also after its round.
+        // Own words are charged to the newest message even after its round.
         let is_charged = goes_on || !self.restraint.said.is_empty();
         if !self.counts_replies() || !is_charged {
             return None;
@@ -285,7 +286,7 @@ impl Conversation {
         GuardRow::counted(Check::Pace, Count::of(said, OWN_A_MINUTE), Lift::Words)
     }
 
-    /// The refused words of each participant within the hour, from the first on.
+    /// Returns the refused words of each participant, within an hour of the first.
     fn refused_words(&self, now: Timestamp) -> impl Iterator<Item = GuardRow> {
         let lately = self.refused.0.iter().filter(move |(_, refused)| refused.until() > now);
         lately.map(|(id, refused)| {
@@ -311,30 +312,30 @@ impl Conversation {
     }
 }
 
-/// The speakers whose own words have a limit an hour.
+/// The speakers whose own words have an hourly limit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Speakers {
-    /// All of the hall.
+    /// All speakers of the hall.
     Hall,
     /// One participant, in all of its conversations.
     Participant(String),
-    /// All that speak with one credential: its public id.
+    /// All speakers with one credential, by its public id.
     Credential(String),
 }
 
-/// Agents' own words within an hour that are near their limit.
+/// The count of own words within an hour that is near its limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnWordsRow {
-    /// The speakers.
+    /// Counted speakers.
     pub of: Speakers,
-    /// The number of words, and the most that may come.
+    /// Number of words and its limit.
     pub count: Count,
-    /// The time at which the oldest of them is an hour old, and makes room for another.
+    /// Time at which the oldest of the words is an hour old, and makes room for another.
     pub until: Timestamp,
 }
 
 impl Voices {
-    /// Returns the speakers that are near their limit of an hour.
+    /// Returns the speakers near their hourly limit.
     pub fn guards(&self, now: Timestamp) -> Vec<OwnWordsRow> {
         let mut said: BTreeMap<Speakers, (usize, Timestamp)> = BTreeMap::new();
         for voice in self.own(now) {

@@ -1,4 +1,4 @@
-//! Reads off a state which answers to one message are still to come.
+//! The answers to a message that are still to come.
 
 use crate::model::event::TurnKind;
 use crate::model::ids::{ParticipantId, Seq};
@@ -7,16 +7,16 @@ use crate::model::state::{Conversation, Round, Turn};
 /// The answers to a message that are still to come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedAnswers {
-    /// True if its time has not come: it waits for earlier messages.
+    /// True if the message waits for earlier ones.
     pub waits: bool,
-    /// Agents that have to answer it.
+    /// Agents that have to answer the message.
     pub must: Vec<ParticipantId>,
-    /// Agents that may answer it.
+    /// Agents that may answer the message.
     pub may: Vec<ParticipantId>,
 }
 
 impl ExpectedAnswers {
-    /// True if nothing is to come any more.
+    /// True if all answers have come.
     pub fn is_over(&self) -> bool {
         !self.waits && self.must.is_empty() && self.may.is_empty()
     }
@@ -30,8 +30,8 @@ impl ExpectedAnswers {
 }
 
 impl Conversation {
-    /// Returns the answers to a message that are still to come. Reactions to its answers are none.
-    /// While the conversation is paused, only turns that go on are counted.
+    /// Returns the answers to a message that are still to come, without reactions to its answers.
+    /// During a pause only open turns count.
     pub fn pending(&self, message: Seq) -> ExpectedAnswers {
         let mut pending = ExpectedAnswers::default();
         let asks = |turn: &&Turn| {

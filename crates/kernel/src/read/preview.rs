@@ -1,4 +1,5 @@
-//! Who would answer a draft, and why: the nominations of the policy itself, nothing decided.
+//! Previews of drafts: the agents that would answer, by the policy's own nomination. Nothing is
+//! decided.
 
 use strum::VariantArray;
 
@@ -11,41 +12,41 @@ use crate::model::state::{Conversation, WakingWords};
 use crate::model::time::Timestamp;
 use crate::text::mentions;
 
-/// What would become of one agent.
+/// The forecast for one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// The participant that it is about.
+    /// Agent that the forecast is about.
     pub participant: ParticipantId,
-    /// Why it would be asked, or why not.
+    /// Reason why the agent would be asked, or why not.
     pub verdict: Result<TurnReason, WhyNot>,
 }
 
-/// Words that somebody thinks of saying.
+/// Words that are not posted yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// Whom they address.
+    /// Addressed participants.
     pub to: Recipient,
-    /// The text as it was given, in UTF-8.
+    /// Text as it was given.
     pub body: String,
-    /// What they reply to.
+    /// Message that the draft replies to.
     pub reply_to: Option<Cause>,
-    /// Nothing proves whose words they are.
+    /// True if the speaker is not proven.
     pub unproven: bool,
 }
 
-/// The fate of a draft.
+/// The predicted effect of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// Each agent, in the order in which it would be asked.
+    /// Forecast of each agent, in the order in which they would be asked.
     pub forecast: Vec<Forecast>,
-    /// The reason for which the words themselves ask no agent.
+    /// Reason why the words themselves ask no agent.
     pub silence: Option<Silence>,
-    /// The first name in the words that reaches no participant, if it does not silence them.
+    /// First name in the words that reaches no participant, if `silence` is `None`.
     pub stray: Option<Silence>,
 }
 
 impl Conversation {
-    /// Who would be asked if this speaker said this now, in the order in which they would be.
+    /// Returns the agents that would be asked if this speaker said this now, in their order.
     pub fn preview(
         &self,
         now: Timestamp,
@@ -69,8 +70,8 @@ impl Conversation {
         let stray = || self.stray_name(&draft.body, &named, speaker);
         let stray = if silence.is_none() { stray() } else { None };
         let mut nomination = (self.rules().nominate)(self, &spoken);
-        // Whoever has just spoken is asked after those who have not. What comes later finds nobody
-        // cooling that it could tell now.
+        // Agents that have just spoken are asked last. During a round the draft would wait, and
+        // cooldowns of that later time cannot be told now.
         if self.floor.round.is_none() {
             nomination.polled.sort_by_key(|id| self.is_cooling(id, now));
         }
@@ -107,8 +108,8 @@ impl Conversation {
         Preview { forecast, silence, stray }
     }
 
-    /// True if these words would wake no agent: a guard holds, and they do not lift it, or
-    /// they are an agent's own and would be held back.
+    /// True if these words would wake no agent: a guard holds and they do not lift it, or they are
+    /// an agent's own words and would be held back.
     fn would_be_held(&self, cause: &Cause, now: Timestamp) -> bool {
         match self.is_human(&cause.from) {
             true => self.held().is_some() && cause.unproven && !self.may_lift(now),

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::event::{Cause, Event, Fault, Guard, Posted, RecordedEvent, Recipient, WhyNot};
+use crate::model::event::{Cause, Event, Fault, Guard, Posted, Recipient, RecordedEvent, WhyNot};
 use crate::model::ids::{EventId, ParticipantId, Seq, StreamId};
 use crate::model::participant::Participant;
 use crate::model::silence::{Reason, Silence};
-use crate::model::state::{Conversation, WakingWords, Turn};
+use crate::model::state::{Conversation, Turn, WakingWords};
 use crate::read::view::{Viewer, visible};
 use crate::text::mentions::{self, Mentions};
 
@@ -43,8 +43,8 @@ impl Guard {
 }
 
 impl Fault {
-    /// True for the code of a fault that the rules of the floor say in words of their own, which
-    /// quote nothing.
+    /// True if the fault of this code is told in fixed words of the rules, without a quote of its
+    /// message.
     pub fn is_of_rules(code: &str) -> bool {
         const CODES: [&str; 13] = [
             Fault::CANCELLED,
@@ -66,9 +66,14 @@ impl Fault {
 }
 
 impl Conversation {
-    /// Returns the reason for which some words ask no agent; nothing if they ask one, or are an
-    /// agent's and name none. The decision and the preview share it.
-    pub(crate) fn silence_of(&self, spoken: &WakingWords, body: &str, named: &Mentions) -> Option<Silence> {
+    /// Returns the reason why some words ask no agent. `None` if they ask one, or if they are an
+    /// agent's and name none. Decisions and previews share it.
+    pub(crate) fn silence_of(
+        &self,
+        spoken: &WakingWords,
+        body: &str,
+        named: &Mentions,
+    ) -> Option<Silence> {
         let names_any = || !spoken.mentions.is_empty() || spoken.to != Recipient::All;
         if !spoken.asks.is_empty() || (!spoken.human && !names_any()) {
             return None;
@@ -113,7 +118,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the first name of some words that reaches no participant.
+    /// Returns the first name in some words that reaches no participant.
     pub(crate) fn stray_name(
         &self,
         body: &str,
@@ -127,14 +132,18 @@ impl Conversation {
             .or_else(|| Self::broadcast_of(body, named))
     }
 
-    /// Returns the first name for all in some words.
+    /// Returns the first name in some words that means all, such as `@all`.
     pub(crate) fn broadcast_of(body: &str, named: &Mentions) -> Option<Silence> {
         let name = named.broadcast.first()?;
         Some(Silence::of(Reason::Broadcast).naming(body, name))
     }
 
-    /// Returns the first name of some words that no participant bears, with the nearest one.
-    pub(crate) fn unknown_name(&self, named: &Mentions, speaker: &ParticipantId) -> Option<Silence> {
+    /// Returns the first name in some words that no participant bears, with the nearest one.
+    pub(crate) fn unknown_name(
+        &self,
+        named: &Mentions,
+        speaker: &ParticipantId,
+    ) -> Option<Silence> {
         let unknown = named.unknown.as_ref()?;
         let near = mentions::nearest_in(&unknown.name, &self.participants, speaker);
         let (nearest, length) = near.unzip();
@@ -173,8 +182,8 @@ impl Conversation {
         }
     }
 
-    /// Returns the message that is being answered and the agent that has to answer it next, if only
-    /// its cooldown keeps it.
+    /// Returns the message that is being answered and the agent that must answer it next, if only a
+    /// cooldown delays the agent.
     pub fn cooling(&self) -> Option<(&Cause, ParticipantId)> {
         self.cooling_until()?;
         let round = self.floor.round.as_ref()?;
@@ -182,7 +191,8 @@ impl Conversation {
         must.then_some((&round.cause, participant))
     }
 
-    /// Under `open` a member that works on something older is told of it afterwards.
+    /// Returns the wait of a message under `open`: a member that works on something older is told
+    /// of it afterwards.
     fn wait_for_members(&self, message: Seq) -> Option<Wait> {
         let older = |turn: &&Turn| turn.cause.seq < message && turn.running.is_some();
         let turn = self.open_turns().filter(|_| self.rules().passes_on).find(older)?;
@@ -190,38 +200,38 @@ impl Conversation {
     }
 }
 
-/// The thing for which a message waits.
+/// The thing that a message waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// For earlier messages.
+    /// Answers to earlier messages.
     Earlier,
-    /// For the conversation to go on.
+    /// The end of a pause.
     Paused,
-    /// For an answer about an event.
+    /// An agent's answer about an event.
     Answer {
         /// The agent that answers.
         participant: ParticipantId,
-        /// The position of that event.
+        /// Position of that event.
         cause: Seq,
     },
-    /// For a person's permission in a turn about an event.
+    /// A person's permission in a turn about an event.
     Permission {
-        /// The agent that asks it.
+        /// The agent that asks for it.
         participant: ParticipantId,
-        /// The position of that event.
+        /// Position of that event.
         cause: Seq,
     },
-    /// For the end of an agent's cooldown.
+    /// The end of an agent's cooldown.
     Cooldown {
-        /// The agent.
+        /// The agent that cools down.
         participant: ParticipantId,
-        /// The position of the message that it has to answer.
+        /// Position of the message that the agent has to answer.
         cause: Seq,
     },
 }
 
 impl Wait {
-    /// Returns the reason that it is.
+    /// Returns the reason that readers are told.
     pub fn reason(&self) -> Reason {
         match self {
             Wait::Paused => Reason::Paused,
@@ -232,7 +242,8 @@ impl Wait {
         }
     }
 
-    /// The same for a reader who does not see some events: what is about one of those is not told.
+    /// Returns the wait as a reader may know it. A wait about an event that the reader does not see
+    /// becomes [`Wait::Earlier`].
     #[must_use]
     pub fn told_to(self, sees: impl Fn(Seq) -> bool) -> Self {
         match self {
@@ -266,21 +277,21 @@ impl Wait {
     }
 }
 
-/// A message with the reason for which it asked no agent.
+/// A message with the reason why it asked no agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SilentMessage {
-    /// The public id of the message.
+    /// Public id of the message.
     pub id: EventId,
-    /// The position of the message.
+    /// Position of the message.
     pub seq: Seq,
     /// The reason. [`Reason::NoneAsked`] is known only if the message asked no agent.
     pub silence: Silence,
-    /// The name that it is about, as the message writes it.
+    /// The name that the reason is about, as the message writes it.
     pub name: Option<String>,
 }
 
-/// The messages of a log that may have asked no agent. Feed it every event in order; messages
-/// that the viewer does not see are left out.
+/// The messages of a log that may have asked no agent. Feed it every event in order; messages that
+/// the viewer does not see are left out.
 pub struct Silences {
     stream: StreamId,
     viewer: Viewer,
@@ -292,7 +303,7 @@ pub struct Silences {
 }
 
 impl Silences {
-    /// The messages of a log of which nothing was read yet.
+    /// Returns an empty collection for the log of this stream.
     pub fn new(stream: StreamId, viewer: Viewer) -> Self {
         Self { stream, viewer, messages: BTreeMap::new(), queued: BTreeSet::new(), round: None }
     }
@@ -329,7 +340,7 @@ impl Silences {
         self.messages.insert(recorded.seq, message);
     }
 
-    /// Only a message that would have asked an agent is silent because its wait ended.
+    /// Replaces the reason of the messages that wait in the queue and of the open round's message.
     fn end_waiting(&mut self, silence: &Silence) {
         let ended = std::mem::take(&mut self.queued).into_iter().chain(self.round.take());
         for seq in ended {

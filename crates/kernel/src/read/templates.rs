@@ -1,5 +1,5 @@
-//! The lines of prompts that are the server's own. Whoever composes one fills its template; words
-//! of others that match one are quoted. So both know the same lines.
+//! The server's own lines in prompts. A prompt fills these templates, and a participant's words
+//! that match one are quoted, so both sides know the same lines.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ const HOLE: &str = "{}";
 /// A line with holes, `{}`.
 pub(crate) struct Template(&'static str);
 
-/// The line that says whose answer the answer to a prompt is. Programs in terminals report it.
+/// The line that identifies the turn of a prompt. Programs in terminals report it.
 pub(crate) const TAG: Template = Template("[moothall:{}]");
 
 pub(crate) const IN_REPLY: Template = Template("in reply to {}");
@@ -76,8 +76,8 @@ pub(crate) const IN_FILE: Template =
     Template("({} in the file {}, byte for byte: your program would change {}. Read that file.)");
 pub(crate) const NOW: Template = Template("Now: {}.");
 
-/// The templates by which a line is known as the server's. The rest of the seed message has none
-/// of its own: it tells of a circle and asks for nothing.
+/// The templates that identify a line as the server's. The rest of the seed message is left out: it
+/// describes a circle and asks for nothing.
 const KNOWN: [&Template; 30] = [
     &IN_REPLY_LINE,
     &LEFT_OUT,
@@ -112,7 +112,7 @@ const KNOWN: [&Template; 30] = [
 ];
 
 impl Template {
-    /// Composes the line. There are as many parts as holes.
+    /// Returns the line with its holes filled. There are as many parts as holes.
     pub(crate) fn fill(&self, holes: &[&str]) -> String {
         let mut holes = holes.iter();
         let mut out = String::with_capacity(self.0.len() + 64);
@@ -142,7 +142,7 @@ impl Literals {
     }
 }
 
-/// True if a line reads as one of the server's own.
+/// True if a line looks like one of the server's own.
 pub(crate) fn is_own_line(line: &FoldedLine) -> bool {
     static LITERALS: LazyLock<Vec<Literals>> = LazyLock::new(|| {
         let phases = Phase::VARIANTS

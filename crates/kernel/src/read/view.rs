@@ -1,22 +1,22 @@
-//! Decides who sees an event: takes the event and the viewer, and compares it with the audience.
+//! Decides if a viewer sees an event, by the event's audience.
 
 use crate::model::event::{Audience, Event};
 use crate::model::ids::ParticipantId;
 use crate::planted::{self, Bug};
 
-/// Somebody who looks at a conversation.
+/// A reader of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Viewer {
-    /// Sees everything, the trace included.
+    /// An operator, who sees every event including the trace.
     Operator,
-    /// Sees what is for all, and what is for it.
+    /// A participant, which sees events for all and events for itself.
     Participant(ParticipantId),
-    /// Sees what is for all.
+    /// A guest, who sees events for all.
     Guest,
 }
 
-/// Whether this viewer may see this event. The one rule for every surface, channel, search, export
-/// and prompt.
+/// True if this viewer may see this event. Every surface, channel, search, export and prompt uses
+/// this rule.
 pub fn visible(event: &Event, viewer: &Viewer) -> bool {
     if planted::has(Bug::AudienceLeak)
         && matches!((event, viewer), (Event::Suppressed { .. }, Viewer::Participant(_)))

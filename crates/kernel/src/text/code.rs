@@ -1,4 +1,4 @@
-//! Finds the prose of a message: what CommonMark takes for neither code, HTML, a quote nor the
+//! Finds the prose of a message: text that CommonMark does not take for code, HTML, a quote or the
 //! target of a link.
 
 use std::ops::Range;
@@ -13,16 +13,16 @@ const DEPTH_MAX: usize = 32;
 /// A stretch of prose within a paragraph, with the marks of emphasis in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProseRun {
-    /// Bytes of the message.
+    /// Byte range in the message.
     pub range: Range<usize>,
-    /// Places of the underscores that are marks of emphasis, in order.
+    /// Byte offsets of the underscores that are marks of emphasis, in order.
     pub marks: Vec<usize>,
-    /// Places of the signs before which a backslash stands, in order.
+    /// Byte offsets of the signs after a backslash, in order.
     pub escaped: Vec<usize>,
 }
 
 impl ProseRun {
-    /// Returns a run over all of a text.
+    /// Returns a run over a whole text.
     pub fn whole(text: &str) -> Self {
         Self { range: 0..text.len(), ..Self::default() }
     }
@@ -33,15 +33,16 @@ pub fn prose(body: &str) -> Vec<ProseRun> {
     if body.lines().any(is_too_deep) {
         return vec![ProseRun::whole(body)];
     }
-    let mut reader = CodeReader { body, runs: Vec::new(), hidden: 0, quotes: 0, line: Line::default() };
+    let mut reader =
+        CodeReader { body, runs: Vec::new(), hidden: 0, quotes: 0, line: Line::default() };
     for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
         reader.read(&event, range);
     }
     reader.runs
 }
 
-/// Returns the bytes of the lines of a message that hold prose, without their ends. A line that is
-/// indented like code is left out also if it goes on with a paragraph.
+/// Returns the byte ranges of the lines of a message that hold prose, without their ends. A line
+/// that is indented like code is left out, even if it continues a paragraph.
 pub fn prose_lines(body: &str) -> Vec<Range<usize>> {
     let (runs, mut at, mut next) = (prose(body), 0, 0);
     let line_of = |line: &str| -> Option<Range<usize>> {
@@ -61,7 +62,7 @@ fn is_indented(line: &str) -> bool {
     line.len() - rest.len() >= INDENT || rest.starts_with('\t')
 }
 
-/// Reads what the page reads.
+/// Returns the Markdown extensions that the page reads too.
 fn options() -> Options {
     Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS
 }
@@ -71,22 +72,22 @@ fn is_too_deep(line: &str) -> bool {
     marks.nth(DEPTH_MAX).is_some() && !is_rule(line)
 }
 
-/// Returns the marks of quotes and lists, with their space, with which a line begins.
+/// Returns the marks of quotes and lists at the beginning of a line, with their space.
 fn block_marks(line: &str) -> impl Iterator<Item = char> {
     line.chars().take_while(|c| c.is_ascii_digit() || " \t>-*+.)".contains(*c))
 }
 
-/// True if a line consists of one mark: it is a rule and nests nothing.
+/// True if a line consists of one repeated mark: it is a rule and does not nest.
 fn is_rule(line: &str) -> bool {
     let mut marks = line.chars().filter(|c| !c.is_whitespace());
     let first = marks.next();
     first.is_some_and(|c| "-*".contains(c)) && marks.all(|c| Some(c) == first)
 }
 
-/// The line that is read.
+/// The line that is being read.
 #[derive(Debug, Default)]
 struct Line {
-    /// Bytes of the message that were searched for its start.
+    /// Bytes of the message that were searched for the start of the line.
     seen: usize,
     is_quoted: bool,
 }
@@ -94,7 +95,7 @@ struct Line {
 struct CodeReader<'a> {
     body: &'a str,
     runs: Vec<ProseRun>,
-    /// Open blocks and links whose text is not prose.
+    /// Number of open blocks and links whose text is not prose.
     hidden: usize,
     quotes: usize,
     line: Line,
@@ -113,13 +114,13 @@ impl CodeReader<'_> {
         }
     }
 
-    /// True if a link consists of its address: `<https://x.y>`.
+    /// True if a link consists of its address alone: `<https://x.y>`.
     fn is_address(&self, range: &Range<usize>) -> bool {
         self.body[range.clone()].starts_with('<')
     }
 
-    /// True if the line of a place begins with the mark of a quote. A line that only goes on with a
-    /// quoted paragraph is an answer to it.
+    /// True if the line of a place begins with the mark of a quote. A line without it that
+    /// continues a quoted paragraph is an answer to the quote.
     fn is_quoted(&mut self, at: usize) -> bool {
         if self.quotes == 0 {
             return false;

@@ -1,5 +1,5 @@
-//! Tells which characters that draw nothing belong to the letters and emoji around them, and which
-//! could only deceive.
+//! Separates invisible characters that letters and emoji around them need from those that only
+//! deceive.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -19,9 +19,9 @@ const FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 /// A character of a text, judged by its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JudgedChar {
-    /// It is seen, or it shapes what is seen beside it.
+    /// A character that is seen, or that shapes the one beside it.
     Kept(char),
-    /// It would reorder or hide what is around it, or says something that is not seen.
+    /// A character that reorders or hides the text around it, or is not seen itself.
     Hidden(char),
 }
 
@@ -35,7 +35,7 @@ struct JoinerReader<'a> {
     rest: Peekable<Chars<'a>>,
     /// The last kept character.
     base: Option<char>,
-    /// Tag characters of a flag that are still to come.
+    /// Number of tag characters of a flag that are still to come.
     flag: usize,
     /// The text from the next character on.
     at: &'a str,
@@ -67,7 +67,8 @@ impl JoinerReader<'_> {
         let Some(base) = self.base else { return !is_deceptive(c) && !is_selector(c) };
         match c {
             NON_JOINER => needs_joiners(base) && self.follows(needs_joiners),
-            // A letter at the end of a word may show the form that it has before another.
+            // A joiner may follow the last letter of a word, to keep the form before another
+            // letter.
             JOINER => needs_joiners(base) || (ends_emoji(base) && self.follows(is_emoji)),
             c if is_selector(c) => takes_selector(base, c),
             c => !is_deceptive(c),
@@ -93,7 +94,7 @@ fn tags_of_flag(rest: &str) -> usize {
         .map_or(0, |(_, n)| n)
 }
 
-/// True if a selector has a meaning behind this character: ideographs have many forms, signs and
+/// True if a selector has a meaning after this character: ideographs have many forms, signs and
 /// emoji a plain and a coloured one.
 fn takes_selector(base: char, selector: char) -> bool {
     match selector {
@@ -114,7 +115,7 @@ fn is_ideograph(c: char) -> bool {
     )
 }
 
-/// Signs of mathematics and hieroglyphs, which have forms too.
+/// True for signs of mathematics and hieroglyphs, which have several forms too.
 fn is_sign(c: char) -> bool {
     matches!(c, '\u{2200}'..='\u{2bff}' | '\u{13000}'..='\u{143ff}')
 }
@@ -133,8 +134,8 @@ fn ends_emoji(c: char) -> bool {
     is_emoji(c) || matches!(c, '\u{fe0f}' | KEYCAP | END_TAG)
 }
 
-/// True for letters of scripts whose spelling uses joiners: Arabic and what is written like it,
-/// and the scripts of India and South-East Asia.
+/// True for letters of scripts whose spelling uses joiners: Arabic and related scripts, and the
+/// scripts of India and South-East Asia.
 fn needs_joiners(c: char) -> bool {
     let block = matches!(
         c,

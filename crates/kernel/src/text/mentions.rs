@@ -1,4 +1,4 @@
-//! Who is named by a message: `@id`, `@nickname`, `@role`, `@client`, `@model`.
+//! Finds the participants that a message names: `@id`, `@nickname`, `@role`, `@client`, `@model`.
 
 use std::ops::Range;
 
@@ -17,41 +17,40 @@ pub use bearers::Bearer;
 use bearers::{Bearers, Rank, UnspacedScript};
 use signs::Sign;
 
-/// What the words of a message name.
+/// The names in the words of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mentions {
-    /// Invited participants, in the order in which they are named, once each, without the speaker.
+    /// Named participants, in the order in which they are named, once each, without the speaker.
     pub participants: Vec<ParticipantId>,
-    /// The first places at which these are named, in order, at most [`PLACES_MAX`].
+    /// First places of these names, in order, at most [`PLACES_MAX`].
     pub places: Vec<NamePlace>,
-    /// `@all` and its like, each as it is written first.
+    /// `@all` and its like, each as it is first written.
     pub broadcast: Vec<String>,
-    /// Names that several answer to, with their ids.
+    /// Names that several participants share, with their ids.
     pub ambiguous: Vec<(String, Vec<ParticipantId>)>,
     /// The first name that no participant bears.
     pub unknown: Option<UnknownName>,
 }
 
-/// A name in a message that means participants.
+/// The place of a name that means participants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamePlace {
-    /// Its bytes, the sign included.
+    /// Byte range of the name with its sign.
     pub range: Range<usize>,
-    /// Those that it means, without the speaker.
+    /// Participants that the name means, without the speaker.
     pub participants: Vec<ParticipantId>,
 }
 
 /// A name that no participant bears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// Its place in the message with its sign, in bytes.
+    /// Byte range of the name with its sign.
     pub place: Range<usize>,
-    /// Its letters.
+    /// Letters of the name.
     pub name: String,
 }
 
-/// Resolves the mentions of a message against the invited. Presence never names anyone.
-/// (Ruling 15.)
+/// Resolves the mentions of a message against the invited participants only. (Ruling 15.)
 pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Mentions {
     if !signs::are_in(body) {
         return Mentions::default();
@@ -59,11 +58,16 @@ pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Me
     named_in(body, &code::prose(body), invited, speaker)
 }
 
-fn named_in(body: &str, runs: &[ProseRun], invited: &[Participant], speaker: &ParticipantId) -> Mentions {
+fn named_in(
+    body: &str,
+    runs: &[ProseRun],
+    invited: &[Participant],
+    speaker: &ParticipantId,
+) -> Mentions {
     let (mut found, bearers) = (Mentions::default(), Bearers::of(invited));
     let mut ended = None;
     for sign in runs.iter().flat_map(|run| signs::signs(body, run)) {
-        // A sign inside a name that was read is a part of it.
+        // A sign inside a name is a part of that name.
         if ended.is_some_and(|ended| sign.at < ended) {
             continue;
         }
@@ -75,30 +79,29 @@ fn named_in(body: &str, runs: &[ProseRun], invited: &[Participant], speaker: &Pa
     found
 }
 
-/// Whom a command means, and the words that follow the names.
+/// The participants that a command means, and the words after their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandNames {
-    /// In the order in which they are named, once each.
+    /// Participants in the order in which they are named, once each.
     pub participants: Vec<ParticipantId>,
-    /// The words behind the names.
+    /// Words after the names.
     pub rest: String,
 }
 
-/// Why a command's names say nobody.
+/// The reason why a command's names are not clear.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameError {
-    /// Nobody here answers to this.
+    /// No participant has this name.
     Nobody(String),
-    /// Several answer to this; their ids.
+    /// Several participants with these ids share this name.
     Several(String, Vec<ParticipantId>),
 }
 
-/// Reads the names at the beginning of some words as mentions are read, with or without `@`.
-/// (Ruling 15.)
+/// Reads the names at the beginning of some words as mentions, with or without `@`. (Ruling 15.)
 ///
 /// # Errors
-/// [`Unclear`] if the words begin without a name, if several bear a name, or if no participant
-/// bears what follows an `@`.
+/// [`Unclear`] if the words begin without a name, if several participants share a name, or if no
+/// participant has the name after an `@`.
 pub fn meant(words: &str, invited: &[Participant]) -> Result<CommandNames, NameError> {
     let mut participants: Vec<ParticipantId> = Vec::new();
     let (mut rest, bearers) = (words.trim(), Bearers::of(invited));
@@ -120,18 +123,19 @@ pub fn meant(words: &str, invited: &[Participant]) -> Result<CommandNames, NameE
     Ok(CommandNames { participants, rest: rest.to_owned() })
 }
 
-/// Reads one name at the beginning of some words, with or without `@`. Returns its only bearer
-/// and the words behind it. (Ruling 15.)
+/// Reads one name at the beginning of some words, with or without `@`. Returns its only bearer and
+/// the words after it. (Ruling 15.)
 ///
 /// # Errors
-/// [`Unclear`] if the words begin without a name, or if several bear it.
+/// [`Unclear`] if the words begin without a name, or if several participants share it.
 pub fn addressed<'a, 'w>(
     words: &'w str,
     among: impl IntoIterator<Item = Bearer<'a>>,
 ) -> Result<(ParticipantId, &'w str), NameError> {
     let words = words.trim();
     let tail = words.strip_prefix(signs::SIGNS).unwrap_or(words);
-    let nobody = || NameError::Nobody(tail.split_whitespace().next().unwrap_or_default().to_owned());
+    let nobody =
+        || NameError::Nobody(tail.split_whitespace().next().unwrap_or_default().to_owned());
     let (ids, length) = named_at(tail, &Bearers::of(among)).ok_or_else(nobody)??;
     match ids.as_slice() {
         [id] => Ok((id.clone(), behind(&tail[length..]))),
@@ -139,8 +143,8 @@ pub fn addressed<'a, 'w>(
     }
 }
 
-/// Returns the only participant whose id or whole nickname this is, with or without `@`, as
-/// mentions are read. Roles, clients and models are not such names.
+/// Returns the only participant with this id or whole nickname, with or without `@`. Roles, clients
+/// and models do not count.
 pub fn called<'a>(
     word: &str,
     among: impl IntoIterator<Item = impl Into<Bearer<'a>>>,
@@ -152,30 +156,30 @@ pub fn called<'a>(
     borne.bearers.first().filter(|_| is_own).map(|bearer| bearer.id.clone())
 }
 
-/// True if two names are the same to mentions.
+/// True if mentions do not distinguish two names.
 pub fn are_same(one: &str, other: &str) -> bool {
     bearers::fold(one) == bearers::fold(other)
 }
 
-/// Splits the words before a cursor at the sign of the name that is being typed there, if a
-/// mention can begin at it. The sign stands at the end of the first part.
+/// Splits the words before a cursor after the sign of the name that is being typed there, if a
+/// mention can begin at that sign.
 pub fn typed(before: &str) -> Option<(&str, &str)> {
     let (at, sign) = before.char_indices().rfind(|(_, c)| signs::SIGNS.contains(c))?;
     signs::may_begin(&before[..at]).then(|| before.split_at(at + sign.len_utf8()))
 }
 
-/// True if a name begins with some letters, as mentions are read.
+/// True if a name begins with some letters, compared as in mentions.
 pub fn begins_with(name: &str, letters: &str) -> bool {
     bearers::fold(name).starts_with(&bearers::fold(letters))
 }
 
-/// Returns the words behind a name, without the sign that ends it.
+/// Returns the words after a name, without the sign that ends it.
 fn behind(rest: &str) -> &str {
     rest.trim_start_matches([',', ':', '，', '：', '、']).trim_start()
 }
 
-/// Returns the participants that the name at the beginning means, and its length, if one stands
-/// there.
+/// Returns the participants that the name at the beginning means, and the length of the name, if
+/// there is one.
 fn named_at(
     words: &str,
     bearers: &Bearers<'_>,
@@ -190,7 +194,7 @@ fn named_at(
     Some(Ok((borne.ids(), borne.length)))
 }
 
-/// Reads the name after a sign and returns its length in bytes, if it is one of a participant.
+/// Reads the name after a sign. Returns the length of the name in bytes, if participants bear it.
 fn resolve(
     sign: &Sign<'_>,
     bearers: &Bearers<'_>,
@@ -204,11 +208,12 @@ fn resolve(
     }
     let Some(borne) = borne else {
         let word = signs::word_of(sign);
-        // Words without spaces behind a name make it no longer than a name can be.
+        // In a script without spaces the word runs on after the name, so it is cut to the longest
+        // name.
         let is_run = word.chars().next().is_some_and(|first| UnspacedScript::of(first).is_some());
         let word = if is_run { cut(word, NAME_BYTES_MAX) } else { word };
         let is_name = (1..=NAME_BYTES_MAX).contains(&word.len());
-        // The person at this computer is in every conversation.
+        // `user` means the local person, who is in every conversation.
         if found.unknown.is_none() && is_name && !are_same(word, ParticipantId::USER) {
             let place = sign.at..sign.from + word.len();
             found.unknown = Some(UnknownName { place, name: word.to_owned() });
@@ -240,11 +245,11 @@ fn resolve(
 pub const PLACES_MAX: usize = 128;
 /// Longest word that is taken for a name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
-/// Most signs that are looked at for a name in code.
+/// Most signs that are read for a name in code.
 const CODE_NAMES_MAX: usize = 64;
 
-/// Finds the participant that a wrong name may have meant: the one with the fewest letters to
-/// change, at most a third of them, or the one whose name goes on with it.
+/// Returns the participant that a wrong name may mean: the one with the fewest letters to change,
+/// at most a third of them, or one whose name continues the word.
 pub fn nearest(
     word: &str,
     invited: &[Participant],
@@ -253,8 +258,8 @@ pub fn nearest(
     nearest_in(word, invited, speaker).map(|(nearest, _)| nearest)
 }
 
-/// Finds the nearest participant, and the bytes of the word that are the wrong name. In a script
-/// without spaces, more words may stand behind it: then it is as long as the name that it may mean.
+/// Returns the nearest participant, and the length of the wrong name in bytes. In a script without
+/// spaces other words may follow it: then it is as long as the name that it may mean.
 pub(crate) fn nearest_in(
     word: &str,
     invited: &[Participant],
@@ -269,8 +274,8 @@ pub(crate) fn nearest_in(
     nearest.map(|(_, one, length)| (one.id.clone(), length))
 }
 
-/// Counts the letters to change from a word, or from its beginning, to a name, with the bytes
-/// of the word that this takes; nothing if there are too many.
+/// Counts the letters to change from a word, or from its beginning, to a name. Returns the count
+/// and the bytes of the word that this takes, or `None` for too many changes.
 fn near(word: &str, name: &str) -> Option<(usize, usize)> {
     let whole = changed(word, name).map(|changes| (changes, word.len()));
     let letters = name.chars().count();
@@ -297,8 +302,8 @@ fn names_of(one: &Participant) -> impl Iterator<Item = &str> {
     names.into_iter().flatten().chain(traits.map(String::as_str))
 }
 
-/// Counts the letters to insert, leave out, replace or swap with the next; nothing if there are
-/// more than `most`.
+/// Counts the letters to insert, leave out, replace or swap with the next. Returns `None` above
+/// `most`.
 fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     if one.len().abs_diff(other.len()) > most {
         return None;
@@ -320,7 +325,8 @@ fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     row.last().copied().filter(|found| *found <= most)
 }
 
-/// Finds the first agent that some words name in code or a quote: such a name does not count.
+/// Returns the first agent that some words name in code or a quote. Such a name does not count as a
+/// mention.
 pub fn named_in_code(
     body: &str,
     invited: &[Participant],

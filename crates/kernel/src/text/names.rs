@@ -1,4 +1,4 @@
-//! Which ids and nicknames are allowed, and which look alike.
+//! Checks ids and nicknames, and compares their looks.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -11,14 +11,14 @@ pub const ID_CHARS_MAX: usize = 64;
 /// Longest nickname, in characters.
 pub const NICKNAME_CHARS_MAX: usize = 64;
 
-/// Names that mean the server, or the person at it: nobody is called so, and nothing that looks
-/// like one of them. (Ruling 6.)
+/// Names of the server and of the local person. A participant may not have one of them, nor a name
+/// that looks like one. (Ruling 6.)
 const RESERVED: [&str; 3] = ["user", "system", "moothall"];
-/// Names that mean everyone. A digit is no letter here: `a11` is somebody's eleventh agent, and
-/// means nobody else.
+/// Names that mean all participants. Digits do not count as letters here: `a11` may be an agent's
+/// eleventh copy.
 const RESERVED_WORDS: [&str; 3] = ["all", "everyone", "here"];
-/// Names by which a reader takes an agent for a person, for themselves or for who runs the server.
-/// People whom the server knows may have them.
+/// Names by which a reader takes an agent for a person, for the reader or for the operator. People
+/// whom the server knows may have them.
 const PEOPLE: [&str; 11] = [
     "you",
     "me",
@@ -32,34 +32,34 @@ const PEOPLE: [&str; 11] = [
     "owner",
     "server",
 ];
-/// Words that mean nobody.
+/// Words that do not name a particular participant.
 const PEOPLE_WORDS: [&str; 6] = ["null", "none", "undefined", "nobody", "anyone", "everybody"];
 
-/// Mentions of these are answered with a hint. (Ruling 15.)
+/// Names for all participants, whose mentions are answered with a hint. (Ruling 15.)
 pub const BROADCAST: [&str; 3] = ["all", "everyone", "here"];
 
-/// The names by which a line claims to be the server's, a person's or meant for everyone.
+/// Returns the names by which a line claims to be the server's, a person's or meant for all.
 pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
     RESERVED.into_iter().chain(RESERVED_WORDS)
 }
 
-/// Why a name was refused.
+/// The reason why a name was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameFault {
-    /// Nothing is left of it.
+    /// The name has no visible characters.
     Empty,
-    /// It is longer than allowed.
+    /// The name is longer than allowed.
     TooLong,
-    /// It holds a character that is not allowed.
+    /// The name has this character, which is not allowed.
     Character(char),
-    /// It means someone else.
+    /// The name is reserved.
     Reserved,
-    /// It looks like a name that means someone else.
+    /// The name looks like this reserved one.
     Resembles(&'static str),
 }
 
 impl NameFault {
-    /// What is wrong, as the end of a sentence that begins with the name.
+    /// Returns the fault as the end of a sentence that begins with the name.
     pub fn explain(self) -> String {
         match self {
             NameFault::Empty => "is empty".into(),
@@ -71,21 +71,21 @@ impl NameFault {
     }
 }
 
-/// Checks a participant id that somebody chooses: as [`check_id`], and it does not pass for a
-/// person or for who runs the server.
+/// Checks a participant id that a caller chooses: as [`check_id`], and that it does not pass for a
+/// person or the operator.
 pub fn check_chosen_id(id: &str) -> Result<(), NameFault> {
     check_id(id)?;
     check_against(id, &PEOPLE, &PEOPLE_WORDS)
 }
 
-/// Checks the id of somebody: one that the server or the conversation knows already, and a
-/// person's, as [`check_id`]; what an agent comes to be called, as [`check_chosen_id`].
+/// Checks the id of a participant: a known one, or a person's, as [`check_id`]; a new agent's as
+/// [`check_chosen_id`].
 pub fn check_name_of(id: &str, is_known: bool) -> Result<(), NameFault> {
     if is_known { check_id(id) } else { check_chosen_id(id) }
 }
 
-/// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, and it does not mean everyone or the
-/// server.
+/// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, and that it does not mean all
+/// participants or the server.
 pub fn check_id(id: &str) -> Result<(), NameFault> {
     if id.is_empty() {
         return Err(NameFault::Empty);
@@ -99,18 +99,18 @@ pub fn check_id(id: &str) -> Result<(), NameFault> {
     check_against(id, &RESERVED, &RESERVED_WORDS)
 }
 
-/// Words between those by which a nickname claims to be a person.
+/// Words that do not change the claim of a nickname to be a person.
 const FILLERS: [&str; 8] = ["the", "a", "an", "real", "true", "your", "our", "only"];
 
-/// Returns the word by which a nickname, or a part of it that stands for itself, claims to be a
-/// person or who runs the server: "ann (person)", "Human operator".
+/// Returns the word by which a nickname, or a separate part of it, claims to be a person or the
+/// operator: "ann (person)", "Human operator".
 fn claimed(name: &str) -> Option<&'static str> {
     let apart = |c: char| "()<>{}|/,;:·—–•=~".contains(c);
     let parts = name.split(apart).flat_map(|part| part.split(" - "));
     parts.filter_map(claimed_whole).next()
 }
 
-/// The same of one part: all its words but fillers are such words.
+/// Returns the word by which one part claims this: all its words except fillers are such words.
 fn claimed_whole(part: &str) -> Option<&'static str> {
     let known = |word: &str| {
         let all = RESERVED.iter().chain(&PEOPLE);
@@ -147,7 +147,7 @@ fn is_name_char(c: char) -> bool {
     !(c.is_control() || is_deceptive(c) || is_blank(c) && c != ' ' || "@[]".contains(c))
 }
 
-/// Whether a reader sees it by itself.
+/// True if a reader sees the character by itself.
 fn is_seen(c: char) -> bool {
     !(c.is_whitespace() || is_blank(c) || is_deceptive(c) || is_combining_mark(c))
 }
@@ -167,17 +167,17 @@ fn check_against(
     }
 }
 
-/// Whether a reader may take one name for the other, without regard to case.
+/// True if a reader may take one name for the other, without regard to case.
 pub fn are_alike(one: &str, other: &str) -> bool {
     NameLook::of(one).is_like(&NameLook::of(other))
 }
 
-/// The look of a name, to compare it with many.
+/// The look of a name, for comparison with many names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameLook([String; 2]);
 
 impl NameLook {
-    /// Computes the look of a name.
+    /// Returns the look of a name.
     pub fn of(name: &str) -> Self {
         Self(looks(name))
     }
@@ -191,7 +191,7 @@ impl NameLook {
 /// Fewest letters of a word that is recognised with digits in place of letters: `m3` is a name.
 const DIGITS_READ_FROM: usize = 4;
 
-/// True if a reader takes a name for this word, digits that stand for letters read as those.
+/// True if a reader takes a name for this word, also with digits in place of letters.
 fn reads_as(name: &str, word: &str) -> bool {
     are_alike(name, word)
         || (word.len() >= DIGITS_READ_FROM
@@ -199,7 +199,7 @@ fn reads_as(name: &str, word: &str) -> bool {
             && ['i', 'l'].iter().any(|one| are_alike(&letters_of(name, *one), word)))
 }
 
-/// A name with the letters for which its digits stand.
+/// Returns a name with the letters for which its digits stand, with `one` for the digit 1.
 fn letters_of(name: &str, one: char) -> String {
     let letter = |c| match c {
         '0' => 'o',
@@ -213,20 +213,21 @@ fn letters_of(name: &str, one: char) -> String {
     name.chars().map(letter).collect()
 }
 
-/// What a name looks like where its case is known, and where it is not: a capital `I` looks like a
-/// small `l`, which a small `i` does not.
+/// Returns two looks of a name, without its case and with it: a capital `I` looks like a small `l`,
+/// which a small `i` does not.
 pub(crate) fn looks(name: &str) -> [String; 2] {
     let seen: String = unicode_skeleton(name).flat_map(char::to_lowercase).collect();
     [skeleton(name), skeleton(&seen)]
 }
 
-/// Two names with the same skeleton look alike to a reader (UTS 39, without regard to case).
+/// Returns the skeleton of a name. Two names with equal skeletons look alike to a reader (UTS 39,
+/// without regard to case).
 ///
-/// Foreign letters are replaced by what they look like before case is folded: a Cyrillic capital
-/// can look like a Latin one whose small letters look nothing alike.
+/// Foreign letters are replaced by their look-alikes before case is folded: a Cyrillic capital can
+/// look like a Latin one although their small letters differ.
 pub fn skeleton(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
-    // Marks that stand in another order are the same name, so they are put into theirs first.
+    // Decomposed first (NFD), so that marks in another order give the same skeleton.
     for c in name.nfd() {
         if c.is_ascii() {
             folded.push(c.to_ascii_lowercase());

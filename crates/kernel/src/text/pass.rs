@@ -1,20 +1,20 @@
-//! How an agent says nothing: `[PASS]`, and only that.
+//! The pass: the output `[PASS]` alone, by which an agent stays silent.
 
 /// The whole output of an agent that stays silent.
 pub const PASS: &str = "[PASS]";
 
 /// True if this output is a pass: `[PASS]` and nothing else. White space, a byte order mark,
-/// emphasis, a closing dot and the case are forgiven, because models write them.
+/// emphasis, a closing dot and the case are ignored, because models write them.
 pub fn is_pass(output: &str) -> bool {
     let (emphasis, rest) = opened(output);
     let Some((word, end)) = rest.split_at_checked(PASS.len()) else { return false };
     word.eq_ignore_ascii_case(PASS) && closes(end.trim_end_matches(is_blank), emphasis)
 }
 
-/// Longest beginning of an answer that is held back, in bytes: blanks may go on for ever.
+/// Longest beginning of an answer that is held back, in bytes. Blanks may never end.
 const HELD_BYTES_MAX: usize = 1024;
 
-/// True if streamed text could still turn out to be a pass, and so must be held back.
+/// True if streamed text may still become a pass, and must be held back.
 pub fn may_become_pass(partial: &str) -> bool {
     if partial.len() > HELD_BYTES_MAX {
         return false;
@@ -30,20 +30,20 @@ pub fn may_become_pass(partial: &str) -> bool {
         && end.chars().all(|c| c == '.' || emphasis.contains(c))
 }
 
-/// The emphasis that the text begins with, and the text after it.
+/// Returns the emphasis at the beginning of a text, and the text after it.
 fn opened(text: &str) -> (&str, &str) {
     let text = text.trim_start_matches(is_blank);
     let rest = text.trim_start_matches(['*', '_']);
     (&text[..text.len() - rest.len()], rest)
 }
 
-/// True if this closes the emphasis, with at most one dot inside or behind it.
+/// True if `end` closes the emphasis, with at most one dot inside or after it.
 fn closes(end: &str, emphasis: &str) -> bool {
     let marks = end.strip_prefix('.').or_else(|| end.strip_suffix('.')).unwrap_or(end);
     marks.chars().eq(emphasis.chars().rev())
 }
 
-/// A byte order mark is not white space to Unicode, but as invisible.
+/// True for white space, and for the byte order mark, which Unicode does not count as white space.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }

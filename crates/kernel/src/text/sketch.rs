@@ -4,26 +4,27 @@ use serde::{Deserialize, Serialize};
 
 /// Words of a text that a sketch keeps: those with the smallest hashes.
 const WORDS_KEPT: usize = 32;
-/// Bytes of a text that are looked at.
+/// Bytes of a text that are read.
 const BYTES_MAX: usize = 16 * 1024;
 /// Share of common words, in hundredths, from which a text is part of another.
 const PART: usize = 50;
-/// The same of two texts of which each has more words than a sketch keeps.
+/// Share of common words, in hundredths, from which two texts match that both have more words than
+/// a sketch keeps.
 const LONG: usize = 90;
 
-/// A text as far as it is compared with others.
+/// A fingerprint of a text, for comparison with other texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sketch {
     /// Hash of all words in their order.
     whole: u64,
     /// Hashes of different words, sorted: the smallest ones.
     words: Vec<u32>,
-    /// The same without words that are numbers.
+    /// Hashes without the words that are numbers, sorted: the smallest ones.
     plain: Vec<u32>,
 }
 
 impl Sketch {
-    /// Sketches a text. Case, punctuation and spacing make no difference.
+    /// Returns the sketch of a text. Case, punctuation and spacing make no difference.
     pub fn of(text: &str) -> Self {
         let text = super::cut(text, BYTES_MAX);
         let folded: Vec<String> = text
@@ -32,7 +33,7 @@ impl Sketch {
             .map(str::to_lowercase)
             .collect();
         if folded.is_empty() {
-            // A text of signs alone is compared to the letter.
+            // A text without letters and digits is compared character by character.
             let (whole, word) = (hash([text.trim()].into_iter()), hash_word(text.trim()));
             return Self { whole, words: vec![word], plain: vec![word] };
         }
@@ -44,7 +45,7 @@ impl Sketch {
         }
     }
 
-    /// True if one text is the other, or is the other with some words more.
+    /// True if the texts are equal, or one of them is the other with some words more.
     pub fn repeats(&self, other: &Sketch) -> bool {
         if self.whole == other.whole {
             return true;
@@ -52,14 +53,15 @@ impl Sketch {
         are_part(&self.words, &other.words)
     }
 
-    /// True if one text repeats the other but for numbers. Reports of two programs may: this says
-    /// something only of texts that come within seconds.
+    /// True if one text repeats the other except for numbers. Reports of two programs may do so
+    /// too, so the result only means something for texts within seconds of each other.
     pub fn resembles(&self, other: &Sketch) -> bool {
         !self.plain.is_empty() && are_part(&self.plain, &other.plain)
     }
 }
 
-/// True if one list of words is most of the other and all of it stands there.
+/// True if one list of words contains the other and both share at least half of all words. For long
+/// lists a high share of common words is enough.
 fn are_part(one: &[u32], other: &[u32]) -> bool {
     let (common, all) = overlap(one, other);
     let are_long = one.len() == WORDS_KEPT && other.len() == WORDS_KEPT;
@@ -68,7 +70,7 @@ fn are_part(one: &[u32], other: &[u32]) -> bool {
     (are_long || is_part) && common * 100 >= all * share
 }
 
-/// Counts the elements that two sorted lists have in common, and those in either.
+/// Counts the elements in both of two sorted lists, and those in either.
 fn overlap(one: &[u32], other: &[u32]) -> (usize, usize) {
     let common = one.iter().filter(|word| other.binary_search(word).is_ok()).count();
     (common, one.len() + other.len() - common)

@@ -1,80 +1,80 @@
-//! Slash commands: one grammar and one help text for every surface. Carrying them out is the
-//! engine's business.
+//! Slash commands: one grammar and one help text for every surface. The engine carries them out.
 
 use serde_json::Value;
 
-/// A command, understood.
+/// A parsed command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Slash {
-    /// Make this conversation a group of these agents, under `hybrid`.
+    /// Makes this conversation a group of these agents, under `hybrid`.
     GroupCreate(Vec<String>),
-    /// Invite one more agent.
+    /// Invites one more agent.
     GroupAdd(String),
-    /// Remove an agent: its name.
+    /// Removes the agent with this name.
     GroupRemove(String),
-    /// Say who is here and what the settings are.
+    /// Shows the participants and the settings.
     GroupList,
-    /// Remove all agents and answer only when addressed.
+    /// Removes all agents and returns to the plain policy, under which only addressed agents
+    /// answer.
     GroupDissolve,
-    /// Change one setting.
+    /// Changes one setting.
     GroupConfig {
-        /// The key, as in a policy object.
+        /// Key of the setting, as in a policy object.
         key: String,
-        /// Its value.
+        /// New value of the setting.
         value: Value,
     },
-    /// Have these agents answer these words, one after the other, and nobody else.
+    /// Has only these agents answer these words, one after the other.
     Ask {
-        /// Their names; without `--` the words begin where the names end.
+        /// Names of the agents. Without `--` the words begin after the last name.
         names: String,
-        /// The words after `--`.
+        /// Words after `--`.
         text: Option<String>,
     },
-    /// Invite somebody.
+    /// Invites a participant.
     Invite {
-        /// The registry's name for it.
+        /// Name of the client in the registry.
         client: String,
         /// `key=value` pairs: `id`, `model`, `nickname`, `roles`.
         options: Vec<(String, String)>,
     },
-    /// Remove somebody: the name.
+    /// Removes the participant with this name.
     Uninvite(String),
-    /// These may not speak: their names.
+    /// Mutes the participants with these names.
     Mute(String),
-    /// These may speak again: their names.
+    /// Unmutes the participants with these names.
     Unmute(String),
-    /// Agents stand still.
+    /// Pauses the agents.
     Pause,
-    /// Agents go on, guards are lifted.
+    /// Resumes the agents and lifts a guard's hold.
     Resume,
-    /// Cancel everything that runs or waits.
+    /// Cancels all turns and clears the queue.
     Stop,
-    /// End one's own turn, or hand the talking piece on.
+    /// Ends the caller's own turn, or hands the talking piece on, to this name if given.
     Pass(Option<String>),
-    /// Other rules.
+    /// Chooses another policy. The flag confirms the end of an open gathering.
     Policy(String, bool),
-    /// Another title.
+    /// Changes the title.
     Rename(String),
-    /// Take no more messages.
+    /// Archives the conversation.
     Archive,
-    /// Take messages again.
+    /// Opens the conversation again.
     Unarchive,
-    /// Say who was asked about the latest message, and what came of it.
+    /// Shows which agents were asked about the latest message, with the outcomes.
     Why,
-    /// Say what can be said.
+    /// Shows the help.
     Help,
 }
 
 /// One line of the help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandHelp {
-    /// The words that name the command.
+    /// Name of the command with its slash.
     pub name: &'static str,
-    /// What follows them; square brackets mean that it can be left out.
+    /// Arguments after the name. Square brackets mark optional ones.
     pub arguments: &'static str,
-    /// What it does, in one sentence.
+    /// Effect of the command, in one sentence.
     pub does: &'static str,
-    /// An example that can be typed as it stands.
+    /// Example that can be typed as it is.
     pub example: &'static str,
 }
 
@@ -87,7 +87,7 @@ const fn usage(
     CommandHelp { name, arguments, does, example }
 }
 
-/// Every command, in the order in which help shows them.
+/// All commands, in the order in which help shows them.
 pub const COMMANDS: [CommandHelp; 21] = [
     usage(
         "/ask",
@@ -145,7 +145,7 @@ pub const COMMANDS: [CommandHelp; 21] = [
 /// Most characters of an unknown command that are repeated.
 const SHOWN_CHARS_MAX: usize = 40;
 
-/// The help text, one line for each command.
+/// Returns the help text, one line for each command.
 pub fn help() -> String {
     COMMANDS
         .iter()
@@ -153,15 +153,15 @@ pub fn help() -> String {
         .collect()
 }
 
-/// Whether some text is meant as a command.
+/// True if a text is meant as a command.
 pub fn is_command(text: &str) -> bool {
     text.trim_start()
         .strip_prefix('/')
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Returns the words to say of a line that begins like a command with one slash too many: the
-/// doubled slash says that it is none.
+/// Returns the words of a line. If it begins like a command with a doubled slash, it is meant as
+/// words, and one slash is removed.
 pub fn words(text: &str) -> &str {
     text.strip_prefix('/').filter(|rest| rest.starts_with('/') && is_command(rest)).unwrap_or(text)
 }
@@ -173,10 +173,10 @@ pub fn named_by(text: &str) -> Option<&'static str> {
     names.into_iter().find(|name| *name == word)
 }
 
-/// Understands a command.
+/// Parses a command.
 ///
 /// # Errors
-/// One useful line: the nearest command's usage and an example.
+/// One line with the nearest command's usage and an example.
 pub fn parse(text: &str) -> Result<Slash, String> {
     let text = text.trim();
     let (name, rest) = split_word(text);
@@ -253,7 +253,7 @@ fn parse_invite(rest: &str) -> Option<Slash> {
     Some(Slash::Invite { client: bare(client)?, options: options? })
 }
 
-/// Words separated by spaces; double quotes keep spaces inside a word.
+/// Splits a text at spaces. Double quotes keep spaces inside a word.
 fn split_quoted(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -273,7 +273,7 @@ fn split_word(text: &str) -> (&str, &str) {
     (word, rest.trim())
 }
 
-/// What stands before and after `--`.
+/// Returns the text before and after `--`.
 fn split_words(text: &str) -> (&str, Option<String>) {
     match text.split_once("--") {
         Some((before, after)) => {
@@ -283,7 +283,7 @@ fn split_words(text: &str) -> (&str, Option<String>) {
     }
 }
 
-/// A name without what people write around it, if anything is left.
+/// Returns a name without the `@` and the comma around it, if anything is left.
 fn bare(word: &str) -> Option<String> {
     let name = word.trim().trim_start_matches('@').trim_end_matches(',').trim();
     (!name.is_empty()).then(|| name.to_owned())
@@ -293,7 +293,7 @@ fn names(text: &str) -> Vec<String> {
     text.split_whitespace().filter_map(bare).collect()
 }
 
-/// Words in which there are names.
+/// Returns the words if there are names in them.
 fn named(rest: &str) -> Option<String> {
     (!names(rest).is_empty()).then(|| rest.trim().to_owned())
 }
@@ -306,7 +306,7 @@ fn one(rest: &str) -> Option<String> {
     names(rest).into_iter().next().filter(|_| names(rest).len() == 1)
 }
 
-/// The name of a policy, and `confirm` if the gathering that it ends may end.
+/// Reads the name of a policy, and `confirm` if the gathering that it ends may end.
 fn policy(rest: &str) -> Option<Slash> {
     match &names(rest)[..] {
         [name] => Some(Slash::Policy(name.clone(), false)),
@@ -425,7 +425,7 @@ mod tests {
         assert!(parse("/tmp/x is full").unwrap_err().ends_with("//tmp/x"));
     }
 
-    /// The names that a command gives.
+    /// Returns the names in a command.
     fn named(slash: &Slash) -> Vec<&str> {
         match slash {
             Slash::GroupCreate(names) => names.iter().map(String::as_str).collect(),

@@ -1,9 +1,9 @@
-//! Tells what a model thinks from what it says, by the tags at the beginning of its answer.
+//! Separates a model's thoughts from its words, by the tags at the beginning of its answer.
 //!
 //! Servers without a parser for a model's thoughts send them in the answer. Only the beginning is
-//! looked at: a tag behind the first word, or in code, is something that the model says.
+//! read: a tag after the first word, or in code, belongs to the words.
 
-/// Tags that open thoughts, with those that close them.
+/// Tags that open thoughts, with the tags that close them.
 const TAGS: &[(&str, &[&str])] = &[
     ("<think>", &["</think>"]),
     ("<thinking>", &["</thinking>"]),
@@ -24,10 +24,10 @@ const TAGS: &[(&str, &[&str])] = &[
     ("<|channel|>commentary<|message|>", HARMONY),
 ];
 
-/// The ways in which a channel of thoughts is left.
+/// Tags that close a channel of thoughts.
 const HARMONY: &[&str] = &["<|end|>", "<|start|>", "<|channel|>final<|message|>"];
 
-/// Marks between thoughts and words, which are neither.
+/// Marks between thoughts and words, which belong to neither.
 const MARKS: &[&str] = &[
     "<|start|>assistant",
     "assistant<|channel|>final<|message|>",
@@ -36,44 +36,44 @@ const MARKS: &[&str] = &[
     "<|START_RESPONSE|>",
 ];
 
-/// Marks behind words that such a mark stood before.
+/// Marks after words that began with such a mark.
 const TAILS: &[&str] = &["<|return|>", "<|end|>", "<|end_of_solution|>", "<|END_RESPONSE|>"];
 
-/// Closing marks of models whose opening one their server swallows.
+/// Closing marks of models whose opening mark is swallowed by their server.
 const UNOPENED: &[&str] = &["assistantfinal"];
 
-/// Longest beginning that is held back, in bytes: white space may go on for ever.
+/// Longest beginning that is held back, in bytes. White space may never end.
 const START_BYTES_MAX: usize = 1024;
 /// Longest tag, in bytes.
 const TAG_BYTES_MAX: usize = 48;
 
-/// A part of an answer, told apart.
+/// A part of an answer, separated into words and thoughts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerPart {
-    /// The part that the model says.
+    /// Words for the conversation.
     pub words: String,
-    /// The part that the model thinks.
+    /// Thoughts of the model.
     pub thoughts: String,
 }
 
-/// Tells the thoughts in a streamed answer from its words.
+/// The separation of thoughts and words in a streamed answer.
 #[derive(Clone, Debug)]
 pub struct Splitter {
     label: Option<String>,
     place: PiecePlace,
-    /// Text of which more is needed to tell what it is, behind what was told of it.
+    /// Text whose kind is not known yet, after text that was returned already.
     held: String,
-    /// Bytes of it that were told.
+    /// Bytes of `held` that were returned already.
     told: usize,
-    /// Something was cut before the words, and the space behind it goes too.
+    /// True if something before the words was cut: then the space after it is cut too.
     cut: bool,
-    /// A mark stood before the words, and another may stand behind them.
+    /// True if a mark stood before the words: then another may stand after them.
     marked: bool,
-    /// Bytes of the held text in which no closing tag begins, but for the last few.
+    /// Bytes of `held` already searched for a closing tag. One may still begin in the last few.
     searched: usize,
 }
 
-/// The place of the next piece.
+/// The place of the next piece in the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PiecePlace {
     Start,
@@ -84,9 +84,8 @@ enum PiecePlace {
 }
 
 impl Splitter {
-    /// Begins an answer of a participant with this name, whose `[name]` before it is cut too:
-    /// models copy the label that the others have. An answer of a model that is `opened` begins
-    /// inside of thoughts.
+    /// Starts an answer of the participant `name`. A `[name]` before the answer is cut too, because
+    /// models copy the labels of other messages. An `opened` answer begins inside thoughts.
     pub fn new(name: &str, opened: bool) -> Self {
         let label =
             (!name.is_empty() && !name.eq_ignore_ascii_case("pass")).then(|| format!("[{name}]"));
@@ -95,17 +94,17 @@ impl Splitter {
         Self { label, place, held, told: 0, cut: false, marked: false, searched: 0 }
     }
 
-    /// Takes the next piece. Returns what can be told of it by now.
+    /// Takes the next piece. Returns the text whose kind is known by now.
     pub fn push(&mut self, piece: &str) -> AnswerPart {
         let mut heard = AnswerPart::default();
         self.held.push_str(piece);
         while self.step(&mut heard) {}
-        // Once for a piece: it may hold many tags.
+        // Once for each piece, because a piece may have many tags.
         self.held.drain(..std::mem::take(&mut self.told));
         heard
     }
 
-    /// Ends the answer. Thoughts that are not closed stay thoughts, unless only the template has
+    /// Ends the answer. Thoughts without a closing tag stay thoughts, unless only the template
     /// opened them.
     pub fn end(&mut self) -> AnswerPart {
         let held = std::mem::take(&mut self.held);
@@ -121,7 +120,7 @@ impl Splitter {
         }
     }
 
-    /// Moves on by one tag. False if more text is needed.
+    /// Moves on by one tag. Returns false if more text is needed.
     fn step(&mut self, heard: &mut AnswerPart) -> bool {
         match self.place {
             PiecePlace::Start => self.start(),
@@ -152,19 +151,19 @@ impl Splitter {
         }
     }
 
-    /// Returns the text that was not told.
+    /// Returns the held text that was not returned yet.
     fn rest(&self) -> &str {
         &self.held[self.told..]
     }
 
-    /// Tells the text but for its last bytes.
+    /// Returns the rest of the held text except its last `tail` bytes.
     fn tell_but(&mut self, tail: usize) -> &str {
         let end = self.held.len() - tail;
         let from = std::mem::replace(&mut self.told, end);
         &self.held[from..end]
     }
 
-    /// Looks at the beginning of the words.
+    /// Reads the beginning of the words. Returns false if more text is needed.
     fn start(&mut self) -> bool {
         let text = self.rest().trim_start_matches(is_blank);
         let begins_at = self.held.len() - text.len();
@@ -174,7 +173,7 @@ impl Splitter {
             self.cut = true;
             return true;
         }
-        // A name in brackets may be the words of a link.
+        // A name in brackets may be the text of a Markdown link.
         let is_label = |label: &&str| {
             text.strip_prefix(label).is_some_and(|rest| !rest.starts_with(['(', '[']))
         };
@@ -203,7 +202,7 @@ impl Splitter {
         true
     }
 
-    /// Leaves thoughts by a closing tag at this place.
+    /// Leaves the thoughts by a closing tag at `at`.
     fn leave(&mut self, at: usize, tag: &str) -> bool {
         self.told += at + tag.len();
         self.marked |= MARKS.contains(&tag);
@@ -213,7 +212,7 @@ impl Splitter {
     }
 }
 
-/// Tells the thoughts in a whole answer from its words.
+/// Separates the thoughts in a whole answer from its words.
 pub fn split(answer: &str, name: &str) -> AnswerPart {
     let mut splitter = Splitter::new(name, false);
     let heard = splitter.push(answer);
@@ -221,7 +220,7 @@ pub fn split(answer: &str, name: &str) -> AnswerPart {
     AnswerPart { words: heard.words + &last.words, thoughts: heard.thoughts + &last.thoughts }
 }
 
-/// A byte order mark is not white space to Unicode, but as invisible.
+/// True for white space, and for the byte order mark, which Unicode does not count as white space.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
@@ -230,7 +229,7 @@ fn begins(text: &str, with: &str) -> bool {
     text.get(..with.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(with))
 }
 
-/// The first of these tags in a text, and its place.
+/// Returns the first of these tags in a text, with its place.
 fn earliest<'t>(
     text: &str,
     tags: impl Iterator<Item = &'t &'static str>,
@@ -238,7 +237,7 @@ fn earliest<'t>(
     let tags: Vec<&str> = tags.copied().collect();
     let firsts: Vec<char> =
         tags.iter().filter_map(|tag| tag.chars().next()).map(|c| c.to_ascii_lowercase()).collect();
-    // The rest of the text is not read: it may hold many more.
+    // Stops at the first tag, because the rest of the text may have many more.
     let places = text.match_indices(|c: char| firsts.contains(&c.to_ascii_lowercase()));
     places.map(|(at, _)| at).find_map(|at| {
         let here = tags.iter().filter(|tag| begins(&text[at..], tag));
@@ -246,12 +245,12 @@ fn earliest<'t>(
     })
 }
 
-/// The place from which a text is searched again, after these bytes of it were.
+/// Returns the place from which a text is searched again, if its first bytes were searched before.
 fn open_start(text: &str, searched: usize) -> usize {
     text.floor_char_boundary(searched.saturating_sub(TAG_BYTES_MAX))
 }
 
-/// The length of the end of a text with which one of these tags may begin.
+/// Returns the length of the end of a text with which one of these tags may begin.
 fn open_end(text: &str, tags: &[&str]) -> usize {
     let longest = tags.iter().map(|tag| tag.len()).max().unwrap_or_default();
     let ends = text.char_indices().rev().map(|(at, _)| &text[at..]);

@@ -1,16 +1,16 @@
-//! What a gathering promises, one test for each promise, in a time that the tests turn on.
+//! The promises of a gathering, one test for each promise. The tests move the clock.
 
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Usage};
-use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
+use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::{SeatRole, Runtime};
+use moothall_kernel::participant::{Runtime, SeatRole};
 use moothall_kernel::view::Viewer;
 
 use super::{Table, plan};
 
-/// A gathering of two terminals and a person, with a terminal as its harvester.
+/// Opens a gathering of two terminals and a person, with a terminal as its harvester.
 fn circle(hearing: DeliveryMode) -> Table {
     let mut table = Table::new();
     table.invite("ann", 1, SeatRole::Speaker, Some(Runtime::TERMINAL));
@@ -21,7 +21,7 @@ fn circle(hearing: DeliveryMode) -> Table {
     table
 }
 
-/// What somebody is typed for the turn that it has now; the turn runs then.
+/// Starts the turn that a participant has now, and returns its prompt.
 fn prompted(table: &mut Table, id: &str) -> Option<String> {
     let id = ParticipantId::new(id);
     let (turn, _) = table.start_of(&id)?;
@@ -50,13 +50,13 @@ fn passes(table: &mut Table, id: &str) {
         reply_to: None,
         at_once: false,
     });
-    // The pass of a terminal at work takes effect when its turn ends.
+    // The pass of a working terminal takes effect when its turn ends.
     if table.holder() == Some(id.into()) {
         answers(table, id, "");
     }
 }
 
-/// The clock goes on by so many seconds, second by second.
+/// Advances the clock by `seconds`, second by second.
 fn after(table: &mut Table, seconds: u32) {
     for _ in 0..seconds {
         table.now += 1000;
@@ -150,7 +150,7 @@ fn heartbeat_prompts_are_injected_into_the_speaking_agents_session_at_configured
     assert!(beat.contains("after you Bob (2), Mo (3);"), "{beat}");
     assert!(beat.contains("Is your thread still alive? Continue, pivot, or pass."), "{beat}");
     assert_eq!(prompted(&mut table, "bob"), None, "beats are the holder's alone");
-    // A beat that comes while the holder is busy counts, and nothing is typed.
+    // A beat during the holder's turn counts, but grants no turn.
     after(&mut table, 61);
     assert_eq!(table.state.gathering().unwrap().tenure.as_ref().unwrap().beats, 2);
     assert_eq!(table.state.open_turns().count(), 1);
@@ -169,7 +169,7 @@ fn the_final_beat_delivers_a_graceful_close_prompt() {
     assert!(last.ends_with("Your turn is up. What would you like to say last?\n"), "{last}");
     answers(&mut table, "ann", "that is all");
     assert_eq!(table.holder(), Some("bob".into()), "the last word hands the piece on");
-    // Whoever stays silent has the piece until the grace is over.
+    // A silent holder keeps the piece until its grace ends.
     answers(&mut table, "bob", "a thought");
     after(&mut table, 3 * 61 + 21);
     assert_eq!(table.holder(), Some("mo".into()));

@@ -1,5 +1,5 @@
 //! Gatherings under generated speech and generated trouble: no words pass the piece by accident,
-//! and whatever the speakers do, the close is reached.
+//! and every gathering reaches its close.
 #![allow(clippy::unwrap_used)]
 
 mod criteria;
@@ -11,13 +11,13 @@ use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite,
 };
 use moothall_kernel::event::RecordedEvent;
-use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
+use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
-use moothall_kernel::participant::{AgentFacts, SeatRole, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Profile, Runtime, SeatRole};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// Chance that is the same for the same seed (SplitMix64).
+/// A random generator that repeats for the same seed (SplitMix64).
 struct Chance(u64);
 
 impl Chance {
@@ -41,7 +41,7 @@ impl Chance {
     }
 }
 
-/// A conversation, the time, and what is known beside it.
+/// A conversation, the time, and the facts.
 #[derive(Clone)]
 struct Table {
     state: Conversation,
@@ -96,7 +96,7 @@ impl Table {
         Some(self.state.gathering()?.tenure.as_ref()?.holder.clone())
     }
 
-    /// The turn that runs now of somebody, or could.
+    /// Starts a participant's turn if it waits. Returns the running turn and its attempt.
     fn start_of(&mut self, id: &ParticipantId) -> Option<(TurnNo, u32)> {
         let due = self.state.duties().run;
         let run = due
@@ -111,7 +111,7 @@ impl Table {
     }
 }
 
-/// A gathering of this length.
+/// Returns the plan of a gathering of this length.
 fn plan(breath: [u32; 3], beats_per_turn: u32, hearing: DeliveryMode) -> GatheringPlan {
     GatheringPlan {
         rhythm: "daily".into(),

@@ -1,15 +1,15 @@
-//! What hands the piece on and what does not: generated speech, labelled by the grammar that makes
-//! it.
+//! Words that hand the piece on and words that do not: generated speech, labelled by the grammar
+//! that makes it.
 
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Usage};
-use moothall_kernel::gathering::{GatheringEvent, DeliveryMode};
+use moothall_kernel::gathering::{DeliveryMode, GatheringEvent};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::{SeatRole, Runtime};
+use moothall_kernel::participant::{Runtime, SeatRole};
 
 use super::{Chance, Table};
 
-/// What a contribution does with the piece, as the grammar below labels it.
+/// The effect of a contribution on the piece, as the grammar below labels it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Passes {
     No,
@@ -68,7 +68,7 @@ const DIRECTIVES: [(&str, Passes); 22] = [
     ("I pass the piece to Cyd.", Passes::To("cyd")),
     ("passing to Cyd", Passes::To("cyd")),
     ("Passing to Bob.", Passes::To("bob")),
-    // Nobody gets it whom the words name: it goes on in order, with a note.
+    // The named member does not get the piece: it goes on in order, with a note.
     ("I pass to Hal", Passes::Next),
     ("I pass to Ann", Passes::Next),
     ("passing to Hal.", Passes::Next),
@@ -78,7 +78,7 @@ const DIRECTIVES: [(&str, Passes); 22] = [
     ("Thanks. I pass. 🙂", Passes::Next),
 ];
 
-/// Passes as models write them, and the whole messages that only look like one. The holder is Ann,
+/// Passes as models write them, and whole messages that only look like a pass. The holder is Ann,
 /// the next is Bob.
 const FORMS: [(&str, Passes); 92] = [
     ("**I pass**", Passes::Next),
@@ -175,7 +175,7 @@ const FORMS: [(&str, Passes); 92] = [
     ("And so I pass to Cyd", Passes::No),
 ];
 
-/// A contribution, and what it does: its last line counts, apart from blank ones.
+/// Returns a contribution and its effect: its last line counts, apart from blank ones.
 fn transcript(chance: &mut Chance) -> (String, Passes) {
     let (mut lines, mut passes) = (Vec::new(), Passes::No);
     for _ in 0..=chance.below(6) {
@@ -232,7 +232,7 @@ fn early_pass_is_detected_and_mentions_of_passing_are_not() {
             Passes::Next => Some(None),
             Passes::To(id) => Some(Some(ParticipantId::new(id))),
         };
-        // Blank words are a pass of the turn.
+        // Blank words pass the turn.
         let blank = words.trim().is_empty();
         assert!(blank || found == expected, "{words:?}: {found:?} in place of {expected:?}");
         counts[usize::from(expected.is_some()) + usize::from(expected.flatten().is_some())] += 1;

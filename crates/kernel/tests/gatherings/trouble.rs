@@ -1,4 +1,4 @@
-//! Whatever twelve speakers do, or leave undone, the close is reached.
+//! Every gathering reaches its close, under any behaviour of twelve speakers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,25 +6,25 @@ use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Pos
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::gathering::DeliveryMode;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{Kind, SeatRole, Runtime};
+use moothall_kernel::participant::{Kind, Runtime, SeatRole};
 use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::time::Millis;
 
 use super::{Chance, Table};
 
-/// How a member behaves.
+/// The behaviour of a member.
 #[derive(Clone, Copy)]
 enum Way {
     Speaks,
     Passes,
     Fails,
-    /// It begins its turn and nothing comes of it.
+    /// The member starts its turn and never ends it.
     Hangs,
-    /// It never begins its turn.
+    /// The member never starts its turn.
     Absent,
-    /// Its turn is lost again and again.
+    /// The member's turn is lost again and again.
     Lost,
-    /// It asks a person something that nobody answers, and goes on with nothing after that.
+    /// The member asks a person, gets no answer, and never ends its turn.
     Asks,
 }
 
@@ -35,7 +35,7 @@ const NAMES: [&str; 12] = [
     "alma", "bert", "cleo", "dora", "egon", "fred", "gina", "hugo", "ivan", "jane", "kurt", "lena",
 ];
 
-/// What happens in one step: somebody does what is their way, or time passes.
+/// Runs one step: a member behaves in its way, or time passes.
 fn step(
     table: &mut Table,
     (ways, leaving): (&[Way], u64),
@@ -108,7 +108,7 @@ fn act(
     }
 }
 
-/// To the next moment at which something is due, or a little before it.
+/// Advances the clock to the next due time, or to just before it.
 fn wait(table: &mut Table, chance: &mut Chance) {
     let Some(due) = table.state.duties().wake_at else { return };
     let due = due.millis();

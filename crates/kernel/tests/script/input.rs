@@ -1,27 +1,27 @@
-//! What a script line can ask for.
+//! The commands of a script line.
 //!
 //! ```text
 //! open hybrid cooldown_seconds=0          create the conversation (policy and settings)
 //! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x number=1 part=speaker
-//!        principal=agent (what the server knows it as)
+//!        principal=agent (its kind on the server)
 //! user: words            codex -> writer: words
 //!                        (agents answer their running turn, otherwise they post)
-//! user asks a b: words   the same, and just these answer, one after the other
+//! user asks a b: words   the same, and only these answer, one after the other
 //! user ^7: words         the same as a reply to the message at 7; `preview ^7 words` too
-//! user?: words           words of somebody who says that they are the user, and proves nothing;
+//! user?: words           words of a caller who claims to be the user, without proof;
 //!                        `by user?: …` too
-//! post codex: words      words of an agent that nobody asked for
+//! post codex: words      words of an agent that answer no turn
 //! post codex -> a: words · post codex for a,b: words   to a; for a and b alone
 //! elsewhere codex: words  words of an agent in another conversation of the hall
 //! user at codex: words   words that a person typed in codex's own terminal
 //! typed codex but a,b: words   the same, which a and b hear in another conversation
 //! bind link:a,b          hold a key
-//! reads a b             (they are here and take no turns)
-//! gone a b              (they left, and nobody waits any more)
-//! hesitates codex         it takes turns up and does not begin them; `looks codex` shows it what
-//!                        came since, and `begins codex` begins the next one with what it has seen
-//! shown codex WORDS       (what people were shown of its answer by now)
-//! thought codex WORDS     (what its model thought) · ended codex length (its model's ending)
+//! reads a b             (they are present and take no turns)
+//! gone a b              (they left, and their turns fail)
+//! hesitates codex         takes turns up without starting them; `looks codex` shows it the events
+//!                        since, and `begins codex` starts the next one with what it has seen
+//! shown codex WORDS       (the part of its answer that people were shown so far)
+//! thought codex WORDS     (thoughts of its model) · ended codex length (its model's ending)
 //! printed codex WORDS     (by its program, so far)
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
@@ -36,18 +36,18 @@
 //! ask:p2 codex ls · allow:p2 user yes         the same about a second one
 //! ask-start codex claude --model x · start-done claude-2 · start-fails why
 //! writer sums 12: words  a summary of what took effect up to 12
-//!                        (`12@9`: made of what stood in the log at 9)
+//!                        (`12@9`: made from the log as it was at 9)
 //! budget hall turns=3 unattended=2 money=500
 //!                        limits of hall, conversation, agent or principal (money in millionths)
 //! raise turns=2 micros=100 for=3600            raises the conversation's budget
 //! codex spends 400: words                      an answer with its cost
 //! erase 12               erases the words at 12
-//! prompt codex           shows what codex is told (`whole`: with a transcript; `memory`: what a
-//!                        model's history is rebuilt from)
-//! preview words          who would answer
-//! why 7                  why the message at 7 asked no agent, or what it waits for
-//! pending 7              which answers to the message at 7 are still to come
-//! by codex: …            any control in somebody else's name
+//! prompt codex           shows the prompt of codex (`whole`: with a transcript; `memory`: the
+//!                        history from which a model's memory is rebuilt)
+//! preview words          the agents that would answer
+//! why 7                  the reason why the message at 7 asked no agent, or what it waits for
+//! pending 7              the answers to the message at 7 that are still to come
+//! by codex: …            any control in another name
 //! ```
 
 use std::collections::BTreeSet;
@@ -59,9 +59,9 @@ use moothall_kernel::command::{
 };
 use moothall_kernel::compose::{Material, Prompt, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Cause, Event, Fault, Recipient, Usage};
-use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
+use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
-use moothall_kernel::participant::{AgentFacts, Kind, SeatRole, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, Kind, Profile, Runtime, SeatRole};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, WithdrawalReason};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Draft;
@@ -222,7 +222,9 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         .state
         .open_turns()
         .find(|turn| turn.participant.as_str() == speaker && turn.running.is_some());
-    let command: Command = match running.filter(|_| asked && to == Recipient::All && reply_to.is_none()) {
+    let command: Command = match running
+        .filter(|_| asked && to == Recipient::All && reply_to.is_none())
+    {
         Some(turn) => EngineCommand::Finished {
             turn: turn.no,
             attempt: turn.attempt,
@@ -238,7 +240,7 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
     Ok(())
 }
 
-/// What stands at `^7`, as the host looks it up.
+/// Returns the message at `^7`, as the host looks it up.
 fn said_at(player: &Player, place: &str) -> Result<Cause, String> {
     let seq = Seq(place.trim_start_matches('^').parse().map_err(|_| "bad place")?);
     let recorded =
@@ -256,7 +258,7 @@ fn said_at(player: &Player, place: &str) -> Result<Cause, String> {
     })
 }
 
-/// `ann?` is somebody who says that they are ann.
+/// Returns the actor of a name. `ann?` only claims to be ann.
 fn speaking(name: &str) -> Actor {
     name.strip_suffix('?').map_or_else(|| Actor::named(name), Actor::unproven)
 }
@@ -420,7 +422,7 @@ fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What a runtime that rebuilds its memory has to do so.
+/// Returns the material from which a runtime rebuilds its memory.
 fn memory(prompt: &Prompt) -> String {
     let summary = prompt
         .summary
@@ -429,7 +431,7 @@ fn memory(prompt: &Prompt) -> String {
     summary.chain(prompt.history.iter().map(|told| told.line.clone())).collect()
 }
 
-/// Prints the reason for which a message asked no agent, or the thing for which it waits.
+/// Prints the reason why a message asked no agent, or the thing that it waits for.
 fn why(player: &Player, place: &str, out: Out<'_>) -> Result<(), String> {
     let seq = Seq(place.parse().map_err(|_| format!("{place} is not a place"))?);
     let mut silences = Silences::new(player.state.stream().clone(), Viewer::Operator);
@@ -447,7 +449,7 @@ fn why(player: &Player, place: &str, out: Out<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints which answers to a message are still to come.
+/// Prints the answers to a message that are still to come.
 fn pending(player: &Player, place: &str, out: Out<'_>) -> Result<(), String> {
     let seq = Seq(place.parse().map_err(|_| format!("{place} is not a place"))?);
     let pending = player.state.pending(seq);

@@ -1,4 +1,4 @@
-//! Conversations as scripts: the player.
+//! The player of conversations written as scripts.
 
 mod input;
 mod output;
@@ -20,9 +20,9 @@ pub struct Player {
     pub log: Vec<RecordedEvent>,
     pub now: Timestamp,
     pub facts: Facts,
-    /// Agents that take up a turn and begin it when they are told to.
+    /// Agents that take a turn up and start it only when the script says so.
     pub hesitating: BTreeSet<ParticipantId>,
-    /// What they were told of with the turns that they took up.
+    /// Position up to which these agents were shown the log with each taken turn.
     pub taken_up: BTreeMap<TurnNo, Seq>,
 }
 
@@ -39,8 +39,8 @@ impl Player {
         }
     }
 
-    /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents
-    /// would, but for those of agents that hesitate.
+    /// Submits a command, then starts every turn that may run, as a host with idle agents would.
+    /// The turns of hesitating agents are left alone.
     pub fn submit(&mut self, command: impl Into<Command>, out: &mut Vec<String>) {
         let Decision { events, outcome, .. } = self.decide(command);
         out.extend(outcome.err().map(|rejection| format!("refused {}", rejection.code)));
@@ -79,14 +79,14 @@ impl Player {
         taken.ok_or_else(|| format!("{who} took nothing up"))
     }
 
-    /// An agent that hesitates is shown what came since it took its turn up.
+    /// Shows a hesitating agent the events since it took its turn up.
     pub fn looks(&mut self, who: &str) -> Result<(), String> {
         let run = self.taken_up(who)?;
         self.taken_up.insert(run.turn, self.state.head());
         Ok(())
     }
 
-    /// It begins what it took up, and knows of nothing that came since it looked.
+    /// Starts the turn that an agent took up, without the events since it looked.
     pub fn begins(&mut self, who: &str, out: &mut Vec<String>) -> Result<(), String> {
         let run = self.taken_up(who)?;
         let through = self.taken_up.get(&run.turn).copied().ok_or("it was not taken up")?;
@@ -94,7 +94,7 @@ impl Player {
         Ok(())
     }
 
-    /// A decision, and what it costs taken from the budgets.
+    /// Decides a command and takes its charges from the budgets.
     fn decide(&mut self, command: impl Into<Command>) -> Decision {
         let decision = self.state.decide(self.now, command, &self.facts);
         let budgets = Arc::make_mut(&mut self.facts.budgets);
@@ -104,7 +104,7 @@ impl Player {
         decision
     }
 
-    /// An agent says something in another conversation.
+    /// Posts words of an agent in another conversation.
     pub fn hears_elsewhere(&mut self, speaker: &str, body: String) {
         let mut other = Conversation::new(StreamId::new("elsewhere"));
         let post = Post::new(Actor::named(speaker), body);
@@ -116,7 +116,7 @@ impl Player {
     fn tell(&mut self, events: Vec<RecordedEvent>, out: &mut Vec<String>) {
         for recorded in events {
             out.extend(output::line(&self.state, &recorded.event));
-            // As every log does.
+            // Erase the words in the log too, as the stored log does.
             for erased in recorded.event.erases() {
                 self.log
                     .iter_mut()
@@ -127,7 +127,8 @@ impl Player {
         }
     }
 
-    /// State is a fold of events, and events survive being written down.
+    /// Checks that the state is a fold of the events, and that events and states survive
+    /// serialisation.
     fn check(&self) {
         let reread = self.log.iter().map(|recorded| {
             let text = serde_json::to_string(&recorded.event).unwrap();
@@ -145,7 +146,7 @@ impl Player {
         }
     }
 
-    /// Lets time pass, looking at the clock whenever the conversation asked for it.
+    /// Advances the clock, with a tick whenever the conversation asked for one.
     pub fn wait(&mut self, length: Millis, out: &mut Vec<String>) {
         let until = self.now + length;
         while let Some(at) = self.state.duties().wake_at.filter(|at| *at <= until) {
@@ -180,7 +181,7 @@ pub fn play(script: &str) -> Result<String, String> {
     Ok(told)
 }
 
-/// The first lines in which two texts differ.
+/// Returns the first lines in which two texts differ.
 pub fn difference(written: &str, played: &str) -> String {
     let pairs = written
         .lines()

@@ -1,5 +1,5 @@
-//! How a script shows what the kernel decided: one line for each event that people would want to
-//! know of.
+//! The decisions of the kernel in a script: one line for each event that people would want to know
+//! of.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::TalkOutcome;
 use serde::Serialize;
 
-/// The wire word of a plain enum.
+/// Returns the wire word of a plain enum.
 pub fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value)
         .ok()

@@ -1,4 +1,4 @@
-//! Reads the words by which controls mean participants: ids and nicknames. (Ruling 15.)
+//! Resolves the words of controls to participants, by id or nickname. (Ruling 15.)
 
 use crate::decide::Decider;
 use crate::model::command::{Refusal, Rejection};
@@ -7,8 +7,8 @@ use crate::model::ids::ParticipantId;
 use crate::text::mentions;
 
 impl Decider<'_> {
-    /// Returns the id that a word of a control means: an id as it is, or that of the participant
-    /// with this nickname.
+    /// Returns the participant that a word means, by id or else by nickname. An unknown word is
+    /// returned as an id.
     fn id_of(&self, word: &str) -> ParticipantId {
         let id = ParticipantId::new(word.trim());
         let known = self.state.participant(&id).is_some() || self.state.muted.contains(&id);

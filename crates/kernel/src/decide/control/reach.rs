@@ -6,8 +6,7 @@ use crate::model::ids::ParticipantId;
 use crate::model::participant::{Participant, TerminalReach};
 
 impl Decider<'_> {
-    /// Returns whose words reach the terminal that an invitation brings. A participant without one
-    /// has nothing to be reached.
+    /// Returns whose words reach the invited participant's terminal, or `None` without a terminal.
     pub(super) fn reach(
         &self,
         id: &ParticipantId,

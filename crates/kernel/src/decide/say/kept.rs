@@ -1,5 +1,5 @@
-//! Which words of agents are kept without being shown, which stay of a turn that is stopped, and
-//! how kept words are published.
+//! Words of agents that are kept without being shown, words that a stopped turn leaves behind, and
+//! the publication of kept words.
 
 use crate::decide::Decider;
 use crate::decide::say::AGENT_BYTES_MAX;
@@ -12,7 +12,7 @@ use crate::text::mentions::Mentions;
 use crate::text::pass::is_pass;
 
 impl Decider<'_> {
-    /// A result of a turn, or attempt, that is over: shown to operators, who can publish it.
+    /// Keeps the result of an ended turn or attempt in the trace. Operators can publish it.
     pub(super) fn keep_late(&mut self, no: TurnNo, text: &str) {
         let body = text::clean(text);
         if body.trim().is_empty() || is_pass(&body) || no > self.state.floor.last_turn {
@@ -34,8 +34,8 @@ impl Decider<'_> {
         self.emit(Event::Suppressed { participant, turn: Some(no), because, counted: 0, body });
     }
 
-    /// What people were shown of the answer of a turn that is stopped stays, as its reply. It wakes
-    /// nobody. (Ruling 14.)
+    /// Posts what people already saw of a stopped turn's answer, as its reply. The reply wakes no
+    /// agent. Returns the usage of the turn. (Ruling 14.)
     pub(crate) fn keep_shown(&mut self, no: TurnNo) -> Usage {
         let elapsed = self.elapsed(no);
         let Some(turn) = self
@@ -63,13 +63,13 @@ impl Decider<'_> {
         usage
     }
 
-    /// What a turn has brought so far in its present attempt.
+    /// Returns the output so far of a turn's current attempt.
     pub(crate) fn brought(&self, no: TurnNo) -> Option<&ShownAnswer> {
         let attempt = self.state.turn(no)?.attempt;
         self.facts.shown.get(&no).filter(|shown| shown.attempt == attempt)
     }
 
-    /// Keeps what the model of a turn thought. It is not a part of what the turn says.
+    /// Keeps the thoughts of a turn's model in the trace. They are not a part of its reply.
     pub(crate) fn keep_thoughts(&mut self, no: TurnNo) {
         let thoughts = self.brought(no).filter(|brought| !brought.only_thought);
         let thoughts = thoughts.map(|brought| text::clean(&brought.thoughts));
@@ -79,8 +79,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Keeps the words of a turn that fails or expires before its answer is whole. Returns what the
-    /// turn used, as far as `usage` does not tell it.
+    /// Keeps the words of a turn that fails or expires before its answer is complete. Returns
+    /// `usage`, or the usage seen so far if `usage` has no more than a time.
     pub(crate) fn keep_unfinished(&mut self, no: TurnNo, usage: Usage) -> Usage {
         self.keep_thoughts(no);
         let Some(turn) = self.state.turn(no).cloned() else { return usage };
@@ -92,7 +92,7 @@ impl Decider<'_> {
         if usage == (Usage { ms: usage.ms, ..Usage::default() }) { used } else { usage }
     }
 
-    /// Keeps words that came before their turn ended without an answer.
+    /// Keeps the words of a turn that ends without an answer.
     fn keep_cut_short(&mut self, participant: &ParticipantId, no: TurnNo, words: &str) {
         let words = text::clean(text::cut(words, AGENT_BYTES_MAX));
         if !is_pass(&words) {
@@ -118,7 +118,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Makes kept text visible.
+    /// Publishes kept text as a message.
     pub(crate) fn publish(
         &mut self,
         seq: Seq,

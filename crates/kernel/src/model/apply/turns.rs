@@ -1,11 +1,11 @@
-//! How the events of a turn change a conversation: granted, begun, released, ended, lost.
+//! The changes that the events of turns make to a conversation.
 
 use std::collections::BTreeMap;
 
 use crate::model::event::{Cause, Event, Fault, Outcome, TurnKind, Usage};
 use crate::model::fold::{ENDED_KEPT, WOKEN_KEPT};
 use crate::model::ids::{ParticipantId, TurnNo};
-use crate::model::state::{TurnCause, Conversation, EndedTurn, RunningTurn, Turn};
+use crate::model::state::{Conversation, EndedTurn, RunningTurn, Turn, TurnCause};
 use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 
@@ -62,7 +62,8 @@ impl Conversation {
                 turn.why = *why;
                 turn.kind = *kind;
                 turn.may_pass = *may_pass;
-                // Only the promise changes where it is asked about nothing more.
+                // With the same cause, only the reason, the purpose or the offer of `[PASS]`
+                // changes.
                 let asks_more = turn.cause.seq != cause.seq;
                 if asks_more {
                     turn.cause = cause.clone();
@@ -81,9 +82,9 @@ impl Conversation {
         }
     }
 
-    /// The round waits for a turn that asks somebody on its list about its message or a reply to
-    /// it. What a person's prod grants, or what goes over from a turn of earlier rules, is not its
-    /// turn.
+    /// Makes the round wait for a turn if the turn asks an agent on its list about its message or a
+    /// reply to it. A turn that a person's prod grants, or that is left from an earlier policy, is
+    /// not part of the round.
     fn ask_in_round(
         &mut self,
         no: TurnNo,
@@ -106,7 +107,7 @@ impl Conversation {
         }
     }
 
-    /// The floor goes on. Its round counts the reply that may still come.
+    /// Lets the floor move on without a turn. The cap still reserves the turn's reply.
     pub(super) fn apply_released(&mut self, no: TurnNo) {
         if let Some(turn) = self.floor.turns.get_mut(&no) {
             turn.released = true;
@@ -116,8 +117,8 @@ impl Conversation {
         }
     }
 
-    /// Remembers for the pair guard that one agent's words woke another.
-    /// Notes that words woke an agent. Own words that name it were counted when they were said.
+    /// Notes for the pair guard that words of an agent gave another one a turn. Own words that name
+    /// it were counted when they were said.
     fn note_woken(&mut self, cause: &Cause, woken: &ParticipantId, ts: Timestamp) {
         let by = &cause.from;
         let of_agent = !self.is_human(by) && by.as_str() != ParticipantId::MOOTHALL;
@@ -142,6 +143,7 @@ impl Conversation {
         deadline: Timestamp,
     ) {
         let Some(turn) = self.floor.turns.get(&no) else { return };
+        // A turn that starts without its newest cause is about the newest one in its prompt.
         let parts = turn.is_widened_after(running.through_seq);
         let shown = turn.shown_by(running.through_seq).filter(|_| parts).cloned();
         let message = shown.as_ref().and_then(|asked| self.floor.message_of(&asked.cause));
@@ -204,8 +206,8 @@ impl Conversation {
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
         participant.answered |= finished;
-        // A turn that ended before it began was asked all the same: a link must not ask again for
-        // the same words.
+        // A turn that ended before its start counts as asked too. Otherwise a link would ask again
+        // for the same words.
         participant.shown = participant.shown.max(turn.cause.seq);
         let delivered = fault.is_some_and(|fault| fault.prompt_delivered);
         if let (true, Some(running)) = (finished || delivered, turn.running) {
@@ -216,8 +218,8 @@ impl Conversation {
         }
     }
 
-    /// It waits again, with the whole limit of waiting before it: what was left of its time to
-    /// answer says nothing about that.
+    /// Puts a lost turn back to waiting. Its deadline is the full limit of waiting, because the
+    /// rest of its time to answer does not apply to that.
     pub(super) fn apply_lost(
         &mut self,
         no: TurnNo,

@@ -1,55 +1,55 @@
-//! Finds the options that an answer means.
+//! Matching of answers to the options of a question.
 
 use std::fmt;
 
 use super::{ALLOW, DENY, OptionKind, PermissionOption, TEXT_BYTES_MAX};
 use crate::text;
 
-/// The reasons for which words do not answer a question. All say what answers there are.
+/// The reason for which an answer does not fit a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChoiceFault {
-    /// They mean none.
+    /// The answer matches no option.
     Unknown {
         /// The answer as it was given: an option's id, label or beginning.
         given: String,
         /// The labels of the options that there are, for the message of the error.
         offered: String,
     },
-    /// They mean more than one.
+    /// The answer matches several options.
     Ambiguous {
         /// The answer as it was given: an option's id, label or beginning.
         given: String,
         /// The labels of the options that there are, for the message of the error.
         offered: String,
     },
-    /// They name several, of which not all can be chosen together.
+    /// The answer names several options, and some of them cannot be combined.
     NotTogether {
         /// The answer as it was given.
         given: String,
-        /// The options that can be.
+        /// The options that can be combined.
         offered: String,
     },
-    /// There are words of one's own, and the option takes none.
+    /// The answer has text, but the option takes none.
     TakesNoText {
-        /// The option's words.
+        /// The label of the option.
         label: String,
-        /// The options that do.
+        /// The options that take text.
         offered: String,
     },
-    /// The option takes words, and there are none.
+    /// The option takes text, but the answer has none.
     TextMissing {
-        /// The option's words.
+        /// The label of the option.
         label: String,
     },
-    /// There are too many words.
+    /// The text is too long.
     TextTooLong {
-        /// Bytes of UTF-8.
+        /// Length of the text in bytes of UTF-8.
         bytes: usize,
     },
 }
 
 impl ChoiceFault {
-    /// Returns the code of a refusal for it.
+    /// Returns the error code.
     pub const fn code(&self) -> &'static str {
         match self {
             ChoiceFault::Unknown { .. }
@@ -105,12 +105,12 @@ impl fmt::Display for ChoiceFault {
     }
 }
 
-/// Returns the option that an answer means: its id; `allow` or `deny`, which mean the one option
-/// that allows or refuses it this once; its whole words; its number, counted from 1; or the
-/// beginning of its words, if no other begins like that.
+/// Returns the option that an answer means. The tests in order: the id; `allow` or `deny`, if one
+/// option allows or refuses this once; the whole label; the number from 1; the beginning of the
+/// label. The first test that any option passes decides.
 ///
 /// # Errors
-/// [`ChoiceFault`], when it is none or not one.
+/// [`ChoiceFault`] if no option or several pass.
 pub fn choose<'a>(
     options: &'a [PermissionOption],
     given: &str,
@@ -149,7 +149,7 @@ pub fn choose<'a>(
     Err(ChoiceFault::Unknown { given: given.to_owned(), offered: offered() })
 }
 
-/// The options of which this holds, with their numbers.
+/// Returns the labels of the matching options, with their numbers.
 fn listed(options: &[PermissionOption], of: impl Fn(&PermissionOption) -> bool) -> String {
     let lines = options.iter().enumerate().filter(|(_, option)| of(option));
     lines
@@ -163,9 +163,9 @@ fn listed(options: &[PermissionOption], of: impl Fn(&PermissionOption) -> bool) 
 pub struct ChosenOptions {
     /// The ids of the options, in the order of the question, with commas between them.
     pub option: String,
-    /// Their words.
+    /// The labels, in the same order.
     pub label: String,
-    /// True if what was asked is not done.
+    /// True if the answer refuses the action.
     pub refuses: bool,
 }
 
@@ -182,10 +182,11 @@ impl ChosenOptions {
     }
 }
 
-/// Stands between the ids of several options.
+/// The separator of the ids of several options.
 const SEPARATOR: &str = ",";
 
-/// Returns the positions of the options that an answer names by their ids, if each is there.
+/// Returns the positions of the options whose ids an answer names; `None` if one of the ids is
+/// unknown.
 pub fn positions(options: &[PermissionOption], answer: &str) -> Option<Vec<usize>> {
     let position = |id: &str| options.iter().position(|option| option.id == id);
     match position(answer) {
@@ -194,12 +195,12 @@ pub fn positions(options: &[PermissionOption], answer: &str) -> Option<Vec<usize
     }
 }
 
-/// The options that an answer means, and the words of one's own that go with it, as they are kept.
-/// Words without an option mean the one option that takes any; words never decide which option is
-/// meant. Several options stand with commas between them.
+/// Returns the chosen options and the cleaned text of an answer. Text without an option means the
+/// only option that takes text; the text itself never chooses an option. Several options are
+/// separated by commas.
 ///
 /// # Errors
-/// [`ChoiceFault`], when it means none or not one, or when its words and the option do not fit.
+/// [`ChoiceFault`] if no option or several match, or if the option and the text do not fit.
 pub fn answered(
     options: &[PermissionOption],
     given: &str,
@@ -214,7 +215,8 @@ pub fn answered(
     Ok((ChosenOptions::of(&[option]), text))
 }
 
-/// The options that words with commas mean, in the order of the question; nothing if they mean one.
+/// Returns the options that a comma-separated answer names, in the order of the question; `None` if
+/// it names one.
 fn several<'a>(
     options: &'a [PermissionOption],
     given: &str,
@@ -259,7 +261,7 @@ fn answered_by_one<'a>(
     }
 }
 
-/// The one option that takes words.
+/// Returns the only option that takes text.
 fn taker(options: &[PermissionOption]) -> Result<&PermissionOption, ChoiceFault> {
     let mut takers = options.iter().filter(|option| option.takes_text);
     let (given, offered) = (String::new(), || listed(options, |_| true));

@@ -1,22 +1,22 @@
-//! What a state's bytes are is part of what is stored: they may not change without another version.
+//! The bytes of a state are stored, so they may not change without another version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::STATE_VERSION;
-use crate::model::budget::{Account, Measure, BudgetOwner, Raise, SpentBudget, WindowTotals};
+use crate::model::budget::{Account, BudgetOwner, Measure, Raise, SpentBudget, WindowTotals};
 use crate::model::contribution::{Aside, Asides, Contribution};
-use crate::model::event::{Cause, Guard, Recipient, TurnKind, Usage, TurnReason};
+use crate::model::event::{Cause, Guard, Recipient, TurnKind, TurnReason, Usage};
 use crate::model::gathering::{
-    Gathering, GatheringPlan, DeliveryMode, Member, PendingPass, Phase, PieceTenure,
+    DeliveryMode, Gathering, GatheringPlan, Member, PendingPass, Phase, PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::own::{Restraint, AgentWords, Stop};
+use crate::model::own::{AgentWords, Restraint, Stop};
 use crate::model::participant::{
-    Abilities, Address, AgentFacts, Kind, OnLost, SeatRole, Participant, Profile, Runtime,
+    Abilities, Address, AgentFacts, Kind, OnLost, Participant, Profile, Runtime, SeatRole,
     TerminalReach,
 };
 use crate::model::permission::{
-    OpenQuestion, PermissionOption, SettledPermission, Settlement, OpenPermission, WithdrawalReason,
+    OpenPermission, OpenQuestion, PermissionOption, SettledPermission, Settlement, WithdrawalReason,
 };
 use crate::model::refused::{Refusals, RefusedWords};
 use crate::model::request::{OpenRequest, Request, Stage};
@@ -24,8 +24,8 @@ use crate::model::said::MessageCounters;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::StartRequest;
 use crate::model::state::{
-    TurnCause, Conversation, Discussion, ClosedRound, EndedTurn, Floor, Guards, Origin, Owner, Reply, Round,
-    RunningTurn, Spending, WakingWords, Tombstone, Turn, QueuedMessage,
+    ClosedRound, Conversation, Discussion, EndedTurn, Floor, Guards, Origin, Owner, QueuedMessage,
+    Reply, Round, RunningTurn, Spending, Tombstone, Turn, TurnCause, WakingWords,
 };
 use crate::model::summary::{Summaries, Summary};
 use crate::model::talk::TalkRefusal;
@@ -282,7 +282,7 @@ fn restraint() -> Restraint {
     }
 }
 
-/// A state in which nothing is empty. It names every field, so nobody adds one without coming by.
+/// Returns a state without empty fields. It lists every field, so a new field has to be added here.
 fn full() -> Conversation {
     let guards = Guards {
         exchanges: 3,
@@ -344,7 +344,7 @@ fn full() -> Conversation {
     }
 }
 
-/// The same of a task.
+/// Returns a task state without empty fields.
 fn full_task() -> Task {
     let first = NewConversation {
         id: "c".into(),

@@ -1,4 +1,4 @@
-//! What a conversation remembers of the task that it belongs to, where it belongs to one.
+//! The task that a conversation belongs to, if any.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,30 +10,30 @@ use crate::model::state::Conversation;
 pub struct Owner {
     /// The stream of the task.
     pub task: StreamId,
-    /// Its title was given, and is not made of the names of those in it.
+    /// True if the title was given. Otherwise it is made of the participants' names.
     pub titled: bool,
     /// The task manager that began it.
     pub by: ParticipantId,
 }
 
 impl Conversation {
-    /// The task that owns it, where one does.
+    /// Returns the task that owns the conversation, if any.
     pub fn task(&self) -> Option<&StreamId> {
         self.owner.as_ref().map(|owner| &owner.task)
     }
 
-    /// Who began it for its task.
+    /// Returns the agent that began the conversation for its task.
     pub fn task_manager(&self) -> Option<&ParticipantId> {
         self.owner.as_ref().map(|owner| &owner.by)
     }
 
-    /// Whether somebody gave it its title.
+    /// True if the title was given; always true outside of tasks.
     pub fn is_titled(&self) -> bool {
         self.owner.as_ref().is_none_or(|owner| owner.titled)
     }
 
-    /// Whose words there may be, and how they are called: those in it, those who were, and the
-    /// person at the computer, who is in no list.
+    /// Returns the ids whose words can stand here, with their names: participants, those who left,
+    /// and the local user.
     pub fn known(&self) -> impl Iterator<Item = (ParticipantId, &str)> {
         let here = self.participants.iter().map(|one| (one.id.clone(), one.name()));
         let gone = self.left().map(|(id, name)| (id.clone(), name));

@@ -1,4 +1,4 @@
-//! What a conversation remembers of the answering of a message: who is asked, and what came of it.
+//! The round of a message: agents to ask, replies, and limits.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::model::state::Turn;
 use crate::model::time::{Millis, Timestamp};
 use crate::planted::{self, Bug};
 
-/// The answering of one human message.
+/// The round of one message of a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     pub(crate) cause: Cause,
@@ -19,19 +19,19 @@ pub struct Round {
     pub(crate) polls: u32,
     pub(crate) volunteers: u32,
     pub(crate) replies: Vec<Reply>,
-    /// So many the person named; the cap is not lowered below it. (Ruling 9.)
+    /// Number of agents that the person named. The cap is not lowered below it. (Ruling 9.)
     pub(crate) named: u32,
     pub(crate) reacting: bool,
     pub(crate) targeted: bool,
-    /// A person said who answers.
+    /// True if the person said which agents answer.
     pub(crate) asked: bool,
-    /// Who is not asked again for this message: a turn for it failed, ran out of time or was
-    /// cancelled by a person, or the limit of replies refused one.
+    /// Agents not asked again for this message: a turn for it failed, ran out of time or was
+    /// cancelled by a person, or the cap refused one.
     pub(crate) left_out: Vec<ParticipantId>,
-    /// Who was asked to react: each is once, however often the round is opened again.
+    /// Agents that were asked to react. Each is asked once, even if the round is reopened.
     pub(crate) reacted: Vec<ParticipantId>,
-    /// Habitual passers and volunteers that were not asked about its message. They are not asked
-    /// about replies to it either, unless a reply names them. (Ruling 12.)
+    /// Habitual passers and volunteers that were not asked about the message. They are asked about
+    /// replies to it only if a reply names them. (Ruling 12.)
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) spared: Vec<ParticipantId>,
     /// The turn that the round waits for.
@@ -39,14 +39,15 @@ pub struct Round {
     /// The time of its first grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) began_at: Option<Timestamp>,
-    /// The time at which a person's message began to wait for its end; nothing if one waited when
-    /// it opened.
+    /// The time at which another message of a person began to wait for the end of this round.
+    /// `None` if one waited before it opened, or none waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) awaited_at: Option<Timestamp>,
 }
 
 impl Round {
-    /// What its turn ran for was asked earlier and by somebody else: whoever has it is asked again.
+    /// Asks an agent again: its turn began with an older cause than this round's. The poll is not
+    /// counted.
     pub(crate) fn ask_again(&mut self, participant: ParticipantId, may_pass: bool) {
         self.current = None;
         if may_pass {
@@ -57,26 +58,26 @@ impl Round {
         }
     }
 
-    /// The time from which its patience counts while another message waits; nothing before its
-    /// first grant. (Ruling 12.)
+    /// Returns the start of the round's patience, which counts while another message waits. `None`
+    /// before its first grant. (Ruling 12.)
     pub(crate) fn waited_from(&self) -> Option<Timestamp> {
         self.began_at.map(|began_at| self.awaited_at.map_or(began_at, |at| at.max(began_at)))
     }
 
-    /// Moves what it counts from by the time that stood still.
+    /// Moves the start of the round's patience by the time for which the clock stood still.
     pub(crate) fn shift(&mut self, downtime: Millis) {
         self.began_at = self.began_at.map(|at| at + downtime);
         self.awaited_at = self.awaited_at.map(|at| at + downtime);
     }
 
-    /// Replies that are spoken for: of whoever has the turn, and of those whom a person has answer.
+    /// Counts replies reserved for agents: for the one that has the turn, and for those that a
+    /// person asked.
     pub(crate) fn promised(&self) -> u32 {
         let asked = if self.asked { self.forced.len() } else { 0 };
         u32::from(self.current.is_some()) + u32::try_from(asked).unwrap_or(u32::MAX)
     }
 
-    /// Whether a turn is to answer its message or a reply to it, alone or with whatever else it was
-    /// asked about.
+    /// True if the turn answers the round's message or a reply to it, alone or with other causes.
     pub(crate) fn is_worked_on_in(&self, turn: &Turn) -> bool {
         let asked = || {
             !planted::has(Bug::OlderCauseAskedAgain)
@@ -85,20 +86,19 @@ impl Round {
         turn.message == Some(self.cause.seq) || self.is_about(&turn.cause) || asked()
     }
 
-    /// Whether a cause is its message or one of the replies to it.
+    /// True if a cause is the round's message or a reply to it.
     pub(crate) fn is_about(&self, cause: &Cause) -> bool {
         self.cause.seq == cause.seq || self.replies.iter().any(|reply| reply.cause.seq == cause.seq)
     }
 }
 
-/// A message whose round is over, and that somebody still works on, or whose late answer waits for
-/// its time.
+/// A closed round that a turn still works on, or for which a late answer waits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ClosedRound {
     pub(crate) round: Round,
-    /// Visible replies to it.
+    /// Number of visible replies to its message.
     pub(crate) spent: u32,
-    /// Most of them.
+    /// Maximum of `spent`.
     pub(crate) cap: u32,
 }
 
@@ -106,6 +106,6 @@ pub(crate) struct ClosedRound {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     pub(crate) cause: Cause,
-    /// Whom it addresses and names, in order.
+    /// The participants that the reply addresses and names, in order.
     pub(crate) mentions: Vec<ParticipantId>,
 }

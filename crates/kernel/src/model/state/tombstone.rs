@@ -1,20 +1,20 @@
-//! What a conversation remembers of a participant that was taken out or left.
+//! Participants that left or were removed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::participant::Participant;
 use crate::model::time::Timestamp;
 
-/// A participant that is not here any more: history keeps its name, and its id stays the client's.
+/// A participant that left or was removed. History keeps its name, and agents cannot invite another
+/// client under its id. (Ruling 3.)
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tombstone {
-    /// Its name as people read it.
+    /// The name that people read.
     pub(crate) name: String,
-    /// The client that it was.
+    /// The client in its profile.
     pub(crate) client: Option<String>,
-    /// The number that it had in a link or gathering.
+    /// Its number in a link or gathering.
     pub(crate) number: Option<u32>,
-    /// When it left.
     pub(crate) left_at: Timestamp,
 }
 

@@ -1,11 +1,11 @@
-//! What a conversation remembers of a turn: whose it is, what about, and until when.
+//! Open turns and recently ended ones.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::budget::Account;
-use crate::model::event::{Cause, TurnKind, Usage, TurnReason};
+use crate::model::event::{Cause, TurnKind, TurnReason, Usage};
 use crate::model::fold::CAUSES_KEPT;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::permission::OpenPermission;
@@ -18,64 +18,67 @@ pub struct Turn {
     pub no: TurnNo,
     /// The participant whose turn it is.
     pub participant: ParticipantId,
-    /// Why it was granted.
+    /// The reason for which it was granted or last widened.
     pub why: TurnReason,
-    /// Whether it is to say something or only to listen.
+    /// The purpose of the turn.
     pub kind: TurnKind,
-    /// Whether `[PASS]` is offered.
+    /// True if the prompt offers `[PASS]`.
     pub may_pass: bool,
     /// The newest event that the turn is about.
     pub cause: Cause,
-    /// All that it was granted and widened for; of very much, the first and the newest.
+    /// All causes for which it was granted and widened. Beyond the limit of causes, the first and
+    /// the newest are kept.
     pub(crate) causes: VecDeque<TurnCause>,
-    /// The human message that its newest cause is, or answers.
+    /// The person's message that the newest cause is or answers.
     pub(crate) message: Option<Seq>,
-    /// Until when its round waits for it.
+    /// Time until which its round waits for the turn.
     pub patience: Option<Timestamp>,
-    /// Whether the floor went on without it.
+    /// True if the floor stopped waiting for the turn.
     pub released: bool,
-    /// A person stops it, and what was shown of its answer was said.
+    /// True if a person is stopping the turn and the shown part of its answer was posted.
     pub(crate) stopped: bool,
-    /// Where the newest cause took effect: later than its own place if it was queued.
+    /// The position at which the newest cause took effect. It is later than the cause if that was
+    /// queued.
     pub cause_at: Seq,
-    /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
+    /// The event that granted the turn or widened it last.
     pub asked_at: Seq,
-    /// Which try comes next, or is running.
+    /// Number of the attempt that runs, or comes next; from 1.
     pub attempt: u32,
-    /// When it was granted.
+    /// Time of the grant.
     pub granted_at: Timestamp,
-    /// When it ends by itself.
+    /// Time at which the turn ends by itself.
     pub deadline: Timestamp,
-    /// Its range and start, once it runs.
+    /// Range and start of its prompt, while it runs.
     pub running: Option<RunningTurn>,
-    /// Since when a permission keeps its clock still.
+    /// Time at which a permission stopped the turn's clock.
     pub frozen_since: Option<Timestamp>,
     pub(crate) permissions: BTreeMap<PermissionId, OpenPermission>,
-    /// Whom it is charged to.
+    /// The account that the turn is charged to.
     pub(crate) account: Account,
-    /// What summaries made for this attempt used.
+    /// Usage of the summaries made for this attempt.
     pub(crate) summed: Usage,
 }
 
 impl Turn {
-    /// How long it has been worked on: without the time for which people were asked for a
+    /// Returns the time worked on the turn, without the time for which people were asked for a
     /// permission.
     pub fn worked(&self, now: Timestamp) -> Millis {
         let until = self.frozen_since.unwrap_or(now);
         self.running.map_or(Millis(0), |running| until.since(running.started_at))
     }
 
-    /// Returns the account that it is charged to.
+    /// Returns the account that the turn is charged to.
     pub fn account(&self) -> &Account {
         &self.account
     }
 
-    /// The permissions that keep its clock still.
+    /// Returns the open permissions, which stop the turn's clock.
     pub fn permissions(&self) -> impl Iterator<Item = &PermissionId> {
         self.permissions.keys()
     }
 
-    /// Something more that it is asked about.
+    /// Adds a cause. Beyond the limit, the second oldest is dropped: the first one may be cited in
+    /// a reply.
     pub(crate) fn ask(&mut self, asked: TurnCause) {
         self.causes.push_back(asked);
         if self.causes.len() > CAUSES_KEPT {
@@ -83,51 +86,51 @@ impl Turn {
         }
     }
 
-    /// What it answers: all its causes while it waits, and when it runs those that its prompt
-    /// shows.
+    /// Returns the causes that the turn answers: all while it waits, and those that its prompt
+    /// shows while it runs.
     pub(crate) fn answers(&self) -> impl Iterator<Item = &Cause> {
         let through = self.running.map(|running| running.through_seq);
         let shown = move |asked: &&TurnCause| through.is_none_or(|through| asked.at <= through);
         self.causes.iter().filter(shown).map(|asked| &asked.cause)
     }
 
-    /// The newest of its causes that a prompt which covers so much shows.
+    /// Returns the newest cause shown by a prompt that ends at `through`, or else the first cause.
     pub(crate) fn shown_by(&self, through: Seq) -> Option<&TurnCause> {
         let shown = self.causes.iter().rev().find(|asked| asked.at <= through);
         shown.or(self.causes.front())
     }
 
-    /// Whether it got a cause that a prompt which covers so much does not show.
+    /// True if the turn has a newer cause than those shown by a prompt that ends at `through`.
     pub fn is_widened_after(&self, through: Seq) -> bool {
         let other = |asked: &TurnCause| asked.cause.seq != self.cause.seq;
         self.cause_at > through && self.shown_by(through).is_some_and(other)
     }
 }
 
-/// Something that a turn is asked about.
+/// A cause of a turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TurnCause {
     pub(crate) cause: Cause,
-    /// Where it took effect.
+    /// The position at which the cause took effect.
     pub(crate) at: Seq,
 }
 
-/// A turn that ended lately.
+/// A turn that ended recently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EndedTurn {
     pub(crate) turn: TurnNo,
     pub(crate) participant: ParticipantId,
-    /// A person stopped it, and what was shown of its answer stays.
+    /// True if a person stopped the turn and the shown part of its answer was kept.
     pub(crate) stopped: bool,
 }
 
-/// A turn that runs.
+/// The range and start of a running turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningTurn {
-    /// It covers what comes after this.
+    /// The newest event before the prompt's range.
     pub from_seq: Seq,
-    /// Up to and with this.
+    /// The last event of the prompt's range.
     pub through_seq: Seq,
-    /// When it started, later by the time for which its clock stood still.
+    /// Time of the start, moved by the time for which the turn's clock stood still.
     pub started_at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! Tells whether a holder's words hand the talking piece on, and to whom. (Ruling 31.)
+//! Decides if a holder's words hand the talking piece on, and to which member. (Ruling 31.)
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -14,7 +14,7 @@ const ON: [&str; 5] = [
     "i pass the piece on",
     "i pass the talking piece on",
 ];
-/// Words before a name that speak of the piece: the name behind them can be any.
+/// Words before a name that speak of the piece: any name may follow.
 const PIECE_TO: [&str; 6] = [
     "i pass the piece to ",
     "i pass the talking piece to ",
@@ -23,12 +23,12 @@ const PIECE_TO: [&str; 6] = [
     "passing the piece to ",
     "passing the talking piece to ",
 ];
-/// Words before a name that could speak of something else: the name has to look like one.
+/// Words before a name that could be about something else: what follows has to look like a name.
 const TO: [&str; 2] = ["i pass to ", "passing to "];
-/// Words before what a clause depends on.
+/// Words that may stand before a condition.
 const FILLERS: [&str; 9] =
     ["but", "and", "though", "although", "only", "even", "except", "perhaps", "maybe"];
-/// First words of a clause on which the rest depends, or that takes the rest back.
+/// First words of a clause that is a condition, or takes the directive back.
 const CONDITIONS: [&str; 17] = [
     "if",
     "unless",
@@ -48,19 +48,19 @@ const CONDITIONS: [&str; 17] = [
     "as long as",
     "in case",
 ];
-/// Words that make a clause a condition wherever they stand in it.
+/// Words that make a clause a condition at any place in it.
 const CONDITIONS_WITHIN: [&str; 6] =
     ["only if", "only when", "only once", "unless", "provided that", "on condition"];
-/// Verbs that report what another said.
+/// Verbs that report another speaker's words.
 const REPORTS: [&str; 8] =
     ["said", "says", "wrote", "writes", "asked", "answered", "replied", "quoted"];
-/// Abbreviations whose dot ends no sentence.
+/// Abbreviations whose dot does not end a sentence.
 const ABBREVIATIONS: [&str; 5] = ["e.g.", "i.e.", "cf.", "vs.", "resp."];
-/// Signs of a face that stand at the end of a sentence.
+/// Emoticons that may stand at the end of a sentence.
 const FACES: [&str; 5] = [":)", ":-)", ";)", ";-)", ":D"];
-/// The end of a line in which a directive is looked for, in bytes.
+/// Length of the end of a line that is searched for a directive, in bytes.
 const TAIL_BYTES: usize = 1_024;
-/// Characters before a colon among which a verb is looked for.
+/// Characters before a colon that are searched for a verb.
 const VERB_CHARS: usize = 16;
 /// Most words of a name that no participant bears.
 const NAME_WORDS_MAX: usize = 3;
@@ -68,18 +68,18 @@ const NAME_WORDS_MAX: usize = 3;
 /// The effect of a holder's words on the piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Directive {
-    /// On to the next in order.
+    /// The piece goes to the next speaker in order.
     On,
-    /// To the one who is named so. A name that no participant bears gets a note.
+    /// The piece goes to the member with this name. An unknown name gets a note.
     To(String),
 }
 
-/// Returns the directive that is the whole last sentence of a message, outside code and quotes.
+/// Returns the directive if it is the whole last sentence of a message, outside code and quotes.
 pub(super) fn directive(body: &str, circle: &[Participant]) -> Option<Directive> {
     let (before, line) = last_line(body)?;
     let cut = line.ceil_char_boundary(line.len().saturating_sub(TAIL_BYTES));
     let starts = sentences(&line[cut..]).into_iter().map(|start| start + cut);
-    // The beginning of the end of a long line is not that of a sentence.
+    // The start of a cut line is not the start of a sentence.
     starts.filter(|start| cut == 0 || *start > cut).rev().find_map(|start| {
         let found = directive_of(&line[start..], circle)?;
         let own = !is_reported(before, &line[..start]) && !is_quoted(before, &line[..start]);
@@ -87,7 +87,7 @@ pub(super) fn directive(body: &str, circle: &[Participant]) -> Option<Directive>
     })
 }
 
-/// Returns the last line with letters or digits, if it is prose, and all that stands before it.
+/// Returns the last line with letters or digits, if it is prose, and the text before it.
 fn last_line(body: &str) -> Option<(&str, &str)> {
     let has_words = |text: &str| text.contains(char::is_alphanumeric);
     let lines = code::prose_lines(body).into_iter();
@@ -96,8 +96,8 @@ fn last_line(body: &str) -> Option<(&str, &str)> {
     is_last.then(|| (&body[..line.start], &body[line]))
 }
 
-/// True if the lines before a sentence, or its own line, announce it as words of another or go on
-/// with it.
+/// True if the text before a sentence announces another speaker's words or runs on into the
+/// sentence.
 fn is_reported(before: &str, line: &str) -> bool {
     let before = before.trim_end_matches(|c: char| c.is_whitespace() || is_emphasis(c));
     let ends_in_colon = before.ends_with([':', '：']);
@@ -123,7 +123,7 @@ fn is_quoted(before: &str, line: &str) -> bool {
         || count('«') > count('»')
 }
 
-/// Returns the bytes at which the sentences of a line begin.
+/// Returns the byte offsets at which the sentences of a line begin.
 fn sentences(line: &str) -> Vec<usize> {
     let (mut starts, mut ended) = (vec![0], false);
     for (at, c) in line.char_indices() {
@@ -142,17 +142,17 @@ fn sentences(line: &str) -> Vec<usize> {
     starts
 }
 
-/// True if the dot at the end belongs to an abbreviation or to the mark of a list.
+/// True if the dot at the end belongs to an abbreviation or to a list marker.
 fn ends_no_sentence(text: &str) -> bool {
     let mark = text.trim_start().trim_end_matches('.');
     let numbered = !mark.is_empty() && mark.chars().all(|c| c.is_ascii_digit());
     numbered || mark.len() == 1 || ABBREVIATIONS.iter().any(|short| text.ends_with(short))
 }
 
-/// Returns the directive that a sentence is, from its first word to its last.
+/// Returns the directive if the whole sentence is one.
 fn directive_of(sentence: &str, circle: &[Participant]) -> Option<Directive> {
     if sentence.trim_start().starts_with("* ") {
-        // An item of a list, not emphasis.
+        // A list item, not emphasis.
         return None;
     }
     let plain: String = sentence.chars().filter(|c| *c != '*').collect();
@@ -181,7 +181,7 @@ fn directive_of(sentence: &str, circle: &[Participant]) -> Option<Directive> {
     named(&name, circle).or_else(|| looks_like_name(&name).then_some(Directive::To(name)))
 }
 
-/// Returns the directive to a participant by its name, apart from signs around it.
+/// Returns the directive to a participant by its name, without the signs around the name.
 fn named(name: &str, circle: &[Participant]) -> Option<Directive> {
     let inner = ['`', '"', '\'']
         .iter()
@@ -192,13 +192,13 @@ fn named(name: &str, circle: &[Participant]) -> Option<Directive> {
     Some(Directive::To(found.id.to_string()))
 }
 
-/// True if words that no participant bears are few enough to be a name.
+/// True if unknown words are few enough to be a name.
 fn is_short(name: &str) -> bool {
     let words = name.split(' ').count();
     (1..=NAME_WORDS_MAX).contains(&words) && name.contains(char::is_alphanumeric) && is_one(name)
 }
 
-/// True if words that no participant bears look like a name, and not like a thing.
+/// True if unknown words look like a name, and not like a thing.
 fn looks_like_name(name: &str) -> bool {
     let capital = |word: &str| {
         let word = word.trim_start_matches(['(', '@', '#', '_']);
@@ -207,13 +207,13 @@ fn looks_like_name(name: &str) -> bool {
     is_short(name) && (name.starts_with('@') || name.split(' ').all(capital))
 }
 
-/// True if no sign within the words begins something else.
+/// True if the words contain no sign that begins something else.
 fn is_one(name: &str) -> bool {
     !name.contains(['`', '"', '“', '”', '?', ';', ':', '/', '!']) && !name.contains(". ")
 }
 
-/// True if a clause behind a comma is a condition, reports speech, names another, or is not one
-/// clause.
+/// True if a clause after a comma cancels the directive: it is a condition, reports speech, names
+/// another member, or is more than a clause.
 fn takes_back(clause: &str, circle: &[Participant]) -> bool {
     let clause = clause.trim().to_lowercase();
     let ends = sentences(&clause).len() > 1 || clause.contains('?');
@@ -257,8 +257,8 @@ fn is_emphasis(c: char) -> bool {
     matches!(c, '*' | '_' | '~')
 }
 
-/// True for emoji and their joiners: signs beyond ASCII that are not part of a letter and neither
-/// quote nor ask nor enclose.
+/// True for emoji and their joiners: non-ASCII signs that are not part of a letter, quotation
+/// marks, question marks or brackets.
 fn is_symbol(c: char) -> bool {
     if matches!(c, '\u{FE0F}' | '\u{20E3}') {
         return true;
@@ -286,7 +286,7 @@ fn is_symbol(c: char) -> bool {
     !c.is_ascii() && !c.is_alphanumeric() && !is_combining_mark(c) && !means
 }
 
-/// Returns the participant that a name, an id, a number, or a name with its number means.
+/// Returns the participant with this name, id, number, or name with number.
 pub(super) fn find<'a>(circle: &'a [Participant], name: &str) -> Option<&'a Participant> {
     let wanted = name.trim();
     let same = |given: &str| are_same(given, wanted);

@@ -1,4 +1,4 @@
-//! The end of a gathering: by a person, by other rules, and the harvest that comes before it.
+//! The end of a gathering, by a person or by another policy, and the harvest before it.
 //! (Ruling 28.)
 
 use crate::decide::Decider;
@@ -10,12 +10,12 @@ use crate::model::participant::SeatRole;
 use crate::model::settings::Policy;
 use crate::model::time::Millis;
 
-/// How long a person is waited for who is asked for the harvest.
+/// Longest time that a person has for the harvest.
 const HARVEST_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
-    /// Rejects what would end the gathering that goes on here, or leave it without a harvest, and
-    /// was not confirmed. Returns true if the changes replace the rules of the gathering.
+    /// Rejects unconfirmed changes that would end the open gathering or remove its harvester.
+    /// Returns true if the changes replace the gathering's policy.
     pub(crate) fn check_gathering(
         &self,
         by: &Actor,
@@ -51,8 +51,8 @@ impl Decider<'_> {
         Ok(false)
     }
 
-    /// A person ends it: the harvester is asked at once, and where that is so already, it closes
-    /// without a harvest.
+    /// Ends the gathering for a person: asks for the harvest, or closes without one if it was asked
+    /// for already or cannot be written now.
     pub(crate) fn close_gathering(&mut self, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         let Some(gathering) = self.state.gathering() else {
@@ -71,7 +71,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Begins the harvest on behalf of a person. The rules that are given come into force when the
+    /// Begins the harvest on behalf of a person. The policy `after` comes into force when the
     /// gathering closes.
     fn ask_for_harvest(&mut self, by: &Actor, after: Option<Policy>) {
         if self.state.guards.held == Some(Guard::Stopped) {
@@ -84,8 +84,8 @@ impl Decider<'_> {
         self.begin_harvest_before("ended", after);
     }
 
-    /// Ends a gathering for the rules that a person chose in place of its own: with its harvest if
-    /// that can be written. Returns the rules if they come into force at once.
+    /// Ends a gathering for the policy that a person chose in its place, with a harvest if one can
+    /// be written. Returns the policy if it comes into force at once.
     pub(crate) fn end_gathering_for(&mut self, by: &Actor, policy: Policy) -> Option<Policy> {
         let harvests = self.state.harvester().is_some() && !self.state.is_paused();
         let begun = self.state.gathering().is_some_and(|gathering| gathering.harvesting.is_some());
@@ -97,7 +97,7 @@ impl Decider<'_> {
         None
     }
 
-    /// Nothing more is spoken, and its members may take part in other gatherings.
+    /// Closes the gathering and releases its members for other gatherings.
     pub(crate) fn end_gathering(&mut self, because: &str) {
         self.emit(Event::Gathering(GatheringEvent::Closed { because: because.into() }));
         self.end_all_but_asking("gathering_closed", "the gathering was closed");
@@ -110,7 +110,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Members may take part in other gatherings.
+    /// Releases the keys that keep members out of other gatherings.
     fn let_go_of_members(&mut self) {
         let keys = self.state.bindings().filter(|target| target.starts_with(MEMBER_KEY));
         let changes: Vec<_> =
@@ -147,7 +147,7 @@ impl Decider<'_> {
     }
 }
 
-/// Returns the question that comes before the end of a gathering.
+/// Returns the rejection that asks to confirm the end of a gathering.
 fn gathering_open(consequence: &str) -> Rejection {
     let message = format!(
         "A gathering is held here. {consequence} Send it again with `\"confirm\": true` (`/policy NAME confirm`), or end the gathering first."

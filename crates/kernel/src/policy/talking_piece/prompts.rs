@@ -1,13 +1,12 @@
-//! What a gathering tells those who take part: the seed message, the announcements, what the holder
-//! of the piece is asked at each beat, and what the harvester is asked at the close.
-//! (Rulings 29 to 32.)
+//! The texts of a gathering: the seed message, the announcements, the request to the holder at each
+//! beat, and the request to the harvester at the close. (Rulings 29 to 32.)
 
 use std::fmt::Write;
 
 use strum::VariantArray;
 
 use crate::model::event::TurnReason;
-use crate::model::gathering::{Gathering, GatheringEvent, DeliveryMode, Member, Phase};
+use crate::model::gathering::{DeliveryMode, Gathering, GatheringEvent, Member, Phase};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, SeatRole};
 use crate::model::state::{Conversation, Turn};
@@ -16,7 +15,7 @@ use crate::read::templates::{
 };
 use crate::text::{counted, hang};
 
-/// `Name (2)`.
+/// Returns `Name (2)`.
 pub(super) fn numbered(name: &str, number: u32) -> String {
     format!("{name} ({number})")
 }
@@ -27,15 +26,15 @@ fn called(gathering: &Gathering, state: &Conversation, id: &ParticipantId) -> St
     member.map_or_else(|| name.to_owned(), |member| numbered(name, member.number))
 }
 
-/// `--- Phase: HOLD (round 1/2) ---` and what the phase asks.
+/// Returns `--- Phase: HOLD (round 1/2) ---` and the rule of the phase.
 pub(super) fn phase_line(phase: Phase, round: u32, rounds: u32) -> String {
     let name = phase.to_string().to_uppercase();
     let line = PHASE.fill(&[&name, &round.to_string(), &rounds.to_string()]);
     format!("{line}\n{}", phase.rule())
 }
 
-/// What everybody is told about a step, as whole lines; nothing about a step that only one needs to
-/// know of.
+/// Returns the announcement of a step to all members, as whole lines, or `None` for a step that is
+/// not announced.
 pub(super) fn announcement(state: &Conversation, step: &GatheringEvent) -> Option<String> {
     let gathering = state.newest_gathering()?;
     Some(match step {
@@ -60,8 +59,8 @@ pub(super) fn announcement(state: &Conversation, step: &GatheringEvent) -> Optio
     })
 }
 
-/// The seed message: who one is, who else takes part and in which order, how it goes, and what goes
-/// on around it.
+/// Returns the seed message: the reader's place, the members in their order, the rules, and the
+/// signals from outside.
 pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
     let gathering = state.gathering()?;
     let plan = &gathering.plan;
@@ -138,7 +137,7 @@ fn listed(out: &mut String, title: &str, lines: &[String]) {
     }
 }
 
-/// What the holder of the piece is asked, and the harvester.
+/// Returns the request to the holder of the piece or to the harvester.
 pub(super) fn request(state: &Conversation, turn: &Turn) -> Option<String> {
     matches!(turn.why, TurnReason::Piece | TurnReason::Beat)
         .then(|| state.gathering().map_or(String::new(), |gathering| asked(gathering, turn)))
@@ -160,7 +159,7 @@ fn asked(gathering: &Gathering, turn: &Turn) -> String {
     format!("{}\n{}\n", BEAT.fill(&[&beat, &beats, &tenure.pulse]), gathering.phase.rule())
 }
 
-/// The form of a harvest.
+/// The Markdown form that the harvester fills in.
 const HARVEST_FORM: &str = "
 ## What emerged
 ### Individual, intangible

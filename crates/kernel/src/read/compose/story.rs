@@ -1,4 +1,4 @@
-//! What was said, in the order in which it took effect.
+//! The messages of a conversation, in the order in which they took effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -9,30 +9,30 @@ use crate::model::state::{Conversation, QueuedMessage};
 use crate::read::templates::LEFT_OUT;
 use crate::read::view::{Viewer, visible};
 
-/// What was read of a conversation for a prompt.
+/// The events that were read for a prompt.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Material<'a> {
-    /// Messages that come before `events`, in order, and without a gap up to those.
+    /// Messages before `events`, in order, and without a gap up to those.
     pub messages: &'a [RecordedEvent],
-    /// All events after some place, in order: as far as the prompt reaches, and what came since.
+    /// All events after some position, in order: up to the end of the prompt, and later ones.
     pub events: &'a [RecordedEvent],
-    /// Single events that those and the turn refer to.
+    /// Single events that the others and the turn refer to.
     pub apart: &'a [RecordedEvent],
-    /// What lies before `messages` and was counted instead of read.
+    /// Messages before `messages` that were counted instead of read.
     pub unread: OmittedCount,
 }
 
 /// Messages that a prompt leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OmittedCount {
-    /// The number of messages.
+    /// Number of counted messages.
     pub messages: u64,
-    /// There are more, which nobody counted.
+    /// True if there are more, uncounted messages.
     pub more: bool,
 }
 
 impl OmittedCount {
-    /// The line that says it; empty where nothing is left out.
+    /// Returns the line that tells of the left-out messages, or an empty text without any.
     pub fn line(self) -> String {
         let (count, more) = (self.messages, if self.more { "more than " } else { "" });
         if self == Self::default() {
@@ -48,19 +48,19 @@ impl OmittedCount {
 }
 
 impl<'a> Material<'a> {
-    /// All events from the beginning, or from some place on.
+    /// Returns material with all events from the beginning, or from some position on.
     pub fn of(events: &'a [RecordedEvent]) -> Self {
         Self { events, ..Self::default() }
     }
 
-    /// Messages that left the queue before the events, and that somebody has not been told of
-    /// since.
+    /// Returns the messages that left the queue before `events` and that some participant has not
+    /// been told of since.
     pub fn waited(&self, state: &Conversation) -> impl Iterator<Item = QueuedMessage> {
         let begins = self.events.first().map(|first| first.seq);
         state.waited().filter(move |waited| begins.is_some_and(|begins| waited.left < begins))
     }
 
-    /// An event, if it was read.
+    /// Returns an event, if it was read.
     pub fn find(&self, seq: Seq) -> Option<&'a RecordedEvent> {
         let among = |events: &'a [RecordedEvent]| {
             events.binary_search_by_key(&seq, |recorded| recorded.seq).ok().map(|at| &events[at])
@@ -70,20 +70,20 @@ impl<'a> Material<'a> {
     }
 }
 
-/// What somebody said, at the place where it took effect.
+/// Words at the position where they took effect.
 pub(super) struct Utterance<'a> {
     pub(super) at: Seq,
     pub(super) recorded: &'a RecordedEvent,
     pub(super) posted: Source<'a>,
 }
 
-/// Whose words they are.
+/// The origin of words.
 pub(super) enum Source<'a> {
-    /// Somebody said them.
+    /// A participant said the words.
     Message(&'a Posted),
-    /// They are the server's, about what came of something.
+    /// The server tells the outcome of a request.
     Outcome(Box<Posted>),
-    /// They are the server's, about how a gathering goes on.
+    /// The server announces a step of a gathering.
     Announcement(Box<Posted>),
 }
 
@@ -104,24 +104,24 @@ impl Utterance<'_> {
     }
 }
 
-/// What was said, and what came of what agents had asked for, as far as the material goes and the
-/// viewer may see it.
+/// The messages and the outcomes of requests in the material that the viewer may see.
 ///
-/// A message that had to wait stands where its time came, and where a stop took it out of the
-/// queue, there. Of one that left the queue before the events of the material the state knows that
-/// place as long as somebody has not been told of it; any other stands where it was written.
+/// A message that waited is placed at the point at which it left the queue: when it was taken, or
+/// when a stop removed it. For messages that left before the events of the material, the state
+/// knows that point until each participant was told of them. Other messages are placed as they were
+/// written.
 pub struct Story<'a> {
     pub(super) material: Material<'a>,
     pub(super) words: Vec<Utterance<'a>>,
 }
 
 impl<'a> Story<'a> {
-    /// That of the material, for a viewer.
+    /// Returns the story of the material for a viewer.
     pub fn of(state: &Conversation, material: Material<'a>, viewer: &Viewer) -> Self {
         Self { words: told(state, &material, viewer), material }
     }
 
-    /// The messages of a transcript up to a place, in the order in which they took effect.
+    /// Returns the messages up to a position, in the order in which they took effect.
     pub fn messages(&self, through: Seq) -> impl DoubleEndedIterator<Item = &'a RecordedEvent> {
         let told = self.words.iter().filter(move |words| words.is_message() && words.at <= through);
         told.map(|words| words.recorded)
@@ -173,14 +173,14 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
     story
 }
 
-/// The outcome of a request, as something that was said.
+/// Returns the outcome of a request as words of the server.
 fn outcome_of(recorded: &RecordedEvent, account: String) -> Utterance<'_> {
     let posted = Source::Outcome(Box::new(Posted::of_server(account)));
     Utterance { at: recorded.seq, recorded, posted }
 }
 
-/// Messages from before the events, in the order in which they took effect, as far as that is
-/// known.
+/// Returns messages from before the events, in the order in which they took effect as far as that
+/// is known.
 fn before_events<'a>(
     state: &Conversation,
     material: &Material<'a>,

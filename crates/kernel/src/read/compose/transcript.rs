@@ -1,4 +1,4 @@
-//! A message as one participant reads it, and as many of them as fit.
+//! Transcripts: messages as one participant reads them, as many as fit.
 
 use std::borrow::Cow;
 
@@ -17,9 +17,9 @@ use super::story::{Material, Utterance};
 /// A message as one participant reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptLine {
-    /// Where it took effect.
+    /// Position at which the message took effect.
     pub at: Seq,
-    /// Whether the reader said it.
+    /// True if the reader said the message.
     pub own: bool,
     /// `[name] words` and a newline; later lines of the words are indented.
     pub line: String,
@@ -27,19 +27,18 @@ pub struct TranscriptLine {
 }
 
 impl TranscriptLine {
-    /// A message of `name`, at no place in particular.
+    /// Returns a message of `name` without a real position (0).
     pub fn new(name: &str, words: &str, own: bool) -> Self {
         let line = format!("[{name}] {}\n", hang(words.trim_end()));
         Self { at: Seq(0), own, line, words_at: name.len() + 3 }
     }
 
-    /// The words alone, as they were written.
+    /// Returns the words alone, as they were written.
     pub fn words(&self) -> String {
         unhang(self.line.get(self.words_at..).unwrap_or_default().trim_end())
     }
 
-    /// The same within about so many bytes: the middle of long words is left out, which is said
-    /// there.
+    /// Returns the line within about `bytes_max`. A note replaces the middle of long words.
     pub fn within(&self, bytes_max: usize) -> Cow<'_, TranscriptLine> {
         if self.line.len() <= bytes_max {
             return Cow::Borrowed(self);
@@ -53,21 +52,21 @@ impl TranscriptLine {
     }
 }
 
-/// How words are told.
+/// The writer of a transcript for one reader.
 pub(super) struct WordsFormatter<'a> {
     pub(super) state: &'a Conversation,
     pub(super) material: &'a Material<'a>,
     pub(super) reader: &'a ParticipantId,
-    /// What the turn is about, which the request repeats in full.
+    /// Cause of the turn, which the request repeats in full.
     pub(super) cause: Seq,
 }
 
-/// Longest part of the cause in an account, in bytes: it stands in full in the request.
+/// Longest part of the cause in an account, in bytes. The request has the cause in full.
 const CAUSE_BYTES_MAX: usize = 1024;
 
 impl WordsFormatter<'_> {
-    /// One message. What it answers is said, unless it is the answer to a turn that stands right
-    /// below its cause.
+    /// Returns one message. The line says what the message replies to, unless it answers a turn and
+    /// stands right below the turn's cause.
     pub(super) fn told(
         &self,
         words: &Utterance<'_>,
@@ -94,7 +93,7 @@ impl WordsFormatter<'_> {
         }
     }
 
-    /// Whose words they are, with the number of a member of a gathering.
+    /// Returns the name of the speaker, with the number of a member of a gathering.
     fn named(&self, id: &ParticipantId) -> Cow<'_, str> {
         let gathers = self.state.rules().gathers;
         let gathering = self.state.newest_gathering().filter(|_| gathers);
@@ -109,12 +108,12 @@ impl WordsFormatter<'_> {
         words.posted.author() == self.reader
     }
 
-    /// `in reply to Ada: "Her first words…"`.
+    /// Returns `in reply to Ada: "Her first words…"`.
     pub(super) fn reply(&self, posted: &Posted) -> Option<String> {
         self.answered(posted).map(|answered| IN_REPLY.fill(&[&answered]))
     }
 
-    /// `Ada: "Her first words…"`.
+    /// Returns `Ada: "Her first words…"`.
     pub(super) fn answered(&self, posted: &Posted) -> Option<String> {
         let cause = posted.reply_to.as_ref()?;
         let to = |id: &ParticipantId| label(self.state, id).to_owned();
@@ -127,14 +126,14 @@ impl WordsFormatter<'_> {
         })
     }
 
-    /// All of these.
+    /// Returns all these messages as lines.
     pub(super) fn each(&self, story: &[&Utterance<'_>]) -> Vec<TranscriptLine> {
         let before = std::iter::once(None).chain(story.iter().map(|words| Some(*words)));
         story.iter().zip(before).map(|(words, before)| self.told(words, before)).collect()
     }
 
-    /// The newest of these that fit, as text, and how many of the messages among them do not. A
-    /// message takes at most a quarter of the room, so that none drives out what is around it.
+    /// Returns the newest messages that fit, as text, and the number of messages that do not fit. A
+    /// message takes at most a quarter of the room, so that others fit beside it.
     pub(super) fn newest(&self, story: &[&Utterance<'_>], bytes_max: usize) -> (String, u64) {
         let mut room = bytes_max;
         let mut kept = Vec::new();
@@ -150,7 +149,7 @@ impl WordsFormatter<'_> {
     }
 }
 
-/// How many of these are messages.
+/// Returns the number of messages among these words.
 pub(super) fn count(story: &[&Utterance<'_>]) -> u64 {
     story.iter().filter(|words| words.is_message()).count() as u64
 }
@@ -159,7 +158,7 @@ fn replies_to(posted: &Posted) -> Option<Seq> {
     posted.reply_to.as_ref().map(|cause| cause.seq)
 }
 
-/// `User` for `user` who has no name in a circle, otherwise nickname or id.
+/// Returns `User` for `user` without a name in a circle, otherwise the nickname or id.
 pub(super) fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
     let nameless = id.as_str() == ParticipantId::USER && state.participant(id).is_none();
     if nameless { "User" } else { state.name_of(id) }

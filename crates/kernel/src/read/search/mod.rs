@@ -1,5 +1,4 @@
-//! Searching, as far as it is a matter of words: what a query means, what counts as a word, where a
-//! text holds what is wanted.
+//! Search in texts: the query language, the words of a text, and the places of matches.
 //!
 //! Every index cuts texts with [`tokens::words`] and every answer marks its matches with
 //! [`Query::find`], so that they all agree.
@@ -24,8 +23,8 @@ use crate::model::event::{Change, Event, Posted};
 use crate::model::ids::ParticipantId;
 use crate::read::view::{Viewer, visible};
 
-/// What of an event can be searched for: a message that everyone may see. What was kept in the
-/// trace stays out of every index.
+/// Returns the message of an event that can be searched for: one that all may see. Words kept in
+/// the trace stay out of every index.
 pub fn searchable(event: &Event) -> Option<&Posted> {
     match event {
         Event::Posted(posted) if visible(event, &Viewer::Guest) => Some(posted),
@@ -33,8 +32,8 @@ pub fn searchable(event: &Event) -> Option<&Posted> {
     }
 }
 
-/// Whom an event gave a nickname, or took it from: messages are found by the name that their
-/// speaker had when speaking.
+/// Returns the participants whose nickname an event changed, with the new one if any. Messages are
+/// found by the name that their speaker had at the time.
 pub fn renamings(event: &Event) -> impl Iterator<Item = (&ParticipantId, Option<&str>)> {
     let changes = match event {
         Event::Controlled { changes, .. } => changes.as_slice(),

@@ -1,9 +1,9 @@
 //! The query language: words, `"phrases"`, and the filters `from: in: before: after:`.
 //!
-//! A word of three letters or more finds longer words that begin with it too; inside quotes words
-//! are whole. All words must be there, in any order. `from:` and `in:` take ids and names and may
-//! come several times: any of them will do. `after:` and `before:` take a day (UTC) or a time;
-//! `after:` counts it in, `before:` does not.
+//! A word of three letters or more also finds longer words that begin with it; words in quotes are
+//! whole. All words must be in the text, in any order. `from:` and `in:` take ids and names. If one
+//! is given several times, any of its values matches. `after:` and `before:` take a day (UTC) or a
+//! time; `after:` includes it, `before:` does not.
 
 use std::fmt;
 use std::ops::Range;
@@ -15,48 +15,48 @@ use crate::model::time::Timestamp;
 pub const QUERY_BYTES_MAX: usize = 1000;
 /// Most words, phrases and filters together.
 pub const PARTS_MAX: usize = 32;
-/// A word of so many letters finds longer ones. Letters other than ASCII say more, so one is
-/// enough.
+/// Number of letters from which a word also finds longer ones. One letter beyond ASCII is enough,
+/// because it says more.
 const OPEN_CHARS_MIN: usize = 3;
 
-/// What is wanted.
+/// A search query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// All of these must be in the text.
+    /// Terms that must all be in the text.
     pub terms: Vec<Term>,
-    /// Said by one of these: ids or names. By anybody where empty.
+    /// Ids or names of speakers, one of which must match. Empty for all speakers.
     pub from: Vec<String>,
-    /// In one of these conversations: ids or names. In any where empty.
+    /// Ids or names of conversations, one of which must match. Empty for all conversations.
     pub within: Vec<String>,
-    /// At this time or later.
+    /// Earliest time of a message.
     pub after: Option<Timestamp>,
-    /// Only what was said before this time.
+    /// Time before which a message was said.
     pub before: Option<Timestamp>,
 }
 
-/// Words that must stand side by side.
+/// Words that must be next to each other in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The words; at least one.
     pub words: Vec<String>,
-    /// Whether the last one may go on.
+    /// True if the last word may be the beginning of a longer one.
     pub open: bool,
 }
 
-/// Why a query is not understood.
+/// The reason why a query is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryFault {
-    /// Nothing in it can be searched for.
+    /// The query has nothing to search for.
     Nothing,
-    /// It is longer than [`QUERY_BYTES_MAX`].
+    /// The query is longer than [`QUERY_BYTES_MAX`].
     TooLong,
-    /// It has more than [`PARTS_MAX`] parts.
+    /// The query has more than [`PARTS_MAX`] parts.
     TooManyParts,
     /// A quote is not closed.
     OpenQuote,
     /// Nothing follows the colon of this filter.
     EmptyFilter(&'static str),
-    /// This filter takes a time.
+    /// The value of this filter is not a time.
     NoTime(&'static str, String),
 }
 
@@ -114,8 +114,9 @@ impl Query {
         Ok(())
     }
 
-    /// Where a text holds the terms, in order and without overlap; `None` unless it holds them all.
-    /// A query of filters alone finds every text, and nothing in it.
+    /// Returns the byte ranges of the terms in a text, in order and without overlap, or `None`
+    /// unless the text has them all. A query of filters alone matches every text, with an empty
+    /// list.
     pub fn find(&self, text: &str) -> Option<Vec<Range<usize>>> {
         let words = words(text);
         let mut marks = Vec::new();
@@ -131,7 +132,7 @@ impl Query {
 }
 
 impl Term {
-    /// The term that a typed word or phrase stands for; `None` where nothing in it is a word.
+    /// Returns the term of a typed word or phrase, or `None` if it has no words.
     fn of(text: &str, whole: bool) -> Option<Term> {
         let words: Vec<String> = words(text).into_iter().map(|word| word.text).collect();
         let last = words.last()?;
@@ -178,15 +179,15 @@ enum Filter {
 }
 
 impl Filter {
-    /// The filter that a word begins with, and what follows its colon. Other words may hold colons,
-    /// as addresses do.
+    /// Splits a word into its filter and the value after the colon. Other words may have colons, as
+    /// addresses do.
     fn split(word: &str) -> Option<(Filter, &str)> {
         let (key, value) = word.split_once(':')?;
         Some((key.parse().ok()?, value))
     }
 }
 
-/// A day or a time.
+/// Reads a day or a time.
 fn time(filter: Filter, value: &str) -> Result<Timestamp, QueryFault> {
     let is_day = value.len() == 10
         && value
@@ -205,8 +206,8 @@ struct QueryPart {
     quoted: bool,
 }
 
-/// Cuts a query at spaces outside quotes. A quote ends the word before it, unless that is a filter
-/// waiting for its value.
+/// Splits a query at spaces outside quotes. A quote ends the word before it, unless that word is a
+/// filter without a value.
 fn parts(text: &str) -> Result<Vec<QueryPart>, QueryFault> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();

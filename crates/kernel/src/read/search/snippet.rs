@@ -1,23 +1,23 @@
-//! A piece of a text that shows why it was found.
+//! The part of a text that shows why it was found.
 
 use std::ops::Range;
 
-/// What stands before the first match, in characters.
+/// Length of the text before the first match, in characters.
 const LEAD_CHARS: usize = 60;
-/// All of it, in characters.
+/// Length of a snippet, in characters.
 const SNIPPET_CHARS: usize = 240;
 
-/// Text that was searched for, or text around it.
+/// A part of a snippet: a match, or text around one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// The words, on one line.
     pub text: String,
-    /// Whether they were searched for.
+    /// True if the words are a match.
     pub matched: bool,
 }
 
-/// The surroundings of the first match. Concatenated, the pieces are the text on one line, with `…`
-/// where it was cut.
+/// Returns the surroundings of the first match. Joined, the pieces are the text on one line, with
+/// `…` at each cut.
 pub fn snippet(text: &str, marks: &[Range<usize>]) -> Vec<Piece> {
     let first = marks.first().map_or(0, |mark| mark.start);
     let start = chars_back(text, first, LEAD_CHARS);

@@ -1,34 +1,33 @@
-//! Splits a text into the words that a search counts, the same for queries and for what was said.
+//! Splits texts into words for the search, in the same way for queries and messages.
 
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Only so much of a word counts, in characters: nobody types more, and a blob in base64 is one
-/// word.
+/// Characters of a word that count. Typed words are shorter, and a base64 blob is a single word.
 pub const WORD_CHARS_MAX: usize = 64;
 
-/// A word, where it stands.
+/// A word with its place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The word without regard to case and accents; never empty, and of its ASCII only letters and
-    /// digits are left.
+    /// The word without case and accents. It has at least one character, and its ASCII characters
+    /// are letters and digits.
     pub text: String,
-    /// Its place in the text, in bytes.
+    /// Byte range of the word in the text.
     pub range: Range<usize>,
 }
 
-/// What a character is to words.
+/// The role of a character in words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// It goes on with a word, or begins one.
+    /// A character that begins or continues a word.
     Letter,
-    /// It belongs to the letter before it.
+    /// A mark of the letter before it.
     Mark,
     /// A word by itself: scripts without spaces, and signs such as emoji.
     Alone,
-    /// It stands between words.
+    /// A character between words.
     Gap,
 }
 
@@ -52,8 +51,8 @@ fn class_beyond_ascii(c: char) -> Class {
     }
 }
 
-/// Han, kana, Thai, Lao, Myanmar and Khmer are written without spaces. Where their words end takes
-/// a dictionary to know, so each character is a word, and what is searched for is a row of them.
+/// True for Han, kana, Thai, Lao, Myanmar and Khmer, which are written without spaces. Finding
+/// their words takes a dictionary. So each character is a word, and a query is a sequence of them.
 fn is_of_spaceless_script(c: char) -> bool {
     matches!(
         c,
@@ -72,14 +71,14 @@ fn is_sign(c: char) -> bool {
     )
 }
 
-/// The words of a text, in order.
+/// Returns the words of a text, in order.
 pub fn words(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
     each_word(text, |word, range| found.push(Word { text: word.to_owned(), range }));
     found
 }
 
-/// Gives the words of a text, in order, as [`Word`] has them, each with its place in the text.
+/// Calls `found` for each word of a text, in order, with its folded text and its byte range.
 pub fn each_word(text: &str, mut found: impl FnMut(&str, Range<usize>)) {
     let mut folded = String::new();
     let mut take = |range: Option<Range<usize>>| {
@@ -107,7 +106,7 @@ pub fn each_word(text: &str, mut found: impl FnMut(&str, Range<usize>)) {
     take(begun.map(|start| start..text.len()));
 }
 
-/// A word or name without regard to case, accents and width, cut at [`WORD_CHARS_MAX`].
+/// Returns a word or name without case, accents and width, cut at [`WORD_CHARS_MAX`].
 pub fn fold(word: &str) -> String {
     let mut folded = String::new();
     fold_onto(&mut folded, word);
@@ -115,7 +114,7 @@ pub fn fold(word: &str) -> String {
 }
 
 fn fold_onto(folded: &mut String, word: &str) {
-    // Most words are this, and are copied whole.
+    // Most words are plain ASCII, and are copied whole.
     if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         let begun = folded.len();
         folded.push_str(&word[..word.len().min(WORD_CHARS_MAX)]);
@@ -134,13 +133,12 @@ fn fold_onto(folded: &mut String, word: &str) {
     folded.extend(plain.nfc().take(WORD_CHARS_MAX));
 }
 
-/// What names have in common that people take for the same: case and width do not count, everything
-/// else does.
+/// Returns the key by which names are compared: without case and width.
 pub fn name_key(name: &str) -> String {
     name.nfkc().flat_map(char::to_lowercase).collect()
 }
 
-/// Accents of European letters. The marks of other scripts tell words apart, so they stay.
+/// True for accents of European letters. The marks of other scripts tell words apart, so they stay.
 fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }

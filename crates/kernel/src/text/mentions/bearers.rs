@@ -1,4 +1,4 @@
-//! Finds the bearers of a name that stands in words, and its end.
+//! Finds the bearers of a name in a text, and the end of the name.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -9,7 +9,7 @@ use crate::model::participant::{Participant, Profile};
 use crate::text::names::BROADCAST;
 use crate::text::{is_deceptive, is_invisible};
 
-/// The kind of a name for its bearer; the first wins if two are written alike. (Ruling 15.)
+/// The kind of a name. The first kind wins if two names are written alike. (Ruling 15.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Id,
@@ -19,12 +19,12 @@ pub(super) enum Rank {
     Trait,
 }
 
-/// A participant, as the names that mean it are read.
+/// A participant with its names.
 #[derive(Clone, Copy, Debug)]
 pub struct Bearer<'a> {
-    /// Its id in this conversation.
+    /// Id in this conversation.
     pub id: &'a ParticipantId,
-    /// Its nickname, roles, client and model.
+    /// Profile with the nickname, roles, client and model.
     pub profile: &'a Profile,
 }
 
@@ -41,17 +41,17 @@ struct Name<'a> {
     bearer: Option<Bearer<'a>>,
 }
 
-/// The names of all who are invited, in the order of their folded letters.
+/// The names of all invited participants, in the order of their folded letters.
 #[derive(Debug)]
 pub(super) struct Bearers<'a>(Vec<Name<'a>>);
 
-/// The bearers of a name that stands in words.
+/// A name in a text, with its bearers.
 #[derive(Debug)]
 pub(super) struct NameMatch<'a> {
-    /// Bytes of the words.
+    /// Length of the name in the text, in bytes.
     pub(super) length: usize,
     pub(super) rank: Rank,
-    /// In the order of their invitation, once each.
+    /// Bearers in the order of their invitation, once each.
     pub(super) bearers: Vec<Bearer<'a>>,
 }
 
@@ -69,8 +69,8 @@ impl<'a> Bearers<'a> {
         Self(names)
     }
 
-    /// Finds the longest name with which some words begin and after which `is_over` is true of its
-    /// last character and of what follows.
+    /// Returns the longest name with which some words begin. A name ends only if `is_over` is true
+    /// for its last character and the words after it.
     pub(super) fn longest(
         &self,
         words: &str,
@@ -113,7 +113,7 @@ impl NameMatch<'_> {
         self.bearers.iter().map(|bearer| bearer.id.clone()).collect()
     }
 
-    /// True if several bear a name that only one may be meant by.
+    /// True if several participants bear a name that can mean only one.
     pub(super) fn is_shared(&self) -> bool {
         self.rank != Rank::Trait && self.bearers.len() > 1
     }
@@ -135,7 +135,7 @@ fn names_of(bearer: Bearer<'_>) -> impl Iterator<Item = Name<'_>> {
     single.chain(traits).map(named)
 }
 
-/// Returns a name without what does not tell it from others: case, width, form of composition and
+/// Returns a name without the differences that do not count: case, width, form of composition and
 /// characters that draw nothing.
 pub(super) fn fold(name: &str) -> String {
     let (mut folded, mut rest) = (String::new(), name);
@@ -155,13 +155,13 @@ fn fold_into(cluster: &str, folded: &mut String) {
     folded.extend(small.nfkc());
 }
 
-/// True if a character draws nothing by itself, so that it may stand in a name or not.
+/// True if a character draws nothing by itself, so that a name is the same with and without it.
 fn is_joined(c: char) -> bool {
     is_deceptive(c) || is_invisible(c)
 }
 
-/// Returns what a reader takes for the first letter: with its marks, and with the backslash that
-/// keeps Markdown from reading it.
+/// Returns the first letter as a reader sees it: with its marks, and with the backslash that
+/// escapes it in Markdown.
 fn cluster_of(words: &str) -> Option<&str> {
     let bytes = words.as_bytes();
     let plain = |at: usize| bytes.get(at).is_none_or(u8::is_ascii);
@@ -173,8 +173,7 @@ fn cluster_of(words: &str) -> Option<&str> {
     }
 }
 
-/// Particles that Korean puts behind a name without a space, the longest first if one begins
-/// with another.
+/// Particles that Korean puts after a name without a space.
 const PARTICLES: [&str; 40] = [
     "에게서",
     "에게",
@@ -221,13 +220,13 @@ const PARTICLES: [&str; 40] = [
 const HONORIFICS: [&str; 4] = ["선생님", "님", "씨", "들"];
 /// Fewest letters of a Korean name before a particle.
 const KOREAN_NAME_MIN: usize = 2;
-/// Longest particle with what may stand before it, in characters.
+/// Longest particle with an honorific before it, in characters.
 const PARTICLE_CHARS_MAX: usize = 8;
 
-/// True if a word that ends with `last` is over before `rest`. (Ruling 15.)
+/// True if a word that ends with `last` ends before `rest`. (Ruling 15.)
 ///
-/// Letters of two kinds of script do not make one word: `bob님`, `bob处理`. A sign that joins parts
-/// of ids goes on with the word only before a letter that ids have.
+/// Letters of two kinds of script do not make one word: `bob님`, `bob处理`. A sign that joins parts of
+/// ids belongs to the word only before a letter that ids have.
 pub(super) fn is_over(last: char, rest: &str) -> bool {
     let mut following = rest.chars();
     let Some(next) = following.next() else { return true };
@@ -252,22 +251,22 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || is_combining_mark(c)
 }
 
-/// True if a character belongs to ids and mail addresses as they are written everywhere: a letter
-/// of a script with capitals, a digit, `_`. Such scripts separate words by spaces.
+/// True if a character belongs to ids and mail addresses: a letter of a script with capitals, a
+/// digit, `_`. Such scripts separate words by spaces.
 pub(super) fn is_plain(c: char) -> bool {
     let is_digit = c.is_ascii_digit() || ('\u{ff10}'..='\u{ff19}').contains(&c);
     is_digit || c == '_' || c.is_lowercase() || c.is_uppercase()
 }
 
-/// True if a letter belongs to an unknown name after `last` although a known one could end there. A
-/// script without spaces says nothing of the end of a name, and one Korean letter is hardly a name.
+/// True if a letter after `last` belongs to an unknown name although a known one could end there. A
+/// script without spaces does not show the end of a name, and one Korean letter is hardly a name.
 pub(super) fn runs_on(last: char, next: char, letters: usize) -> bool {
     let is_korean = is_hangul(last) && is_hangul(next);
     (is_korean && letters < KOREAN_NAME_MIN)
         || UnspacedScript::of(last).is_some_and(|script| UnspacedScript::of(next) == Some(script))
 }
 
-/// The scripts that put no spaces between words.
+/// The scripts without spaces between words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnspacedScript {
     Han,

@@ -1,4 +1,4 @@
-//! Finds the signs in words at which a mention may stand.
+//! Finds the signs at which a mention may begin.
 
 use crate::text::code::ProseRun;
 use crate::text::cut;
@@ -7,20 +7,20 @@ use unicode_normalization::char::is_combining_mark;
 
 /// The signs that begin a mention: the plain one, the wide one and the small one.
 pub(super) const SIGNS: [char; 3] = ['@', '\u{ff20}', '\u{fe6b}'];
-/// Most bytes of a package or an address that are looked at behind a sign. Names of hosts have at
-/// most 253.
+/// Most bytes of a package or an address that are read after a sign. Names of hosts have at most
+/// 253.
 const FOREIGN_BYTES_MAX: usize = 512;
-/// Most characters that are looked at before a sign.
+/// Most characters that are read before a sign.
 const BEFORE_MAX: usize = 64;
 
 /// A sign after which a name may stand.
 #[derive(Debug)]
 pub(super) struct Sign<'a> {
-    /// Its place in the message, in bytes.
+    /// Byte offset of the sign in the message.
     pub(super) at: usize,
-    /// The place of its name in the message, in bytes.
+    /// Byte offset of the name in the message.
     pub(super) from: usize,
-    /// Words from there to the end of the prose.
+    /// Words from the name to the end of the prose.
     pub(super) words: &'a str,
     /// Place at which another mention has to end for this one to count.
     pub(super) joins: Option<usize>,
@@ -28,12 +28,12 @@ pub(super) struct Sign<'a> {
 }
 
 impl Sign<'_> {
-    /// True if a word that ends with `last` is over before `rest`, the rest of these words.
+    /// True if a word that ends with `last` ends before `rest`, the rest of these words.
     pub(super) fn is_over(&self, last: char, rest: &str) -> bool {
         self.is_marked(rest) || is_over(last, rest)
     }
 
-    /// True if a mark of Markdown stands at the beginning of `rest`, the rest of these words.
+    /// True if `rest`, the rest of these words, begins with a mark of Markdown.
     fn is_marked(&self, rest: &str) -> bool {
         let at = self.from + self.words.len() - rest.len();
         self.run.marks.binary_search(&at).is_ok()
@@ -91,18 +91,19 @@ fn sign<'a>(body: &'a str, run: &'a ProseRun, at: usize, c: char) -> Option<Sign
     Some(Sign { at, from, words: shown, joins, run })
 }
 
-/// Returns a name without the characters at its end that only tell a direction.
+/// Returns a name without the direction marks at its end.
 pub(super) fn shown(name: &str) -> &str {
     name.trim_end_matches(is_isolate)
 }
 
-/// True if a character only tells the direction of what follows: some programs wrap names in them.
+/// True if a character only sets the direction of what follows. Some programs wrap names in such
+/// characters.
 fn is_isolate(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Reads what stands before a sign: nothing if no mention can begin there, else the place at which
-/// another mention has to end, if one has to.
+/// Checks the characters before a sign. Returns `None` if a mention cannot begin there, else the
+/// place at which another mention has to end, if one has to.
 fn joins(body: &str, run: &ProseRun, at: usize) -> Option<Option<usize>> {
     let mut before =
         body[..at].char_indices().rev().take(BEFORE_MAX).skip_while(is_mark).peekable();
@@ -124,7 +125,7 @@ fn joins(body: &str, run: &ProseRun, at: usize) -> Option<Option<usize>> {
     }
 }
 
-/// True if a mention can begin behind some words, whatever ends there.
+/// True if a mention can begin after some words without another mention before it.
 pub(super) fn may_begin(before: &str) -> bool {
     joins(before, &ProseRun::whole(before), before.len()) == Some(None) && !before.ends_with('\\')
 }
@@ -136,7 +137,7 @@ fn is_mark((_, c): &(usize, char)) -> bool {
 /// True if a package, a path or an address of another system follows a sign:
 /// `openai/codex`, `bob@mastodon.social`, `bob:matrix.org`.
 pub(super) fn is_foreign(words: &str) -> bool {
-    // Many signs may stand before the same long word.
+    // Bounded, because many signs may stand before the same long word.
     let words = cut(words, FOREIGN_BYTES_MAX);
     let is_part = |c: char| matches!(c, '.' | ':' | '-' | '/' | '@') || is_plain(c);
     let end = words.find(|c| !is_part(c)).unwrap_or(words.len());
@@ -152,7 +153,7 @@ pub(super) fn is_foreign(words: &str) -> bool {
     path || is_host
 }
 
-/// Returns the word that stands in place of a name, without the punctuation at its end.
+/// Returns the word in place of a name, without the punctuation at its end.
 pub(super) fn word_of<'a>(sign: &Sign<'a>) -> &'a str {
     let words = sign.words;
     let (mut end, mut last, mut letters) = (0, None, 0);

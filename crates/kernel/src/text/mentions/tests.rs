@@ -1,4 +1,4 @@
-//! Says which words name whom, in every script and in every place of a message.
+//! Tests the participants that words name, in every script and at every place of a message.
 
 use moothall_testkit::fuzz;
 
@@ -341,7 +341,7 @@ fn places_are_those_of_the_names_with_their_signs() {
     assert_eq!((many.places.len(), many.participants.len()), (PLACES_MAX, 1));
 }
 
-/// A reading of all that follows each sign would take the square of the time for many signs.
+/// Reading all that follows each sign would take quadratic time for many signs.
 #[test]
 fn a_host_that_is_longer_than_a_host_may_be_is_read_no_further() {
     let host = |bytes: usize| format!("@bob@{}.org", "a".repeat(bytes));

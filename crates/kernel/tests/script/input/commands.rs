@@ -1,4 +1,4 @@
-//! The lines of a script that are a command: to take part, to steer, to end and to report.
+//! Script lines that are commands: to take part, to steer, to end and to report.
 
 use super::*;
 
@@ -229,13 +229,13 @@ fn engine_command(
     }))
 }
 
-/// A verb, and the permission that it is about: `ask:p2` is about p2.
+/// Splits a verb from its permission: `ask:p2` is about p2.
 fn about(verb: &str) -> (&str, PermissionId) {
     let (verb, permission) = verb.split_once(':').unwrap_or((verb, "p1"));
     (verb, PermissionId::new(permission))
 }
 
-/// What somebody answers: an option, and after `=` words of their own.
+/// Reads an answer: an option, and after `=` words of the answerer's own.
 fn given(words: &[&str]) -> (String, Option<String>) {
     let (option, text) = match words.iter().position(|word| *word == "=") {
         Some(at) => (&words[..at], Some(words[at + 1..].join(" "))),
@@ -245,7 +245,7 @@ fn given(words: &[&str]) -> (String, Option<String>) {
     (option.join(" "), text)
 }
 
-/// What a program offers, in its own words.
+/// Returns the options of a program, in its own words.
 fn options() -> Vec<PermissionOption> {
     let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
     let always = option("2", "Yes, and never ask again", OptionKind::AllowAlways);
@@ -256,7 +256,7 @@ fn options() -> Vec<PermissionOption> {
     ]
 }
 
-/// What a program offers that asks its user something.
+/// Returns the options of a question with a text field.
 fn options_with_field() -> Vec<PermissionOption> {
     let option = |id: &str, label: &str| PermissionOption::new(id, label, OptionKind::Other);
     vec![
@@ -283,6 +283,10 @@ fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {
         opening_question: "What now?".into(),
         pulse: Vec::new(),
         signals: Vec::new(),
-        hearing: if given.get("hearing").is_some() { DeliveryMode::OnTurn } else { DeliveryMode::Live },
+        hearing: if given.get("hearing").is_some() {
+            DeliveryMode::OnTurn
+        } else {
+            DeliveryMode::Live
+        },
     })
 }
