@@ -1,5 +1,4 @@
-//! What the hall answers and tells: everybody speaks of it, so it stands below everything that
-//! does.
+//! The answers and notifications of the hall. This module stands below all that use them.
 
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use crate::ports::LogError;
 /// (Section "Claims and deliveries" of ARCHITECTURE.md.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idempotency {
-    /// Whose key it is: keys of two principals never meet.
+    /// The owner of the key: keys of different principals never collide.
     pub principal: String,
     /// The key, 1 to 255 visible ASCII characters.
     pub key: String,
@@ -23,133 +22,132 @@ pub struct Idempotency {
     pub fingerprint: String,
 }
 
-/// What came of a command.
+/// The answer to a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The conversation that the command was for.
     pub stream: StreamId,
-    /// The event that answers the command, committed and synced. Nothing when the command changed
+    /// The event that answers the command, committed and synced. `None` if the command changed
     /// nothing.
     pub event: Option<RecordedEvent>,
-    /// The stream's head after it.
+    /// The stream's head after the command.
     pub head: Seq,
-    /// This is the stored answer to an earlier request with the same key.
+    /// True if this is the stored answer to an earlier request with the same key.
     pub replayed: bool,
 }
 
-/// Why a request to the hall failed.
+/// The reason why a request to the hall failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum HallError {
-    /// The rules say no.
+    /// The rules of conversations reject the command.
     #[error("{}", .0.message)]
     Rejected(Box<Rejection>),
-    /// There is no such conversation, or it is out of the caller's reach.
+    /// The conversation does not exist, or is out of the caller's reach.
     #[error("there is no conversation {0}")]
     NotFound(StreamId),
-    /// There was one, and it was deleted.
+    /// The conversation was deleted.
     #[error("conversation {0} was deleted")]
     Deleted(StreamId),
-    /// The same key came with another request.
+    /// The key was used for another request.
     #[error("this Idempotency-Key was used for another request")]
     KeyReused,
-    /// Too much is waiting; nothing was decided.
+    /// Too many requests wait. Nothing was decided.
     #[error("the server is overloaded; try again in a moment")]
     Overloaded,
-    /// No room on the disk; nothing was decided, reads go on.
+    /// The disk is full. Nothing was decided, and reads still work.
     #[error("the disk is full; free some space and try again")]
     DiskFull,
-    /// A newer version wrote to this conversation: it can be read, not written.
+    /// A newer version wrote to this conversation: it is read-only here.
     #[error(
         "{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here"
     )]
     ReadOnly {
-        /// The conversation in which it happened.
+        /// The conversation.
         stream: StreamId,
-        /// Where this version stops understanding.
+        /// The position of the first unknown event.
         seq: Seq,
-        /// The kind it does not know.
+        /// The unknown kind of event.
         kind: String,
     },
-    /// The state of this conversation is one that no rule allows: it can be read, not written.
+    /// The state of this conversation breaks an invariant: it is read-only.
     #[error(
         "{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it"
     )]
     Broken {
-        /// The conversation in which it happened.
+        /// The conversation.
         stream: StreamId,
-        /// What does not hold.
+        /// The broken invariant.
         rule: BrokenRule,
     },
-    /// What is stored is damaged.
+    /// The stored data is damaged.
     #[error("{0}")]
     Damaged(String),
-    /// The disk could not be read.
+    /// The disk cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// The server is going down.
+    /// The server is shutting down.
     #[error("the server is shutting down")]
     ShuttingDown,
-    /// Anything else; the text is for people.
+    /// Any other failure; the text is for people.
     #[error("{0}")]
     Failed(String),
 }
 
-/// Something that goes to everyone who listens to a conversation.
+/// An update for all listeners of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Update {
     /// Committed events, in order, without a gap.
     Events(Arc<Vec<RecordedEvent>>),
-    /// News of the moment: never logged, and a listener may miss it.
+    /// An ephemeral signal: never logged, and a listener may miss it.
     Signal(Arc<Signal>),
 }
 
-/// Ephemeral: never logged, may be missed.
+/// An ephemeral signal: never logged, and a listener may miss it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Signal {
     /// A participant's presence in the conversation changed.
     Presence(Presence),
-    /// A piece of a running turn's answer; `offset` counts bytes of the answer before it. Held back
-    /// while it may become `[PASS]`.
+    /// A part of a running turn's answer. Held back while the answer may still become `[PASS]`.
     Delta {
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which attempt at the turn this is, from 1.
+        /// The number of the attempt at the turn, from 1.
         attempt: u32,
         /// The participant whose turn it is.
         participant: ParticipantId,
-        /// Where the piece begins.
+        /// The number of bytes of the answer before this part.
         offset: usize,
-        /// The text that came since the last piece, in UTF-8.
+        /// The new text, in UTF-8.
         text: String,
     },
-    /// What a running turn is doing.
+    /// The activity of a running turn.
     Progress {
         /// The number of the turn in its conversation.
         turn: TurnNo,
         /// The participant whose turn it is.
         participant: ParticipantId,
-        /// In a few words.
+        /// The activity, in a few words.
         text: String,
     },
 }
 
-/// A notification for those who watch the whole hall.
+/// A notification for clients that watch the whole hall.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HallChange {
     /// A conversation has a new head.
     Head {
-        /// The conversation that has something new.
+        /// The conversation with the new head.
         stream: StreamId,
         /// The position of its newest event.
         head: Seq,
-        /// How much waits there for a person.
+        /// The number of items in the conversation that wait for a person.
         waits_for_people: usize,
     },
-    /// A participant's presence changed, in any conversation.
+    /// A participant's presence changed, in some conversation.
     Presence {
         /// The conversation in which the presence is.
         stream: StreamId,
-        /// The participant, its state, and when it was told.
+        /// The participant, its state, and when the state was set.
         presence: Presence,
     },
     /// The list of sessions, what one of them is doing, or a link changed.

@@ -1,10 +1,10 @@
-//! What several changes of one event say as one JSON object, for whoever writes events down.
+//! The changes of one event as one JSON object, as events are written for clients.
 
 use serde_json::{Map, Value, json};
 
-/// One object of these entries, in their order. Lists of names under one key become one list. Of
-/// several values that each concern somebody else, the key holds the first, for readers who know
-/// only that, and the key with an `s` all of them. Otherwise the last word counts.
+/// Merges entries into one object, in order. Lists of names under one key are joined. If values
+/// under one key each concern a different participant, the key holds the first, for clients that
+/// know only that, and the key with an `s` holds all. Otherwise the last value wins.
 pub fn together(entries: impl IntoIterator<Item = (&'static str, Value)>) -> Map<String, Value> {
     let mut content = Map::new();
     for (key, mut value) in entries {
@@ -25,12 +25,12 @@ pub fn together(entries: impl IntoIterator<Item = (&'static str, Value)>) -> Map
     content
 }
 
-/// The names that a value lists.
+/// Returns the list of names in a value, if it has one.
 fn names(value: &mut Value) -> Option<&mut Vec<Value>> {
     if value.is_array() { value.as_array_mut() } else { value.get_mut("targets")?.as_array_mut() }
 }
 
-/// Whether each value under this key concerns one participant, or one place outside.
+/// True if each value under this key concerns one participant, or one outside target.
 fn is_of_one(key: &str) -> bool {
     matches!(key, "invite" | "uninvite" | "bind" | "unbind")
 }

@@ -1,11 +1,10 @@
-//! Named points at which a test can make the process die, as a power cut would.
+//! Named points at which a test can abort the process, as a power cut would.
 //!
-//! Only with the cargo feature `crash-points`; otherwise all of this is nothing. Crates above the
-//! engine have points here too.
+//! Active only with the cargo feature `crash-points`. Crates above the engine have points here too.
 
 use moothall_kernel::event::RecordedEvent;
 
-/// Every point, in the order in which a conversation comes past them. A test dies at each.
+/// All points of a conversation, in the order in which it passes them. A test aborts at each.
 pub const POINTS: &[&str] = &[
     "before_parse",
     "after_parse",
@@ -58,7 +57,7 @@ pub const POINTS: &[&str] = &[
     "after_checkpoint",
 ];
 
-/// The points of sessions in terminals, which only their own test comes past. It dies at each.
+/// The points of sessions in terminals. A test of their own aborts at each.
 pub const TERMINAL_POINTS: &[&str] = &[
     "session_kept",
     "program_in_terminal",
@@ -76,19 +75,19 @@ pub const TERMINAL_POINTS: &[&str] = &[
     "session_ending",
 ];
 
-/// The points of what one stream owes another.
+/// The points of deliveries between streams.
 pub const OUTBOX_POINTS: &[&str] = &["delivery_taken", "delivery_carried"];
 
-/// The points of opening a data folder: one that is new, or of an older format. Their own test dies
+/// The points of opening a new data folder, or one in an older format. A test of their own aborts
 /// at each.
 pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
 
-/// The points of deleting a conversation. Their own test dies at each.
+/// The points of deleting a conversation. A test of their own aborts at each.
 pub const DELETION_POINTS: &[&str] =
     &["before_delete_append", "after_delete_append", "deletion_erasing", "deletion_erased"];
 
-/// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time,
-/// from 1, that the point is passed.
+/// Aborts the process if `MOOTHALL_CRASH_AT` is `name:count` and the point is passed for the
+/// `count`-th time, counted from 1.
 #[cfg(feature = "crash-points")]
 pub fn point(name: &str) {
     use std::sync::OnceLock;
@@ -108,12 +107,12 @@ pub fn point(name: &str) {
     }
 }
 
-/// Nothing: the cargo feature `crash-points` is off.
+/// Does nothing: the cargo feature `crash-points` is off.
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
 pub fn point(_name: &str) {}
 
-/// The points of a batch that is about to be appended, by what it holds.
+/// Passes the points of a batch before it is appended, by its events.
 #[cfg(feature = "crash-points")]
 pub fn before_append(events: &[RecordedEvent]) {
     events
@@ -122,7 +121,7 @@ pub fn before_append(events: &[RecordedEvent]) {
         .for_each(|(before, _)| point(before));
 }
 
-/// The points of a batch that was appended and of which nobody knows yet.
+/// Passes the points of a batch that was appended and not yet announced.
 #[cfg(feature = "crash-points")]
 pub fn after_append(events: &[RecordedEvent]) {
     events
@@ -131,17 +130,17 @@ pub fn after_append(events: &[RecordedEvent]) {
         .for_each(|(_, after)| point(after));
 }
 
-/// Nothing: the cargo feature `crash-points` is off.
+/// Does nothing: the cargo feature `crash-points` is off.
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
 pub fn before_append(_events: &[RecordedEvent]) {}
 
-/// Nothing: the cargo feature `crash-points` is off.
+/// Does nothing: the cargo feature `crash-points` is off.
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
 pub fn after_append(_events: &[RecordedEvent]) {}
 
-/// The points before and after the append of an event.
+/// Returns the points before and after the append of an event.
 #[cfg(feature = "crash-points")]
 fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'static str)> {
     use moothall_kernel::event::{Change, Event, Outcome};
@@ -167,14 +166,14 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
     }
 }
 
-/// The most pages that a log may have now: what a test wrote into the file that
+/// Returns the maximum number of pages of the log. A test writes it into the file that
 /// `MOOTHALL_PAGES_MAX_FILE` names.
 #[cfg(feature = "crash-points")]
 pub fn pages_max() -> Option<u64> {
     std::fs::read_to_string(std::env::var_os("MOOTHALL_PAGES_MAX_FILE")?).ok()?.trim().parse().ok()
 }
 
-/// Nothing: the cargo feature `crash-points` is off.
+/// Returns no maximum: the cargo feature `crash-points` is off.
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
 pub fn pages_max() -> Option<u64> {

@@ -1,4 +1,4 @@
-//! The engine's front door: what surfaces and channels call.
+//! The engine's front door, which surfaces and channels call.
 
 pub(crate) mod services;
 pub(crate) mod inner;
@@ -58,17 +58,17 @@ use crate::stream::OwedItems;
 use crate::stream::asking::ConsentRequest;
 use crate::stream::mail::Request;
 pub use crate::stream::updates::{Listener, Subscription};
-use crate::stream::{ConsentAsker, Condition, ItemBody};
+use crate::stream::{Condition, ConsentAsker, ItemBody};
 
-/// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end
-/// it gently, [`Hall::drain`] it first.
+/// The engine. Cheap to clone. Dropping the last clone ends all of its tasks, as in a crash. For a
+/// gentle end, call [`Hall::drain`] first.
 #[derive(Clone)]
 pub struct Hall {
     pub(crate) inner: Arc<Inner>,
     _life: Arc<Life>,
 }
 
-/// Ends the tasks of a hall that nobody holds any more.
+/// Ends the tasks of a hall when its last clone is dropped.
 struct Life {
     inner: Arc<Inner>,
     wakes: JoinHandle<()>,
@@ -81,7 +81,7 @@ impl Drop for Life {
     }
 }
 
-/// While this lives, a participant counts as connected.
+/// A guard: while it lives, a participant counts as connected.
 pub struct ConnectionGuard {
     inner: Arc<Inner>,
     stream: StreamId,
@@ -101,18 +101,18 @@ impl Drop for ConnectionGuard {
 }
 
 impl Hall {
-    /// Opens the hall: reads the catalog, and takes up the streams that have duties.
+    /// Opens the hall: reads the catalog, and loads the streams that have duties.
     ///
     /// # Errors
-    /// [`HallError`] when the log cannot be read.
+    /// [`HallError`] if the log cannot be read.
     pub async fn open(parts: HallParts) -> Result<Hall, HallError> {
         Self::open_with(parts, Arc::new(NoResidents)).await
     }
 
-    /// The same, with those who live in it.
+    /// Opens the hall with residents: the sessions that live in it.
     ///
     /// # Errors
-    /// [`HallError`] when the log cannot be read.
+    /// [`HallError`] if the log or the residents' state cannot be read.
     pub async fn open_with(
         parts: HallParts,
         residents: Arc<dyn MoveIn>,
@@ -131,45 +131,46 @@ impl Hall {
         Ok(hall)
     }
 
-    /// The time now, by the hall's clock.
+    /// Returns the time now, by the hall's clock.
     pub fn now(&self) -> Timestamp {
         self.inner.now()
     }
 
-    /// Settings of conversations that do not say otherwise.
+    /// Returns the default settings of conversations.
     pub fn defaults(&self) -> Policy {
         (*self.inner.standing().defaults()).clone()
     }
 
-    /// The sessions of agents in terminals, and the links between them.
+    /// Returns the sessions of agents in terminals, and the links between them.
     ///
     /// # Errors
-    /// [`SessionError::Unavailable`] when the hall was opened without terminals.
+    /// [`SessionError::Unavailable`] if the hall was opened without terminals.
     pub fn sessions(&self) -> Result<&dyn SessionDirectory, SessionError> {
         let none = || SessionError::Unavailable("this server was started without terminals".into());
         self.inner.residents.directory().ok_or_else(none)
     }
 
-    /// The agents as the operator says now; [`Hall::replace`] leaves a copy taken before unchanged.
+    /// Returns the configured agents. [`Hall::replace`] does not change a copy that was taken
+    /// before.
     pub fn registry(&self) -> Arc<Registry> {
         self.inner.standing().registry()
     }
 
-    /// Replaces what the operator says. Conversations go on: running turns end as they began, and
-    /// every participant whose agent is another one now, or none any more, is told so before its
+    /// Replaces the agents and the default settings. Running turns end with the agent with which
+    /// they began. Each participant whose agent has changed or was removed is told so before its
     /// next turn.
     pub async fn replace(&self, registry: Registry, defaults: Policy) {
         self.inner.standing().replace(registry, defaults);
         for queue in self.inner.directory.queues() {
-            // A stream that leaves meanwhile reads the registry when it is loaded again.
+            // A stream that unloads meanwhile reads the registry when it is loaded again.
             let _ = queue.send(Request::Refresh).await;
         }
     }
 
-    /// Begins a conversation; its id is a fresh UUID of version 7.
+    /// Creates a conversation. Its id is a new UUID of version 7.
     ///
     /// # Errors
-    /// [`HallError`]; nothing was created then.
+    /// [`HallError`]; no conversation was created then.
     pub async fn create(
         &self,
         name: String,
@@ -180,15 +181,15 @@ impl Hall {
         self.inner.create(name, policy, by, idempotency).await
     }
 
-    /// The hall for somebody who does not keep it open.
+    /// Returns a weak handle, which does not keep the hall open.
     pub fn weak(&self) -> WeakHall {
         WeakHall::of(&self.inner)
     }
 
-    /// Submits a command; the answer comes when its events are committed and synced.
+    /// Submits a command. The answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing
+    /// [`HallError`]. After `Rejected` the words may be in the trace. After any other error nothing
     /// was decided.
     pub async fn submit(
         &self,
@@ -202,10 +203,11 @@ impl Hall {
         self.inner.submit(stream, command, idempotency).await
     }
 
-    /// The same; what is owed elsewhere is noted with it, if it is decided, and carried there once.
+    /// Submits a command together with deliveries. They are committed with its events and each is
+    /// made once.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Hall::submit`]; nothing is owed then.
+    /// [`HallError`], as for [`Hall::submit`]. After an error no delivery is committed.
     pub async fn submit_owing(
         &self,
         stream: &StreamId,
@@ -216,10 +218,10 @@ impl Hall {
         self.inner.submit_owing(stream, command, idempotency, OwedItems { hops: 0, owed }).await
     }
 
-    /// Notes, once for a key, what a stream owes elsewhere.
+    /// Commits deliveries of a stream, once for a key.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Hall::submit`]; nothing is owed then.
+    /// [`HallError`], as for [`Hall::submit`]. After an error no delivery is committed.
     pub async fn owe(
         &self,
         stream: &StreamId,
@@ -229,13 +231,13 @@ impl Hall {
         self.inner.owe(stream, owed, key).await
     }
 
-    /// Submits a command once somebody agreed to it; the conversation goes on meanwhile. A request
-    /// whose key was used is answered as it was then, and nobody is asked. Nothing of a request
-    /// that waits is kept: after a restart its key asks again.
+    /// Submits a command that needs consent. The conversation is not blocked meanwhile. A request
+    /// whose key was used gets the earlier answer, without a new question. A waiting request is not
+    /// persisted: after a restart a retry with its key asks again.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Hall::submit`]; `Rejected` also where it was not agreed to
-    /// (`not_agreed`), or not in time (`unanswered`).
+    /// [`HallError`], as for [`Hall::submit`]; also `Rejected` if consent was refused
+    /// (`not_agreed`) or did not come in time (`unanswered`).
     pub async fn submit_if_agreed(
         &self,
         stream: &StreamId,
@@ -256,8 +258,8 @@ impl Hall {
             .await
     }
 
-    /// Tells a conversation how something of its own went on. It never comes from outside: surfaces
-    /// and channels [`Hall::submit`].
+    /// Submits an engine command, for parts of the server that report on a conversation's own work.
+    /// Surfaces and channels use [`Hall::submit`].
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`].
@@ -270,10 +272,10 @@ impl Hall {
         self.inner.submit(stream, command, idempotency).await
     }
 
-    /// Asks the committed state a question.
+    /// Runs a closure on the committed state and returns its result.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn view<T: Send + 'static>(
         &self,
         stream: &StreamId,
@@ -282,7 +284,8 @@ impl Hall {
         self.inner.view(stream, question).await
     }
 
-    /// Who would be asked if this speaker said this now, by the nominations of the policy in force.
+    /// Predicts which agents would be asked if this speaker posted this draft now, by the
+    /// nominations of the policy in force.
     ///
     /// # Errors
     /// [`HallError`] if the stream does not exist or cannot be read, or the words are too long to
@@ -324,11 +327,12 @@ impl Hall {
         Ok(ClientCommand::Publish { seq, kept: Box::new(kept), by })
     }
 
-    /// One page of events after a position: at most `limit`, and no more bytes than
-    /// [`crate::ports::PAGE_BYTES_MAX`]. Go on after [`Page::through`] as long as it moves.
+    /// Returns one page of events after a position: at most `limit`, and at most
+    /// [`crate::ports::PAGE_BYTES_MAX`] bytes. The next page begins after [`Page::through`]; the
+    /// last one does not move it.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn page(
         &self,
         stream: &StreamId,
@@ -338,11 +342,11 @@ impl Hall {
         Ok(self.inner.store.log.read(stream, after, limit).await?)
     }
 
-    /// Events after a position, all or at most `limit`, together in memory: for spans that are
-    /// short. [`Hall::page`] is for the others.
+    /// Returns events after a position, all or at most `limit`. All of them are in memory at once,
+    /// so use this for short spans and [`Hall::page`] for others.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn read(
         &self,
         stream: &StreamId,
@@ -352,11 +356,11 @@ impl Hall {
         self.inner.read(stream, after, limit).await
     }
 
-    /// Messages before a position, the newest first, as [`crate::ports::EventLog::messages_before`]
-    /// gives them.
+    /// Returns messages before a position, the newest first, as from
+    /// [`crate::ports::EventLog::messages_before`].
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn messages_before(
         &self,
         stream: &StreamId,
@@ -366,43 +370,43 @@ impl Hall {
         Ok(self.inner.store.log.messages_before(stream, before, limit).await?)
     }
 
-    /// Lists streams in creation order, from the catalog alone.
+    /// Lists streams in the order of their creation, from the catalog alone.
     ///
     /// # Errors
-    /// [`HallError`] when the log cannot be read.
+    /// [`HallError`] if the log cannot be read.
     pub async fn list(&self, filter: ListFilter) -> Result<ListPage, HallError> {
         Ok(self.inner.store.log.list(filter).await?)
     }
 
-    /// A conversation's row, without loading the conversation.
+    /// Returns the catalog row of a conversation, without loading it.
     ///
     /// # Errors
-    /// [`HallError`] when there is no such conversation or the log cannot be read.
+    /// [`HallError`] if the conversation does not exist or the log cannot be read.
     pub async fn find(&self, stream: &StreamId) -> Result<ListedStream, HallError> {
         let row = self.inner.find(stream).await?;
         if row.catalog.kind == TASK { Err(HallError::NotFound(stream.clone())) } else { Ok(row) }
     }
 
-    /// Listens to a stream. `updates` closes when the stream has to be read again: subscribe anew
-    /// then, and read from where you were.
+    /// Subscribes to a stream. When `updates` closes, the listener has to subscribe again and read
+    /// from its last position.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn subscribe(&self, stream: &StreamId) -> Result<Subscription, HallError> {
         let (reply, answer) = oneshot::channel();
         self.inner.send(stream, Request::Subscribe(reply)).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
-    /// Listens to the notifications of all streams.
+    /// Subscribes to the notifications of all streams.
     pub fn changes(&self) -> broadcast::Receiver<HallChange> {
         self.inner.changes.subscribe()
     }
 
-    /// Says how somebody is. Details that are not given stay as they were.
+    /// Sets the presence of a participant. Without `details` the earlier ones are kept.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist, or has too many presences.
+    /// [`HallError`] if the stream does not exist or has too many presences.
     pub async fn set_presence(
         &self,
         stream: &StreamId,
@@ -414,10 +418,10 @@ impl Hall {
         self.inner.note_presence(stream, from, state, details).ok_or(HallError::Overloaded)
     }
 
-    /// How everybody is: those that count first, then by id.
+    /// Returns all presences of a stream: first those that are not stale, then by id.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist.
+    /// [`HallError`] if the stream does not exist.
     pub async fn presence(&self, stream: &StreamId) -> Result<Vec<Presence>, HallError> {
         self.must_exist(stream).await?;
         Ok(self.inner.presences.presences(stream, self.now()))
@@ -427,11 +431,11 @@ impl Hall {
         self.find(stream).await.map(drop)
     }
 
-    /// While the guard lives, this participant counts as connected, and as somebody who takes turns
-    /// if it says so. (Ruling 5.)
+    /// Connects a participant. While the guard lives, the participant counts as connected, and
+    /// takes turns if `takes_turns` is set. (Ruling 5.)
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist.
+    /// [`HallError`] if the stream does not exist.
     pub async fn connect(
         &self,
         stream: &StreamId,
@@ -448,11 +452,11 @@ impl Hall {
         })
     }
 
-    /// Says who carries what is owed to targets that begin like this; what is owed to them already
-    /// is taken up.
+    /// Registers the courier for targets with this scheme. Existing deliveries to them are made as
+    /// well.
     ///
     /// # Errors
-    /// [`HallError`] when the deliveries cannot be read.
+    /// [`HallError`] if the deliveries cannot be read.
     pub async fn register_courier(
         &self,
         scheme: &str,
@@ -461,9 +465,9 @@ impl Hall {
         Ok(self.inner.outbox.register(scheme, courier).await?)
     }
 
-    /// Stops taking commands and starting turns, lets what is queued commit and the turns that run
-    /// in this process end, and waits for that at most `within`. Cancels nothing. Programs in
-    /// terminals and remote participants go on by themselves, and nobody waits for them.
+    /// Stops taking commands and starting turns. Queued commands are committed and turns in this
+    /// process may end, for at most `within`. Cancels nothing. Programs in terminals and remote
+    /// clients keep running, and the drain does not wait for them.
     pub async fn drain(&self, within: Millis) {
         self.inner.stop_taking();
         let queues = self.inner.directory.queues();
@@ -478,7 +482,7 @@ impl Hall {
         }
     }
 
-    /// Resolves when the log failed so that the process has to stop, with the reason.
+    /// Resolves with the reason when the log has failed and the process has to stop.
     pub async fn failed(&self) -> String {
         let mut fatal = self.inner.fatal();
         match fatal.wait_for(Option::is_some).await {
@@ -487,7 +491,7 @@ impl Hall {
         }
     }
 
-    /// How many streams are held in memory.
+    /// Returns the number of streams in memory.
     pub fn live_streams(&self) -> usize {
         self.inner.directory.len()
     }

@@ -1,9 +1,9 @@
 //! Runs the rules of the kernel: one task for each live stream, ports to logs and agents, and
 //! everything that is not a rule.
 //!
-//! [`hall::Hall`] is the front door. A command sent through it is decided by the kernel in its
-//! stream's own task, appended, and only then answered and told to listeners; what should be
-//! running afterwards is compared with what runs.
+//! [`hall::Hall`] is the front door. The task of a stream decides each command by the kernel's
+//! rules, appends the events, and only then answers and publishes them. After that it starts and
+//! ends turns until they agree with the state.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The log in memory: the reference for what a log does, and what tests and the simulator run on.
+//! The log in memory: the reference implementation, on which tests and the simulator run.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -29,14 +29,15 @@ mod upkeep;
 
 const CLOSED: &str = "the log is closed";
 
-/// A log that lives and dies with its value. It does everything a durable log does, except lasting.
+/// A log that lives as long as its value. It does everything that a durable log does, except
+/// survive.
 #[derive(Debug, Default)]
 pub struct MemoryLog {
     tables: Mutex<Tables>,
     id: LogId,
 }
 
-/// The id that tells one value from another that reads the same.
+/// An id that distinguishes this value from another with the same content.
 #[derive(Debug)]
 struct LogId(String);
 
@@ -47,13 +48,13 @@ impl Default for LogId {
 }
 
 impl MemoryLog {
-    /// A log without any streams.
+    /// Makes a log without streams.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Appends an event of a kind that this version does not know, as a newer version would have
-    /// left it. Nothing happens where the stream has not begun.
+    /// written it. Requires a stream that has begun; ignored otherwise.
     pub fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str) {
         if let Some(stream) = self.tables().streams.get_mut(stream).filter(|stream| stream.began())
         {
@@ -61,13 +62,13 @@ impl MemoryLog {
         }
     }
 
-    /// Gives the log to another process, as far as streams are acquired: this one plays its owner's
-    /// part. It is over at its time of the [`SystemClock`].
+    /// Gives the log's lease to another process, for tests. Until it expires on the
+    /// [`SystemClock`], other owners cannot acquire a stream.
     pub fn lease(&self, lease: Lease) {
         self.tables().lease = Some(lease);
     }
 
-    /// The tables, to be changed.
+    /// Locks the tables for writing.
     fn to_write(&self) -> Result<MutexGuard<'_, Tables>, LogError> {
         let tables = self.tables();
         if tables.closed { Err(LogError::Fatal(CLOSED.into())) } else { Ok(tables) }
@@ -84,7 +85,7 @@ struct Tables {
     lease: Option<Lease>,
     streams: HashMap<StreamId, Stream>,
     in_order: Vec<StreamId>,
-    /// Every event in the order of appending.
+    /// All events in the order of appending.
     appended: Vec<(StreamId, Seq)>,
     forgotten: BTreeSet<(StreamId, Seq)>,
     marks: BTreeMap<(ParticipantId, StreamId), Seq>,
@@ -98,7 +99,7 @@ struct Tables {
     rooms: BTreeSet<(SessionId, StreamId)>,
 }
 
-/// A stream may have a writer before it begins; it is there for readers from its first event on.
+/// A stream. It may have a writer before it begins; readers see it from its first event on.
 #[derive(Debug, Default)]
 struct Stream {
     epoch: Epoch,
@@ -115,7 +116,7 @@ enum Entry {
         ts: Timestamp,
         kind: String,
     },
-    /// Of a stream that was deleted.
+    /// An erased event of a deleted stream.
     Erased {
         ts: Timestamp,
     },
@@ -171,7 +172,7 @@ impl Stream {
         self.catalog.as_ref().is_some_and(|catalog| catalog.kind == DELETED)
     }
 
-    /// Everything but the event that says so.
+    /// Erases everything but the event that deleted the stream.
     fn erase_all(&mut self) {
         self.snapshot = None;
         let earlier = self.entries.len().saturating_sub(1);
@@ -187,7 +188,8 @@ impl Stream {
             .min(usize::try_from(before.0.saturating_sub(1)).unwrap_or(usize::MAX))];
         let (mut messages, mut bytes) = (Vec::new(), 0);
         for entry in earlier.iter().rev() {
-            let Entry::Known(recorded @ RecordedEvent { event: Event::Posted(_), .. }) = entry else {
+            let Entry::Known(recorded @ RecordedEvent { event: Event::Posted(_), .. }) = entry
+            else {
                 continue;
             };
             bytes += entry.weight();
@@ -199,7 +201,7 @@ impl Stream {
         messages
     }
 
-    /// Whether an event after a position erases words at or before it.
+    /// True if an event after a position erases words at or before it.
     fn is_erased_after(&self, head: Seq) -> bool {
         let after = self.entries.iter().skip(usize::try_from(head.0).unwrap_or(usize::MAX));
         let known = after.filter_map(|entry| match entry {
@@ -246,7 +248,7 @@ impl Stream {
     }
 }
 
-/// What an append would change, checked batch by batch before anything is changed.
+/// The effects of an append, checked batch by batch before anything is changed.
 struct Draft<'a> {
     tables: &'a Tables,
     newest: Option<Timestamp>,
@@ -307,8 +309,8 @@ impl<'a> Draft<'a> {
 }
 
 impl StreamBatch {
-    /// The head after this batch, if it follows `head` without a gap and does not begin a stream
-    /// with nothing.
+    /// Returns the head after this batch, if it follows `head` without a gap. An empty batch cannot
+    /// begin a stream.
     fn follows(&self, head: Seq) -> Option<Seq> {
         let begins_empty = head == Seq(0) && self.events.is_empty();
         let after = self.events.iter().try_fold(head, |last, recorded| {
@@ -325,7 +327,7 @@ impl Claim {
 }
 
 impl Tables {
-    /// The ids of its deliveries.
+    /// Commits a batch. Returns the ids of its deliveries.
     fn commit(&mut self, batch: StreamBatch) -> Vec<u64> {
         for change in batch.claims {
             self.change(&batch.stream, change);
@@ -355,7 +357,8 @@ impl Tables {
         deliveries
     }
 
-    /// What a stream that is deleted holds beside its events.
+    /// Releases what a deleted stream holds beside its events: claims, marks, rooms and open
+    /// commands.
     fn let_go(&mut self, stream: &StreamId) {
         self.claims.retain(|_, claim| claim.stream != *stream);
         self.marks.retain(|(_, marked), _| marked != stream);
@@ -371,7 +374,7 @@ impl Tables {
         }
     }
 
-    /// A stream that began and can be read.
+    /// Returns a stream that has begun and was not deleted.
     fn readable(&self, id: &StreamId) -> Result<&Stream, LogError> {
         let found = self
             .streams
@@ -500,7 +503,7 @@ impl EventLog for MemoryLog {
         }
     }
 
-    /// It was done in the append.
+    /// Does nothing: the append has erased them already.
     async fn erase_deleted(&self) -> Result<(), LogError> {
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! What takes turns: the port to agents, the registry of those that exist, and how many of them run
-//! at once.
+//! Running turns: the port to agents, the registry of agents, and the limit of turns at a time.
 
 pub mod turn;
 pub mod agent;

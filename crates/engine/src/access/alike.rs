@@ -1,5 +1,6 @@
-//! Names that look alike: the one place that knows all for whom a name could be taken. The kernel
-//! compares the participants of a conversation, and gets the answer of this as a fact.
+//! Names that look alike: the one place that knows all principals, agents and clients that a name
+//! could be taken for. The kernel compares the participants of a conversation, and gets this answer
+//! as a fact.
 
 use moothall_kernel::command::{Invite, NameConflict};
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -10,9 +11,9 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 
 impl Hall {
-    /// Returns the name of another for whom a reader would take this one, if the server knows one:
-    /// a principal, an agent that registered, or an agent of the registry. A name does not
-    /// resemble those of its own principal.
+    /// Returns another's name that a reader could confuse with this one, if the server knows one:
+    /// of a principal, a registered agent, or an agent of the registry. A name does not resemble
+    /// those of its own principal.
     pub(crate) async fn resembled(
         &self,
         name: &str,
@@ -21,7 +22,7 @@ impl Hall {
     ) -> Result<Option<String>, HallError> {
         let look = NameLook::of(name);
         let others = self.inner.store.principals.names().await?;
-        // Each agent that registered is a principal under its UUID, which looks like no name.
+        // A registered agent is a principal under its UUID, which can be confused only with a UUID.
         let is_id = Uuid::try_parse(name).is_ok();
         let others = others
             .into_iter()
@@ -36,8 +37,8 @@ impl Hall {
         Ok(clients.find(|known| look.is_like(&NameLook::of(known))).map(str::to_owned))
     }
 
-    /// The participant of a conversation whom a reader would take a name for, unless it is the
-    /// same id.
+    /// Returns the name in a conversation that a reader could confuse with this id, unless it
+    /// belongs to the same id.
     pub(crate) async fn resembled_in(
         &self,
         stream: &StreamId,
@@ -52,15 +53,15 @@ impl Hall {
         .await
     }
 
-    /// Says in an invitation what the server knows about its names: whose they are, and whose they
-    /// look like.
+    /// Adds to an invitation what the server knows about its names: the principal they belong to,
+    /// and a name that they resemble.
     pub(crate) async fn learn_names(&self, invite: &mut Invite) -> Result<(), HallError> {
         let id = ParticipantId::new(invite.participant.trim());
         invite.principal = self.known_as(&id).await?.or(invite.principal);
         let client = invite.profile.client.as_deref();
         let nickname = invite.profile.nickname.as_deref();
         for name in [Some(id.as_str()), nickname].into_iter().flatten() {
-            // The id of a participant may be that of an agent of the registry, in its spelling.
+            // An id may be the name of an agent of the registry, which does not resemble itself.
             let client = if self.registry().get(name).is_some() { Some(name) } else { client };
             if let Some(taken) = self.resembled(name, &id, client).await? {
                 let resembled = NameConflict { name: name.to_owned(), taken };

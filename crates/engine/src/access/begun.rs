@@ -1,4 +1,4 @@
-//! How many conversations an agent begins.
+//! The rate at which an agent begins conversations.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -6,17 +6,17 @@ use std::sync::{Mutex, PoisonError};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// Conversations that one agent begins within a window: each wakes whom it invites, and brakes hold
-/// inside a conversation only.
+/// Maximum number of conversations that one agent begins within a window. Each wakes the agents
+/// that it invites, and the limits inside a conversation do not add up over several.
 const BEGUN_MAX: usize = 20;
 const WINDOW: Millis = Millis::from_secs(3600);
 
-/// When each agent began conversations lately.
+/// The times at which each agent began conversations within the window.
 #[derive(Default)]
 pub(crate) struct CreationLimiter(Mutex<BTreeMap<ParticipantId, VecDeque<Timestamp>>>);
 
 impl CreationLimiter {
-    /// Whether this agent may begin one more now, which counts then.
+    /// Counts a conversation that this agent begins now; false if it is one too many.
     pub(crate) fn admit(&self, who: &ParticipantId, now: Timestamp) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lately = |at: &Timestamp| now.since(*at) < WINDOW;

@@ -1,4 +1,4 @@
-//! Who asks, and how much of the server they reach.
+//! Callers, and how much of the server they reach.
 
 use std::sync::Arc;
 
@@ -12,56 +12,55 @@ use moothall_kernel::view::Viewer;
 use crate::access::reach::Reach;
 use crate::ports::{AuditAction, AuditEntry, Principal, Scope, Scopes, SessionId, TokenId};
 
-/// Who may do what without a credential.
+/// The rights of a caller without a credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[derive(strum::Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum Mode {
-    /// Whoever sits at this computer may converse; what has consequences beyond that needs a
+    /// Any process on this computer may converse. Actions with wider consequences need a
     /// credential.
     #[default]
     Local,
-    /// Nobody may do anything without a credential.
+    /// Every action needs a credential.
     Token,
 }
 
-/// A credential that was checked.
+/// A credential that was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// The person or agent whose credential it is.
+    /// The owner of the credential.
     pub principal: Principal,
     /// The public id of the credential.
     pub token: TokenId,
-    /// The one that a browser signed in with; revoking it signs the browser out.
+    /// The credential with which a browser signed in. Revoking it signs the browser out.
     pub parent: Option<TokenId>,
-    /// From when on it is worth nothing; the start-up credential lasts as long as the process, a
-    /// session's as long as the session.
+    /// When the credential expires. `None` for the start-up credential, which lasts as long as the
+    /// process, and for a session's, which lasts as long as the session.
     pub expires_at: Option<Timestamp>,
-    /// The session whose program shows it, where it is the token of one.
+    /// The session whose program shows the credential, if it is a session's token.
     pub session: Option<SessionId>,
 }
 
 impl Proof {
-    /// Returns the credential that is the parent of what is made with this one: revoking it reaches
-    /// them.
+    /// Returns the parent of credentials made with this one. Revoking the parent revokes them.
     pub fn root(&self) -> &TokenId {
         self.parent.as_ref().unwrap_or(&self.token)
     }
 }
 
-/// Who asks for something. Cheap to clone.
+/// The sender of a request, with its rights. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// What stands behind the request; nothing where anybody could have sent it.
+    /// The verified credential; `None` for a request without one.
     pub proof: Option<Arc<Proof>>,
-    /// What they may do.
+    /// The scopes of the caller.
     pub scopes: Scopes,
-    /// The conversations in which they may do it.
+    /// The conversations in which the caller has these scopes.
     pub reach: Reach,
 }
 
-/// What anybody at this computer may do in local mode: everything but what agents must never do for
-/// themselves.
+/// The scopes of any process on this computer in local mode: all but those that an agent must never
+/// take for itself.
 const LOCAL: Scopes = Scopes::of(&[
     Scope::ThreadsRead,
     Scope::ThreadsWrite,
@@ -71,69 +70,68 @@ const LOCAL: Scopes = Scopes::of(&[
     Scope::AgentsRun,
 ]);
 
-/// What a caller is not allowed, in words for people.
+/// The reason why a caller is rejected, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
-    /// Nobody known asks, and nobody else is let in.
+    /// The caller has no valid credential, and needs one.
     #[error(
         "There is no credential, or one that is worth nothing. Send `Authorization: Bearer <token>`, or sign in."
     )]
     Stranger,
-    /// A scope is missing.
+    /// The credential lacks a scope.
     #[error(
         "This needs the scope `{0}`, which your credential does not have. Ask for a token with it: `moothall token create --scope {0}`."
     )]
     Scope(Scope),
-    /// Local mode gives this to nobody without a credential.
+    /// This scope needs a credential, in local mode too.
     #[error(
         "This needs a credential with the scope `{0}`, also on this computer. Open the page at the address that `moothall page` prints, \
          use `moothall` as the user who runs the server, or send a token: Authorization: Bearer … (`moothall token create` makes one, and \
          `moothall mcp install` one for an MCP client.)"
     )]
     Proof(Scope),
-    /// Somebody speaks as somebody else.
+    /// The caller acts under the name of another principal.
     #[error(
         "You are `{own}`, and cannot act as `{claimed}`. Leave the name out, or use a token of `{claimed}`."
     )]
     Name {
-        /// The participant whose credential it is.
+        /// The owner of the credential.
         own: ParticipantId,
-        /// The participant they speak as.
+        /// The name that the caller claims.
         claimed: ParticipantId,
     },
-    /// A name needs its key, and none was shown.
+    /// The name belongs to a registered agent, and the caller did not show that agent's key.
     #[error(
         "`{0}` is a registered agent, and only its key speaks for it: connect with that key at `/ws`, or give another name as `from`."
     )]
     Registered(ParticipantId),
-    /// The credential is for some conversations only, and this is about all.
+    /// The credential is bound to conversations, and the action is about the whole server.
     #[error(
         "Your token is for some conversations only, and this is about the whole server. Use one that is not bound to conversations."
     )]
     Bound,
-    /// The program of a session, or an agent, is about to touch a session that it did not start.
+    /// The caller is an agent, and did not start this session.
     #[error(
         "`{0}` was started by somebody else. An agent looks at the terminals of, interrupts and ends only the sessions that it started \
          itself; send it a message, or ask a person."
     )]
     NotStarted(ParticipantId),
-    /// They share no conversation.
+    /// The caller and the session share no conversation.
     #[error(
         "You share no conversation with `{0}`. A person can bring you together by an invitation of both into a conversation, or by a link; `moothall link` makes one."
     )]
     NotMet(ParticipantId),
-    /// An agent has begun as many conversations as it may for now.
+    /// The agent has begun the maximum number of conversations for now.
     #[error(
         "An agent begins at most 20 conversations an hour, and you have. Go on in one that there is, or wait."
     )]
     Begun,
-    /// It is a person's.
+    /// Only a person may do this.
     #[error(
         "Only a person may {0}, with the start-up credential or a token of their own that has the scope `sessions:drive`."
     )]
     Person(&'static str),
-    /// What a session has is worth something as long as the session lives, and is turned into
-    /// nothing that lasts.
+    /// The token of a session ends with the session, so no lasting credential is made from it.
     #[error(
         "The token of a session cannot be turned into another credential. Ask a person for one: `moothall token create`."
     )]
@@ -141,7 +139,7 @@ pub enum Denied {
 }
 
 impl Denied {
-    /// The same in a few words, for the record.
+    /// Returns the reason in a few words, for the audit log.
     pub fn briefly(&self) -> String {
         match self {
             Denied::Stranger => "without a valid credential".into(),
@@ -160,7 +158,7 @@ impl Denied {
 }
 
 impl Caller {
-    /// Somebody without a credential.
+    /// Returns a caller without a credential.
     pub fn anonymous(mode: Mode) -> Caller {
         let scopes = match mode {
             Mode::Local => LOCAL,
@@ -169,7 +167,8 @@ impl Caller {
         Caller { proof: None, scopes, reach: Reach::All }
     }
 
-    /// The same, where nobody can say whose process asks: what makes a program run is not theirs.
+    /// Returns the caller for the case that the system cannot tell whose process asks. Without a
+    /// credential, such a caller may not make programs run.
     #[must_use]
     pub fn unseen(self) -> Caller {
         let scopes = self
@@ -180,32 +179,32 @@ impl Caller {
         Caller { scopes, ..self }
     }
 
-    /// Who they are, where that is proven.
+    /// Returns the caller's principal, if a credential proves it.
     pub fn principal(&self) -> Option<&Principal> {
         self.proof.as_deref().map(|proof| &proof.principal)
     }
 
-    /// Whether a credential stands behind the request.
+    /// True if the caller showed a valid credential.
     pub fn is_proven(&self) -> bool {
         self.proof.is_some()
     }
 
-    /// Whether they showed nothing where everybody has to.
+    /// True if the caller showed no credential, and the mode demands one.
     pub fn is_stranger(&self) -> bool {
         !self.is_proven() && self.scopes == Scopes::NONE
     }
 
-    /// The name of their credential.
+    /// Returns the id of the caller's credential.
     pub fn token(&self) -> Option<&TokenId> {
         self.proof.as_deref().map(|proof| &proof.token)
     }
 
-    /// The session whose program asks.
+    /// Returns the session whose program is the caller.
     pub fn session(&self) -> Option<&SessionId> {
         self.proof.as_deref().and_then(|proof| proof.session.as_ref())
     }
 
-    /// Whether they may do something.
+    /// Checks that the caller has a scope.
     ///
     /// # Errors
     /// [`Denied`].
@@ -217,7 +216,7 @@ impl Caller {
         }
     }
 
-    /// Whether they may do something that local mode gives to nobody without a credential.
+    /// Checks that the caller has a scope by a credential, also in local mode.
     ///
     /// # Errors
     /// [`Denied`].
@@ -226,12 +225,12 @@ impl Caller {
         if self.is_proven() { Ok(()) } else { Err(Denied::Proof(scope)) }
     }
 
-    /// Whether they are a program of which it is known that it is one.
+    /// True if the caller is a proven agent.
     pub fn is_agent(&self) -> bool {
         self.principal().is_some_and(|principal| principal.kind == Kind::Agent)
     }
 
-    /// Whether they may list what is theirs, and begin something of their own: who is bound to
+    /// Checks that the caller may list its own objects and create new ones. A caller bound to
     /// conversations may not.
     ///
     /// # Errors
@@ -243,7 +242,7 @@ impl Caller {
         }
     }
 
-    /// Whether this is about the whole server, and they reach all of it.
+    /// Checks that the caller reaches the whole server.
     ///
     /// # Errors
     /// [`Denied::Bound`].
@@ -251,8 +250,8 @@ impl Caller {
         if self.reach == Reach::All { Ok(()) } else { Err(Denied::Bound) }
     }
 
-    /// In whose name something happens: the one who is named, where the caller may use that name,
-    /// or else the caller.
+    /// Returns the actor of a request: the named one, if the caller may use that name, or else the
+    /// caller itself.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -275,7 +274,8 @@ impl Caller {
         }
     }
 
-    /// In whose name something is asked for: the same, or else the person's at this computer.
+    /// Returns the actor of a request as [`Caller::acting_as`] does, or else the person at this
+    /// computer.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -283,18 +283,18 @@ impl Caller {
         Ok(self.acting_as(named)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
     }
 
-    /// A session may be named by its id too.
+    /// True if the id is that of the caller's own session, by which it may be named too.
     fn is_named_by_session(&self, id: &ParticipantId) -> bool {
         self.session().is_some_and(|session| session.as_str() == id.as_str())
     }
 
-    /// Whether they see the trace, and may look through anybody's eyes.
+    /// True if the caller sees the trace, and may read as any participant.
     fn is_operator(&self) -> bool {
         self.scopes.has(Scope::ThreadsAdmin)
     }
 
-    /// The participant through whose eyes they look: the one who is named, where they may look so,
-    /// or else themselves. Nothing for an operator who names nobody.
+    /// Returns the participant that the caller reads as: the named one, if the caller may, or else
+    /// the caller itself. `None` for an operator that gives no name.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -312,7 +312,7 @@ impl Caller {
         }
     }
 
-    /// What they see.
+    /// Returns the viewer that the caller reads as.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -326,7 +326,7 @@ impl Caller {
 }
 
 impl AuditEntry {
-    /// A deed of somebody, now.
+    /// Returns an entry for an action of a caller at this time.
     pub fn of(by: &Caller, deed: AuditAction, now: Timestamp) -> Self {
         let (principal, token) =
             (by.principal().map(|principal| principal.id.clone()), by.token().cloned());

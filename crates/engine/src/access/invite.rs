@@ -1,4 +1,4 @@
-//! Invitations: a code that one person can hand on, and that turns into a token once.
+//! Invitations: codes that can be passed on, each of which turns into a token once.
 
 use std::collections::BTreeSet;
 
@@ -14,28 +14,27 @@ use super::{
 };
 use crate::answers::HallError;
 
-/// How long an invitation is worth something where nothing is said.
+/// Default validity of an invitation.
 pub const INVITATION_VALID: Millis = Millis::from_secs(86_400);
-/// The longest that may be said.
+/// Maximum validity of an invitation.
 pub const INVITATION_VALID_MAX: Millis = Millis::from_secs(7 * 86_400);
 
-/// An invitation to be made.
+/// A request for an invitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewInvitation {
-    /// The conversation that it invites into.
+    /// The conversation to invite into.
     pub stream: StreamId,
     /// The person or agent who is invited.
     pub principal: Principal,
-    /// What the token will allow; what is usual for the kind, as far as the inviter may do it,
-    /// where nothing is said.
+    /// The scopes of the token. By default those usual for the kind that the inviter has too.
     pub scopes: Option<Scopes>,
-    /// How long the code is worth something; [`INVITATION_VALID`] where nothing is said.
+    /// The validity of the code; [`INVITATION_VALID`] by default.
     pub valid_for: Option<Millis>,
 }
 
 impl Access {
-    /// Makes a code that turns once into a token for one conversation. Nobody hands on more than
-    /// they have.
+    /// Makes a code that turns once into a token for one conversation. The inviter cannot pass on
+    /// scopes that it does not have.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was made then.
@@ -96,8 +95,8 @@ impl Access {
         }
     }
 
-    /// A code for somebody whom the server knows would let whoever has it speak as them, and an
-    /// agent that invites people would be one.
+    /// Rejects a code for a known principal, since its holder could speak as that principal, and a
+    /// code by which an agent would invite a person: the agent could use it itself.
     async fn may_invite(&self, by: &Caller, principal: &Principal) -> Result<(), AccessError> {
         if by.scopes.has(Scope::ServerAdmin) {
             return Ok(());
@@ -115,9 +114,10 @@ impl Access {
         Ok(())
     }
 
-    /// True if neither who made an invitation nor who it is for was thrown out since. Taking a
-    /// participant out cancels these codes too, so that they stay worthless after it comes back;
-    /// this holds even if the server died between the two.
+    /// True unless, since the invitation was made, the inviter or the invited was removed from the
+    /// conversation, or the inviter's credential was revoked. Removing a participant also cancels
+    /// its codes, so that they stay invalid if the participant returns. This check covers a server
+    /// that died before it cancelled them.
     async fn still_invites(&self, invitation: &Token) -> Result<bool, HallError> {
         let mut concerned = vec![invitation.principal.id.clone()];
         if let Some(parent) = &invitation.parent
@@ -141,11 +141,11 @@ impl Access {
         Ok(true)
     }
 
-    /// Turns an invitation into a token; nothing where it is worth nothing. Only now can the token
-    /// be seen.
+    /// Turns an invitation into a token; `None` if the invitation is not valid. The secret is shown
+    /// only in this answer.
     ///
     /// # Errors
-    /// [`AccessError`] when it cannot be looked up or kept.
+    /// [`AccessError`], if the invitation cannot be looked up, or the token cannot be kept.
     pub async fn accept(&self, presented: &str) -> Result<Option<(Secret, Token)>, AccessError> {
         let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else {
             return Ok(None);
@@ -181,7 +181,7 @@ impl Access {
         Ok((kept == InsertOutcome::Yes).then_some((secret, token)))
     }
 
-    /// True if the conversations that an invitation is for are still there.
+    /// True if the conversations of an invitation still exist.
     async fn leads_somewhere(&self, invitation: &Token) -> Result<bool, AccessError> {
         let streams = invitation.reach.only();
         for stream in streams.iter().flat_map(|streams| streams.iter()) {

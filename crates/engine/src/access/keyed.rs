@@ -1,5 +1,5 @@
-//! Names that need a key: what is done under a registered agent's id or name, that agent does with
-//! its key, in local mode too.
+//! Names that need a key. A request under a registered agent's id or name needs that agent's key,
+//! in local mode too.
 
 use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::ids::ParticipantId;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{AccessError, Caller, Denied};
 use crate::hall::Hall;
 
-/// The participant in whose name a command is given.
+/// Returns the participant in whose name a command is given.
 fn speaker(command: &ClientCommand) -> &Actor {
     match command {
         ClientCommand::Post(post) => &post.by,
@@ -30,7 +30,7 @@ fn speaker(command: &ClientCommand) -> &Actor {
 }
 
 impl Hall {
-    /// Rejects a command in the name of a registered agent whose key was not shown.
+    /// Rejects a command in the name of a registered agent without that agent's key.
     pub(crate) async fn permit_speaker(
         &self,
         caller: &Caller,
@@ -39,8 +39,8 @@ impl Hall {
         self.permit_name(caller, &speaker(command).id).await
     }
 
-    /// The same for anything else that is done in a name. A credential is compared with the name
-    /// before, so only a name without one is looked up.
+    /// Rejects any other act in the name of a registered agent without its key. With a credential,
+    /// the name was compared before, so only names without one are looked up.
     pub(crate) async fn permit_name(
         &self,
         caller: &Caller,

@@ -1,10 +1,10 @@
-//! Who may do what: credentials, what they allow and where, and the record of their use.
+//! Access control: credentials, their scopes and reach, and the audit log.
 //!
-//! A surface finds the credential in a request and asks [`Access`] whose it is; the answer is a
-//! [`Caller`], who is asked before anything is done. Tokens are kept as hashes by the log's
-//! [`Principals`]; the start-up credential is of one run of the server and kept nowhere; the token
-//! of a session is known to the session's directory. Revoking is a broadcast that everything open
-//! on the strength of a credential hears, and the end of a session is heard like it.
+//! A surface takes the credential from a request and asks [`Access`] to identify it. The answer is
+//! a [`Caller`], which is checked before each action. [`Principals`] in the log keeps the hashes of
+//! tokens. The start-up credential belongs to one run of the server and is not stored. The session
+//! directory knows the tokens of sessions. A revocation is broadcast to all that a credential
+//! opened, and so is the end of a session.
 
 pub mod reach;
 mod caller;
@@ -26,8 +26,8 @@ pub(crate) mod warrant;
 pub use crate::access::reach::Reach;
 pub use crate::ports::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
-    ClaimOutcome, RevocationScope, InsertOutcome, RandomnessError, Principal, Principals, Registered,
-    Registration, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace,
+    ClaimOutcome, InsertOutcome, Principal, Principals, RandomnessError, Registered, Registration,
+    RevocationScope, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace,
     reach_of,
 };
 pub use caller::{Caller, Denied, Mode, Proof};
@@ -55,21 +55,21 @@ use crate::sessions::{Residents, SessionError};
 use refusals::Refusals;
 use registering::RegistrationCounter;
 
-/// Revocations that a listener may lag behind; one that does takes its own credential for revoked
-/// and has to show it again.
+/// Number of revocations that a listener may lag behind. A slower one treats its own credential as
+/// revoked, and the client has to show it again.
 const REVOCATIONS_LEN: usize = 1024;
-/// How exactly it is noted when a credential was last seen.
+/// Interval at which the last use of a credential is updated.
 const USE_NOTED_EVERY: Millis = Millis::from_secs(60);
-/// How long a browser stays signed in.
+/// Validity of a browser's sign-in.
 const SESSION_VALID: Millis = Millis::from_secs(30 * 86_400);
-/// How long a token is worth something where nothing is said.
+/// Default validity of a token.
 pub const TOKEN_VALID: Millis = Millis::from_secs(90 * 86_400);
-/// The longest that may be said.
+/// Maximum validity of a token.
 pub const TOKEN_VALID_MAX: Millis = Millis::from_secs(3650 * 86_400);
-/// Most conversations that a token can be bound to: their list is read with each request.
+/// Maximum number of conversations that a token is bound to: each request reads the list.
 pub const TOKEN_THREADS_MAX: usize = 64;
 
-/// What a person's token allows where nothing is said.
+/// Default scopes of a person's token.
 const PERSONAL: Scopes = Scopes::of(&[
     Scope::ThreadsRead,
     Scope::ThreadsWrite,
@@ -77,13 +77,13 @@ const PERSONAL: Scopes = Scopes::of(&[
     Scope::TurnsControl,
     Scope::AgentsRun,
 ]);
-/// What an agent's token allows where nothing is said.
+/// Default scopes of an agent's token.
 const AGENT: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]);
 
-/// Why something was not done.
+/// The reason why a request to [`Access`] or the door failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AccessError {
-    /// What was asked for cannot be.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
     /// The principal is known as the other kind.
@@ -91,39 +91,39 @@ pub enum AccessError {
         "`{0}` is known here as the other kind: a principal is a person or an agent, for ever. Choose another id."
     )]
     OtherKind(ParticipantId),
-    /// It is, or was, the name of a session.
+    /// The id is, or was, the name of a session.
     #[error(
         "`{0}` is, or was, the name of a session, and what a session said stays its own. Choose another id."
     )]
     OfSession(ParticipantId),
-    /// An agent would pass for somebody else by it; what is wrong with it, as the end of a
-    /// sentence.
+    /// Under this name an agent would pass for a person or the server. The text is the end of a
+    /// sentence and says why.
     #[error(
         "`{0}` {1}: readers would take the agent for a person or for who runs the server. Choose another id."
     )]
     NameOfOther(ParticipantId, String),
-    /// A reader would take it for another name.
+    /// A reader could confuse the name with another one.
     #[error("`{0}` looks like `{1}`, which is another's here. Choose another id.")]
     LooksLike(ParticipantId, String),
-    /// There is no such credential.
+    /// The token does not exist.
     #[error("There is no token with this id. `GET /tokens` lists them.")]
     Unknown,
     /// No registered agent has this id or name.
     #[error("There is no registered agent {0:?}. `GET /registrations` lists them, with their ids.")]
     UnknownAgent(String),
-    /// No agent has this app.
+    /// The app belongs to no agent.
     #[error("No agent has the app {0:?}. `GET /apps` lists those that one has.")]
     UnknownApp(String),
-    /// The caller may not.
+    /// The caller may not do this.
     #[error(transparent)]
     Denied(#[from] Denied),
     /// The log failed, or a conversation does not exist.
     #[error(transparent)]
     Hall(#[from] HallError),
-    /// The session does not exist, or something is in its way.
+    /// The session does not exist, or its state forbids the request.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// What is asked of a session cannot be.
+    /// The session cannot be asked for this.
     #[error(transparent)]
     Unfit(#[from] SessionRequestError),
 }
@@ -134,41 +134,41 @@ impl From<RandomnessError> for AccessError {
     }
 }
 
-/// A token to be made.
+/// A request for a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewToken {
-    /// The person or agent whose token it will be.
+    /// The owner of the token.
     pub principal: Principal,
-    /// What it allows; what is usual for the kind where nothing is said.
+    /// The scopes; those usual for the kind by default.
     pub scopes: Option<Scopes>,
-    /// Where; everywhere where nothing is said.
+    /// The conversations that the token is bound to; unbound by default.
     pub threads: Option<BTreeSet<StreamId>>,
-    /// What people call it.
+    /// The label, for people.
     pub label: String,
-    /// How long it is worth something; [`TOKEN_VALID`] where nothing is said.
+    /// The validity; [`TOKEN_VALID`] by default.
     pub valid_for: Option<Millis>,
 }
 
-/// The start-up credential, as far as it has to be known to recognise it.
+/// The parts of the start-up credential that are needed to recognise it.
 struct Startup {
     id: TokenId,
     hash: TokenHash,
 }
 
-/// Knows credentials, makes them, revokes them, and records what happens to them.
+/// The service that makes, identifies and revokes credentials, and records their use.
 pub struct Access {
     hall: Hall,
     mode: Mode,
     startup: Option<Startup>,
     revoked: broadcast::Sender<TokenId>,
     refusals: Refusals,
-    /// The code that lets agents register, where one is set.
+    /// The hash of the code that agents need to register, if one is set.
     registration: Option<TokenHash>,
     registering: RegistrationCounter,
 }
 
 impl Access {
-    /// Access to a hall, in a mode, with the start-up credential of this run.
+    /// Returns the access service of a hall, with the start-up credential of this run.
     pub fn new(hall: Hall, mode: Mode, startup: Option<&Secret>) -> Self {
         let startup = startup.and_then(|secret| {
             Some(Startup { id: TokenId::fresh_startup().ok()?, hash: secret.hash() })
@@ -184,20 +184,21 @@ impl Access {
         }
     }
 
-    /// Who may do what without a credential.
+    /// Returns the mode, which says what a caller may do without a credential.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Somebody who presents nothing.
+    /// Returns a caller without a credential.
     pub fn anonymous(&self) -> Caller {
         Caller::anonymous(self.mode)
     }
 
-    /// Whose credential this is; nothing where it is worth nothing, whatever the reason.
+    /// Returns the caller that a credential identifies; `None` if the credential is not valid,
+    /// whatever the reason.
     ///
     /// # Errors
-    /// [`HallError`] when it cannot be looked up.
+    /// [`HallError`], if the credential cannot be looked up.
     pub async fn identify(&self, presented: &str) -> Result<Option<Caller>, HallError> {
         if let Some(caller) = self.of_session(presented) {
             return Ok(Some(caller));
@@ -211,6 +212,7 @@ impl Access {
         let now = self.hall.now();
         let found = self.principals().token(&hash).await?;
         let Some(token) = found.filter(|token| token.is_valid(now)) else { return Ok(None) };
+        // An invitation has to be turned into a token first.
         if token.kind == TokenKind::Invitation {
             return Ok(None);
         }
@@ -236,7 +238,7 @@ impl Access {
         }
     }
 
-    /// Listens to revocations. Begin before a credential is looked up, so that none is missed.
+    /// Subscribes to revocations. Call this before the credential is looked up, to miss none.
     pub fn listen(&self) -> Revocations {
         Revocations {
             revoked: self.revoked.subscribe(),
@@ -244,7 +246,7 @@ impl Access {
         }
     }
 
-    /// Makes a token; only now can it be seen.
+    /// Makes a token. The secret is shown only in this answer.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was made then.
@@ -266,7 +268,7 @@ impl Access {
         }
     }
 
-    /// Checks what is wanted and writes it down.
+    /// Checks a request for a token, and returns the token to keep.
     async fn described(
         &self,
         kind: TokenKind,
@@ -303,9 +305,8 @@ impl Access {
         })
     }
 
-    /// The name of another for whom a reader would take a principal. A principal that is known
-    /// already keeps its name, and an operator may name one like the agent of the registry that it
-    /// runs.
+    /// Returns another's name that a reader could confuse with a new principal's. A known principal
+    /// keeps its name, and an operator may name one like the agent of the registry that it runs.
     async fn look_alike(&self, id: &ParticipantId) -> Result<Option<String>, HallError> {
         if self.principals().principal(id).await?.is_some() {
             return Ok(None);
@@ -313,8 +314,8 @@ impl Access {
         self.hall.resembled(id.as_str(), id, Some(id.as_str())).await
     }
 
-    /// A principal is nobody's session, living or ended, and no agent comes to be called like a
-    /// person or like the server. One that is known already keeps its name.
+    /// Rejects the name of a session, living or ended, a name like another's, and for an agent one
+    /// like a person's or the server's. A known principal keeps its name.
     async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
         if self.hall.inner.residents.was_called(&principal.id) {
             return Err(AccessError::OfSession(principal.id.clone()));
@@ -335,11 +336,11 @@ impl Access {
         }
     }
 
-    /// Signs a browser in: gives a credential of its own to whoever presents one that is worth
-    /// something, or an invitation.
+    /// Signs a browser in. Returns a new credential in exchange for any valid one, or for an
+    /// invitation.
     ///
     /// # Errors
-    /// [`AccessError`] when it cannot be looked up or kept.
+    /// [`AccessError`], if a credential cannot be looked up or kept.
     pub async fn sign_in(&self, presented: &str) -> Result<Option<(Secret, Caller)>, AccessError> {
         let accepted = self.accept(presented).await?;
         let presented = accepted.as_ref().map_or(presented, |(secret, _)| secret.reveal());
@@ -372,28 +373,28 @@ impl Access {
         Ok(Some((secret, Caller { proof: Some(Arc::new(proof)), ..caller })))
     }
 
-    /// Signs a browser out: its own credential is worth nothing any more.
+    /// Signs a browser out, by revoking its own credential.
     ///
     /// # Errors
-    /// [`HallError`] when that cannot be kept.
+    /// [`HallError`], if the revocation cannot be kept.
     pub async fn sign_out(&self, caller: &Caller) -> Result<(), HallError> {
         let Some(id) = caller.token() else { return Ok(()) };
         let entry = self.entry(caller, AuditAction::SignedOut);
         self.take_back(id, RevocationScope::Own, &entry).await.map(drop)
     }
 
-    /// Tells everything that is open on the strength of these tokens.
+    /// Notifies all connections that these tokens opened.
     fn tell_revoked(&self, revoked: &[TokenId]) {
         for id in revoked {
-            // An error means that no listener is there.
+            // An error means that the list of listeners is empty.
             let _ = self.revoked.send(id.clone());
         }
     }
 
-    /// At most `limit` tokens, the oldest first, after one if it is given.
+    /// Returns at most `limit` tokens, oldest first, those after `after` if it is given.
     ///
     /// # Errors
-    /// [`HallError`] when they cannot be read.
+    /// [`HallError`], if the tokens cannot be read.
     pub async fn tokens(
         &self,
         after: Option<&TokenPlace>,
@@ -402,10 +403,11 @@ impl Access {
         Ok(self.principals().tokens(after, limit).await?)
     }
 
-    /// At most `limit` rows of the record, the newest first, before a number where one is given.
+    /// Returns at most `limit` rows of the audit log, newest first, those before `before` if it is
+    /// given.
     ///
     /// # Errors
-    /// [`HallError`] when it cannot be read.
+    /// [`HallError`], if the log cannot be read.
     pub async fn audit(
         &self,
         before: Option<u64>,
@@ -414,8 +416,8 @@ impl Access {
         Ok(self.principals().audit(before, limit).await?)
     }
 
-    /// Records that a request was refused. Whoever is refused without end fills no disk: what is
-    /// too much is counted instead.
+    /// Records that a request was refused. Above a rate refusals are only counted, so that a flood
+    /// does not fill the disk.
     pub async fn refused(&self, caller: &Caller, detail: String) {
         let Some(more) = self.refusals.admit(self.hall.now()) else { return };
         let detail = if more == 0 {
@@ -438,7 +440,7 @@ impl Access {
     }
 }
 
-/// Whoever holds the start-up credential: the person who started the server.
+/// Returns the caller behind the start-up credential: the person who started the server.
 fn operator(id: &TokenId) -> Caller {
     let principal = Principal { id: ParticipantId::user(), kind: Kind::Human };
     let proof =
@@ -482,7 +484,7 @@ fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result
     Ok(())
 }
 
-/// A token in a few words, for the record.
+/// Returns a short description of a token for the audit log.
 fn describe(token: &Token) -> String {
     let place = token.reach.only().map_or(String::new(), |threads| {
         format!(", in {}", counted(threads.len() as u64, "conversation"))
@@ -502,15 +504,14 @@ impl AuditEntry {
     }
 }
 
-/// Tells when a credential that is in use stops being worth something.
+/// A listener for the end of a credential in use.
 pub struct Revocations {
     revoked: broadcast::Receiver<TokenId>,
     residents: Arc<dyn Residents>,
 }
 
 impl Revocations {
-    /// Resolves when the caller's credential is worth nothing any more; never for somebody without
-    /// one.
+    /// Resolves when the caller's credential stops being valid; never for a caller without one.
     pub async fn lost(mut self, caller: Caller, now: Timestamp) {
         let Some(proof) = caller.proof else { return std::future::pending().await };
         let expired = async {
@@ -526,7 +527,7 @@ impl Revocations {
                 match self.revoked.recv().await {
                     Ok(id) if id == proof.token || Some(&id) == proof.parent.as_ref() => return,
                     Ok(_) => {}
-                    // What was missed may have been about this one.
+                    // We lagged: a missed revocation may concern this caller.
                     Err(_) => return,
                 }
             }

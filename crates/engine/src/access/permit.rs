@@ -1,4 +1,4 @@
-//! What a command needs in its conversation, beyond what its action needs (`door/action.rs`).
+//! Checks of a command in its conversation, beyond the needs of its action (`door/action.rs`).
 
 use moothall_kernel::command::{ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -11,7 +11,7 @@ use crate::hall::Hall;
 use crate::sessions::ADDRESS as SESSION;
 
 /// A command that its caller may give in its conversation. Only [`Hall::permit`] makes one, and the
-/// door carries out no other.
+/// door carries out only these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PermittedCommand {
     stream: StreamId,
@@ -19,7 +19,7 @@ pub struct PermittedCommand {
 }
 
 impl PermittedCommand {
-    /// Returns what will be done.
+    /// Returns the command.
     pub fn command(&self) -> &ClientCommand {
         &self.command
     }
@@ -94,8 +94,8 @@ fn reaches_participants(command: &ClientCommand) -> bool {
         | ClientCommand::CloseGathering { .. }
         | ClientCommand::Control { .. }
         | ClientCommand::Archive { .. } => true,
-        // A title is typed nowhere. Deleting and erasing take words away, and an answer to a
-        // permission has a right of its own.
+        // A title is typed into no terminal. Deleting and erasing only remove words. Answering a
+        // permission needs a scope of its own.
         ClientCommand::Create { .. }
         | ClientCommand::Rename { .. }
         | ClientCommand::Delete { .. }
@@ -104,7 +104,7 @@ fn reaches_participants(command: &ClientCommand) -> bool {
     }
 }
 
-/// Whether it may make agents take turns now.
+/// True if the command may make agents take turns now.
 fn wakes(command: &ClientCommand) -> bool {
     match command {
         ClientCommand::Post(_) | ClientCommand::Gather { .. } | ClientCommand::Publish { .. } => {
@@ -131,8 +131,8 @@ fn wakes(command: &ClientCommand) -> bool {
 }
 
 impl Hall {
-    /// Whether somebody may begin one more conversation: people always, agents so many within an
-    /// hour.
+    /// Checks that the caller may begin another conversation. People always may; an agent may begin
+    /// a limited number per hour.
     pub(crate) fn may_begin(&self, caller: &Caller) -> Result<(), Denied> {
         match caller.principal().filter(|_| caller.is_agent()) {
             Some(agent) if !self.inner.begun.admit(&agent.id, self.now()) => Err(Denied::Begun),
@@ -155,7 +155,7 @@ impl Hall {
         if !caller.is_agent() {
             return Ok(());
         }
-        // An agent that drives sessions says something to those it has met, by whichever way.
+        // An agent that drives sessions still has to have met each session here.
         let sessions = self.view(stream, |state| {
             let addresses = state.participants().iter().filter_map(|one| one.address.as_ref());
             let here = addresses.filter(|address| address.kind == SESSION);
@@ -167,8 +167,8 @@ impl Hall {
         Ok(())
     }
 
-    /// Rejects a seat in a gathering by which an agent creates a person: one whom the server does
-    /// not know. What a plain invitation makes of an id is the kernel's to decide.
+    /// Rejects a seat in a gathering by which an agent creates a person whom the server does not
+    /// know. For a plain invitation the kernel decides this.
     pub(super) fn permit_seat(&self, caller: &Caller, invite: &Invite) -> Result<(), Denied> {
         let creates = caller.is_agent() && invite.profile.creates_a_person(invite.principal);
         if creates && !planted::is_open(Bypass::Seating) {
@@ -177,9 +177,9 @@ impl Hall {
         Ok(())
     }
 
-    /// Rejects an invitation that grants words a way to a terminal, unless its caller drives
-    /// sessions. An agent brings only sessions that it may talk to. A client that gets a session
-    /// with its first turn is a person's to invite: it would be started and no person asked.
+    /// Rejects an invitation that opens a way to a terminal, unless its caller drives sessions. An
+    /// agent may invite only sessions that it may talk to. Only a person may invite a client that
+    /// gets a session with its first turn: that would start a program without asking a person.
     pub(super) async fn permit_granting(
         &self,
         caller: &Caller,
@@ -209,8 +209,8 @@ impl Hall {
         }
     }
 
-    /// Where the system does not say whose process asks (the scope `agents:run` is missing then),
-    /// nothing runs a program.
+    /// Rejects a caller without `agents:run` if a participant here runs programs. Callers lack that
+    /// scope if the system cannot tell whose process asks.
     async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
         let programs =
             caller.must(Scope::AgentsRun).is_err() && self.inner.shown(stream).await?.runs_programs;
@@ -218,8 +218,8 @@ impl Hall {
         if programs { Err(Denied::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
     }
 
-    /// Returns the command as one that its caller may give here, with what the server knows the
-    /// invited as. Every way to a terminal, to a program and to money leads through here.
+    /// Returns the command as permitted, with what the server knows about the invited. Every way to
+    /// a terminal, to a program and to money passes these checks.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -256,7 +256,7 @@ impl Hall {
         Ok(PermittedCommand { stream: stream.clone(), command })
     }
 
-    /// What the server knows an id as: a principal's kind, or a living session.
+    /// Returns the kind under which the server knows an id: as a principal, or as a living session.
     pub(crate) async fn known_as(&self, id: &ParticipantId) -> Result<Option<Kind>, HallError> {
         let kept = self.inner.store.principals.principal(id).await?;
         let session = || self.inner.residents.has_living(id);

@@ -1,4 +1,4 @@
-//! Which conversations somebody reaches, as that is now.
+//! The conversations that a caller reaches at the moment.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use moothall_kernel::ids::StreamId;
 use tokio::sync::watch;
 
-/// Which conversations somebody reaches.
+/// The conversations that a caller reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// All of them, and those that will be begun.
+    /// All conversations, including future ones.
     #[default]
     All,
-    /// These and no others.
+    /// Only these conversations.
     Only(Arc<BTreeSet<StreamId>>),
-    /// Those that a session is in or made, as they are now.
+    /// The conversations that a session is in or made, at the moment.
     Session(Arc<ReachableStreams>),
 }
 
 impl Reach {
-    /// Whether a conversation is within it.
+    /// True if the conversation is within reach.
     pub fn includes(&self, stream: &StreamId) -> bool {
         match self {
             Reach::All => true,
@@ -28,7 +28,7 @@ impl Reach {
         }
     }
 
-    /// The conversations, where they are counted.
+    /// Returns the conversations within reach; `None` for all.
     pub fn only(&self) -> Option<Arc<BTreeSet<StreamId>>> {
         match self {
             Reach::All => None,
@@ -37,8 +37,7 @@ impl Reach {
         }
     }
 
-    /// Resolves when a conversation is not within it any more; what a credential is bound to does
-    /// not change.
+    /// Resolves when a conversation leaves the reach. The reach of a token never changes.
     pub async fn left(&self, stream: &StreamId) {
         match self {
             Reach::Session(rooms) => rooms.left(stream).await,
@@ -52,7 +51,7 @@ impl Reach {
 pub struct ReachableStreams(watch::Sender<Arc<BTreeSet<StreamId>>>);
 
 impl PartialEq for ReachableStreams {
-    /// Those of the same session.
+    /// True for the same session: compares by identity.
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
@@ -61,28 +60,28 @@ impl PartialEq for ReachableStreams {
 impl Eq for ReachableStreams {}
 
 impl ReachableStreams {
-    /// Those of a session that is in its home alone.
+    /// Returns the rooms of a session that is only in its home.
     pub fn of(home: &StreamId) -> Self {
         Self(watch::Sender::new(Arc::new(BTreeSet::from([home.clone()]))))
     }
 
-    /// The conversations, as they are at this moment.
+    /// Returns the conversations at this moment.
     pub fn now(&self) -> Arc<BTreeSet<StreamId>> {
         self.0.borrow().clone()
     }
 
-    /// Whether a conversation is one of them.
+    /// True if the session reaches the conversation at this moment.
     pub fn include(&self, stream: &StreamId) -> bool {
         self.0.borrow().contains(stream)
     }
 
-    /// Resolves when a conversation is none of them.
+    /// Resolves when the session does not reach the conversation any more.
     pub async fn left(&self, stream: &StreamId) {
-        // The sender is here, so it does not go away.
+        // Cannot fail: `self` holds the sender.
         let _ = self.0.subscribe().wait_for(|rooms| !rooms.contains(stream)).await;
     }
 
-    /// Changes which they are.
+    /// Changes the set of conversations.
     pub fn change(&self, change: impl FnOnce(&mut BTreeSet<StreamId>)) {
         self.0.send_modify(|rooms| change(Arc::make_mut(rooms)));
     }

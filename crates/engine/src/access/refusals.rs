@@ -1,14 +1,14 @@
-//! How many refused requests are recorded.
+//! A rate limit for recording refused requests.
 
 use std::sync::{Mutex, PoisonError};
 
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// Refusals that are recorded within a window; the others are counted.
+/// Maximum number of refusals recorded within a window. Others are only counted.
 const RECORDED_MAX: u64 = 60;
 const WINDOW: Millis = Millis::from_secs(60);
 
-/// Counts refusals, so that whoever is refused without end fills no disk.
+/// A counter of refusals, so that a flood of them does not fill the disk.
 #[derive(Default)]
 pub(super) struct Refusals(Mutex<Window>);
 
@@ -20,8 +20,8 @@ struct Window {
 }
 
 impl Refusals {
-    /// How many were passed over since the last one that was recorded, if this one is to be
-    /// recorded.
+    /// Returns the number of refusals skipped since the last recorded one; `None` if this one is
+    /// not to be recorded either.
     pub(super) fn admit(&self, now: Timestamp) -> Option<u64> {
         let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if now.since(window.began) >= WINDOW {

@@ -1,5 +1,5 @@
-//! Agents register themselves: each gets an id, a credential, and a claim by which its owner says
-//! that it is theirs.
+//! Self-registration of agents. Each gets an id, a credential, and a claim by which its owner
+//! claims it.
 
 use std::net::IpAddr;
 
@@ -9,69 +9,70 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
 
 use super::{
-    Access, AccessError, AuditAction, AuditEntry, Caller, Mode, RandomnessError, Principal, Reach, Secret,
-    TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, registering, usual_scopes,
+    Access, AccessError, AuditAction, AuditEntry, Caller, Mode, Principal, RandomnessError, Reach,
+    Secret, TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, registering, usual_scopes,
 };
 use crate::answers::HallError;
 use crate::hall::inner::fresh_id;
 use crate::ports::{AgentCard, CARDS_AN_HOUR_MAX, ClaimOutcome, Registered, fresh_claim};
 
-/// What the claims of agents begin with.
+/// The prefix of claims.
 const CLAIM: &str = "MZAP-";
 
-/// An agent that wants to be known here.
+/// An agent that asks to be registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAgent {
-    /// What it is called: 3 to 32 of lower-case letters, digits, `-` and `_`.
+    /// The agent's name: 3 to 32 of lower-case letters, digits, `-` and `_`.
     pub name: String,
-    /// What it says of itself.
+    /// The agent's description of itself.
     pub description: Option<String>,
 }
 
-/// An agent that is known now. Its credential and its claim are shown this once.
+/// A newly registered agent. The credential and the claim are shown only here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewlyRegistered {
-    /// Its id: a UUID.
+    /// The agent's id: a UUID.
     pub agent: ParticipantId,
-    /// With it the agent connects.
+    /// The key with which the agent connects.
     pub key: Secret,
-    /// With it somebody says that the agent is theirs.
+    /// The token with which the owner claims the agent.
     pub claim: String,
 }
 
-/// Why an agent is not known, or nobody's.
+/// The reason why a registration or a claim failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RegistrationError {
-    /// The code that lets agents in is missing, or another one.
+    /// The invite code is missing or wrong.
     #[error("Invalid or missing invite code")]
     Code,
-    /// Another agent is called so, or the name means somebody else.
+    /// The name is another agent's, or could be confused with another.
     #[error("The name {0:?} is taken, or means somebody else. Choose another one.")]
     NameTaken(String),
-    /// More agents register than may in an hour.
+    /// Too many agents registered within an hour.
     #[error(
         "Too many registrations {of}: at most {most} an hour. Wait, and use the agents there are."
     )]
     TooMany {
-        /// The end of a sentence: from this address, with this code, in this hall.
+        /// The limit that was reached, as the end of a sentence: from this address, with this
+        /// invite code, in this hall.
         of: &'static str,
-        /// The number that may.
+        /// The maximum number within an hour.
         most: u64,
         /// The time to wait.
         wait: Millis,
     },
-    /// The hall is full.
+    /// The hall has the maximum number of agents.
     #[error(
         "This hall has all the agents that it takes. A person makes room: moothall agents free NAME"
     )]
     Full,
-    /// No agent has this claim.
+    /// The claim belongs to no agent.
     #[error("Invalid claim token")]
     NoClaim,
-    /// The agent is somebody else's.
+    /// The agent has another owner.
     #[error("Agent already claimed by a different owner")]
     OtherOwner,
-    /// The log failed.
+    /// The log failed, or access was denied.
     #[error(transparent)]
     Access(#[from] AccessError),
 }
@@ -88,20 +89,20 @@ impl From<RandomnessError> for RegistrationError {
     }
 }
 
-/// The hash of a claim, or of a code, which is all that is kept or compared.
+/// Returns the hash of a claim or a code. Only hashes are kept and compared.
 fn hash_of(text: &str) -> TokenHash {
     TokenHash::from_bytes(*blake3::hash(text.as_bytes()).as_bytes())
 }
 
 impl Access {
-    /// The same; agents need this code to register.
+    /// Sets the code that agents need to register; `None` for no code.
     #[must_use]
     pub fn with_registration_code(self, code: Option<&str>) -> Self {
         Self { registration: code.map(hash_of), ..self }
     }
 
-    /// Whether this code lets agents in. Where none is set, everybody is let in who reaches the
-    /// server in local mode, and nobody in token mode.
+    /// Checks an invite code. If none is set, local mode lets all agents register, and token mode
+    /// rejects all.
     fn check_code(&self, given: Option<&str>) -> Result<(), RegistrationError> {
         let lets_in = match &self.registration {
             Some(code) => given.is_some_and(|given| hash_of(given) == *code),
@@ -110,7 +111,7 @@ impl Access {
         if lets_in { Ok(()) } else { Err(RegistrationError::Code) }
     }
 
-    /// Makes an agent known.
+    /// Registers an agent.
     ///
     /// # Errors
     /// [`RegistrationError`]; nothing was kept then.
@@ -147,7 +148,7 @@ impl Access {
             hash: key.hash(),
             principal: Principal { id: id.clone(), kind: Kind::Agent },
             scopes: usual_scopes(Kind::Agent),
-            // Its tasks and their conversations are its own by being admitted to them.
+            // The agent reaches its tasks and their conversations by being admitted to them.
             reach: Reach::Only(<_>::default()),
             label: name.clone(),
             parent: None,
@@ -172,7 +173,8 @@ impl Access {
         }
     }
 
-    /// Says whose an agent is: once, and for ever. Whether that was new.
+    /// Sets the owner of an agent, once and for ever. Returns the agent, and true if the claim was
+    /// new.
     ///
     /// # Errors
     /// [`RegistrationError`].

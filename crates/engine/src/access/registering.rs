@@ -1,5 +1,5 @@
-//! How many agents register from one address, and with one code. How many do in the hall is counted
-//! by the log that keeps them.
+//! Rate limits of registrations, per address and per code. The log that keeps the agents counts
+//! them for the whole hall.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -9,23 +9,23 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use super::{RegistrationError, TokenHash};
 
-/// Most agents that register from one address within an hour.
+/// Maximum number of agents that register from one address within an hour.
 const FROM_ADDRESS_MAX: u64 = 600;
-/// Most agents that register with one code within an hour.
+/// Maximum number of agents that register with one code within an hour.
 const WITH_CODE_MAX: u64 = 1_000;
-/// The hour.
+/// The window of all limits.
 pub(super) const WINDOW: Millis = Millis::from_secs(3_600);
-/// Addresses that are remembered before those whose hour is over are forgotten.
+/// Number of remembered addresses above which expired ones are dropped.
 const ADDRESSES_MIN: usize = 1_024;
 
-/// Counts registrations.
+/// Counters of registrations.
 #[derive(Default)]
 pub(super) struct RegistrationCounter(Mutex<Counts>);
 
 #[derive(Default)]
 struct Counts {
     addresses: HashMap<IpAddr, Count>,
-    /// The code that was in force, and its count. Another code begins anew.
+    /// The current code, and its count. A new code starts a new count.
     code: Option<(TokenHash, Count)>,
 }
 
@@ -41,11 +41,11 @@ impl Count {
     }
 
     fn is_over(self, now: Timestamp) -> bool {
-        // A clock that was set back begins a new hour too.
+        // A clock that was set back starts a new window too.
         now < self.began || now.since(self.began) >= WINDOW
     }
 
-    /// Returns how long to wait if there were `most` within the hour.
+    /// Returns the time to wait if `most` were taken within the window.
     fn wait(&mut self, most: u64, now: Timestamp) -> Option<Millis> {
         if self.is_over(now) {
             *self = Self::at(now);
@@ -55,7 +55,7 @@ impl Count {
 }
 
 impl RegistrationCounter {
-    /// Counts a registration, unless it is one too many.
+    /// Counts a registration, or rejects it if a limit is reached.
     pub(super) fn admit(
         &self,
         from: Option<IpAddr>,
@@ -76,6 +76,7 @@ impl RegistrationCounter {
             (of_address, "from this address", FROM_ADDRESS_MAX),
             (of_code, "with this invite code", WITH_CODE_MAX),
         ];
+        // Counted below, after all checks: a refused registration counts against no limit.
         for (count, of, most) in &mut all {
             if let Some(wait) = count.as_mut().and_then(|count| count.wait(*most, now)) {
                 return Err(RegistrationError::TooMany { of, most: *most, wait });
@@ -97,7 +98,12 @@ mod tests {
         Some(Ipv4Addr::new(192, 0, 2, last).into())
     }
 
-    fn admitted(registering: &RegistrationCounter, from: u8, code: Option<&TokenHash>, at: i64) -> u64 {
+    fn admitted(
+        registering: &RegistrationCounter,
+        from: u8,
+        code: Option<&TokenHash>,
+        at: i64,
+    ) -> u64 {
         let now = Timestamp::from_millis(at);
         (0..2 * FROM_ADDRESS_MAX)
             .filter(|_| registering.admit(address(from), code, now).is_ok())

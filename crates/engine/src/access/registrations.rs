@@ -1,4 +1,4 @@
-//! Registered agents, as people list them, take their keys back, and free their names.
+//! Registered agents: listing them, revoking their keys, and freeing their names.
 
 use moothall_kernel::ids::ParticipantId;
 
@@ -6,10 +6,10 @@ use super::{Access, AccessError, AgentCard, AuditAction, Caller, Registration};
 use crate::answers::HallError;
 
 impl Access {
-    /// At most `limit` registered agents by their names, after a name if one is given.
+    /// Returns at most `limit` registered agents, by name, those after `after` if it is given.
     ///
     /// # Errors
-    /// [`HallError`] when they cannot be read.
+    /// [`HallError`], if the agents cannot be read.
     pub async fn registrations(
         &self,
         after: Option<&str>,
@@ -18,8 +18,8 @@ impl Access {
         Ok(self.principals().registrations(after, limit).await?)
     }
 
-    /// Revokes all keys of a registered agent, by its name or id. Its connections end, and its name
-    /// stays its own. Tells how many keys were worth something.
+    /// Revokes all keys of a registered agent, given by name or id. Its connections close, and it
+    /// keeps its name. Returns the number of keys that were valid.
     ///
     /// # Errors
     /// [`AccessError::UnknownAgent`].
@@ -38,8 +38,8 @@ impl Access {
         Ok((card, revoked.len()))
     }
 
-    /// Frees the name of a registered agent and revokes its keys. The next agent of this name has
-    /// an id of its own, and so none of the apps, tasks and claims of this one.
+    /// Frees the name of a registered agent and revokes its keys. The next agent of this name gets
+    /// a new id, and so none of the apps, tasks and claims of this one.
     ///
     /// # Errors
     /// [`AccessError::UnknownAgent`].
@@ -56,7 +56,7 @@ impl Access {
 }
 
 impl crate::hall::Hall {
-    /// The registered agent that an id or a name means.
+    /// Returns the registered agent with this id or name.
     pub(crate) async fn card_of(&self, word: &str) -> Result<AgentCard, AccessError> {
         let principals = &self.inner.store.principals;
         let by_id = principals.cards(&[ParticipantId::new(word)]).await.map_err(HallError::from)?;

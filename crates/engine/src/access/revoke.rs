@@ -1,28 +1,29 @@
-//! Revoking tokens: what goes with one, and what came of it and stays.
+//! Revoking tokens: those that are revoked together, and those that stay valid.
 
 use std::collections::BTreeSet;
 
 use super::{
-    Access, AccessError, AuditAction, AuditEntry, Caller, RevocationScope, Token, TokenId, TokenPlace,
+    Access, AccessError, AuditAction, AuditEntry, Caller, RevocationScope, Token, TokenId,
+    TokenPlace,
 };
 use crate::answers::HallError;
 
 /// The outcome of revoking a token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Revocation {
-    /// The tokens that were valid before, the one that was named among them.
+    /// The tokens that were valid before, including the named one.
     pub revoked: Vec<TokenId>,
-    /// The tokens that came of its invitations and are valid still.
+    /// The tokens made from its invitations that are still valid.
     pub left: Vec<Token>,
 }
 
 impl Access {
-    /// Revokes a token, the browsers that signed in with it, and its invitations that were not
-    /// accepted yet; with [`Descent::All`] also the tokens that came of its invitations. Returns
-    /// what was revoked, and what came of it and is valid still.
+    /// Revokes a token, its browser sign-ins, and its unused invitations; with [`Descent::All`]
+    /// also the tokens made from its invitations. Returns the revoked tokens, and those made from
+    /// it that are still valid.
     ///
     /// # Errors
-    /// [`AccessError::Unknown`], or [`AccessError::Hall`] when that cannot be kept.
+    /// [`AccessError::Unknown`]; [`AccessError::Hall`], if the revocation cannot be kept.
     pub async fn revoke(
         &self,
         by: &Caller,
@@ -37,10 +38,10 @@ impl Access {
         Ok(Revocation { revoked, left: self.came_of(id).await? })
     }
 
-    /// Returns the valid tokens that came of a token's invitations, and of theirs.
+    /// Returns the valid tokens made from a token's invitations, directly or through others.
     ///
     /// # Errors
-    /// [`HallError`] when they cannot be read.
+    /// [`HallError`], if the tokens cannot be read.
     pub async fn came_of(&self, id: &TokenId) -> Result<Vec<Token>, HallError> {
         let mut left = self.made_from_others().await?;
         let (mut known, now) = (BTreeSet::from([id.clone()]), self.hall.now());

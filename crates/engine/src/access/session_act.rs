@@ -1,38 +1,39 @@
-//! What somebody may do with a session: the one place for it, for the routes, the tools and what a
-//! conversation can bring about.
+//! The rights of a caller to a session, in one place for routes, tools and all that a conversation
+//! can cause.
 
 use moothall_kernel::participant::Kind;
 use moothall_kernel::planted::{self, Bypass};
 
-use super::{AccessError, Caller, Denied, Authorized, Reach, Scope, SessionAction, Warrant};
+use super::{AccessError, Authorized, Caller, Denied, Reach, Scope, SessionAction, Warrant};
 use crate::hall::Hall;
 use crate::sessions::{
-    ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, Starter, Status, SessionSource,
+    ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, SessionSource,
+    Starter, Status,
 };
 
-/// How somebody stands to a session.
+/// The relation of a caller to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SessionRelation {
-    /// They may do everything.
+    /// The caller may do everything.
     Above,
-    /// It is their own.
+    /// The session is the caller's own.
     Own,
-    /// They had it started.
+    /// The caller started the session.
     Starter,
-    /// They are in a conversation with it.
+    /// The caller shares a conversation with the session.
     Beside,
-    /// They see it, and no more.
+    /// The caller only sees the session.
     Apart,
-    /// They do not know of it.
+    /// The session does not exist for the caller.
     Nowhere,
 }
 
 impl Hall {
-    /// Returns the right to do this with the session that a word means. The row of the route says
-    /// what credential it needs.
+    /// Returns the right to do this with the session that a word means. The caller's credential is
+    /// checked by the route's row (`door/action.rs`).
     ///
     /// # Errors
-    /// [`AccessError::Denied`]; [`AccessError::Session`] where there is none that the caller sees.
+    /// [`AccessError::Denied`]; [`AccessError::Session`], if the caller sees no such session.
     pub async fn permit_over(
         &self,
         caller: &Caller,
@@ -56,29 +57,33 @@ impl Hall {
             (SessionAction::Looking, SessionRelation::Own | SessionRelation::Starter)
             | (SessionAction::Steering, SessionRelation::Starter) => Ok(Warrant::new(over, status)),
             (SessionAction::Looking, SessionRelation::Beside | SessionRelation::Apart)
-            | (SessionAction::Steering, SessionRelation::Own | SessionRelation::Beside | SessionRelation::Apart) => {
-                Err(Denied::NotStarted(name()).into())
-            }
+            | (
+                SessionAction::Steering,
+                SessionRelation::Own | SessionRelation::Beside | SessionRelation::Apart,
+            ) => Err(Denied::NotStarted(name()).into()),
             (
                 SessionAction::Sitting,
-                SessionRelation::Own | SessionRelation::Starter | SessionRelation::Beside | SessionRelation::Apart,
+                SessionRelation::Own
+                | SessionRelation::Starter
+                | SessionRelation::Beside
+                | SessionRelation::Apart,
             ) => {
                 Err(Denied::Person("sit down at the terminal of a session, or run it again").into())
             }
         }
     }
 
-    /// Finds the session that a word means to a caller.
+    /// Returns the session that a word means to a caller.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`], alike for a session that the caller does not see and for none;
-    /// [`SessionError::Invalid`] if the word means more than one that it sees.
+    /// [`SessionError::NotFound`], the same for a session that the caller does not see as for none;
+    /// [`SessionError::Invalid`] if the word means more than one that the caller sees.
     pub(crate) fn find_seen(&self, caller: &Caller, word: &str) -> Result<Status, AccessError> {
         Ok(self.sessions()?.find_among(word, &|status| self.sees(caller, status))?)
     }
 
-    /// Returns a program that its caller may start. An agent starts one in a folder that the
-    /// operator lists, which is set here; otherwise a person is asked first.
+    /// Returns the program if its caller may start it. For an agent, the folder is set to one that
+    /// the operator lists. Without such a folder, a person is asked first.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -102,7 +107,7 @@ impl Hall {
         Ok(new)
     }
 
-    /// Returns a program that runs already and that its caller may take over: a person's.
+    /// Returns the running program if its caller may take it over. Only a person may.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -119,7 +124,7 @@ impl Hall {
         Ok(Authorized::new(new))
     }
 
-    /// Returns words that their caller may say to a session.
+    /// Returns the message if its caller may send it.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -133,8 +138,8 @@ impl Hall {
         Ok(Authorized::new(message))
     }
 
-    /// Returns a link that its caller may make. An agent links itself with those to whom it may
-    /// talk, and others if it started them all.
+    /// Returns the link if its caller may make it. An agent links itself with sessions that it may
+    /// talk to, or any sessions that it started.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -152,8 +157,8 @@ impl Hall {
         Ok(Authorized::new(new))
     }
 
-    /// Returns a conversation that its caller may begin together with those who come: sessions that
-    /// it may talk to, programs that it may start, and the rest as it may invite them.
+    /// Returns the conversation if its caller may begin it: with sessions that it may talk to,
+    /// programs that it may start, and others as it may invite them.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -168,7 +173,9 @@ impl Hall {
                 SessionSource::Living(session) => {
                     self.permit_over(caller, SessionAction::Telling, session.as_str()).await?;
                 }
-                SessionSource::Started(program) => *program = self.may_start(caller, program.clone())?,
+                SessionSource::Started(program) => {
+                    *program = self.may_start(caller, program.clone())?
+                }
             }
         }
         for invite in &new.others {
@@ -178,7 +185,7 @@ impl Hall {
         Ok(Authorized::new(new))
     }
 
-    /// Whether the caller sees that a session is there.
+    /// True if the caller sees that a session exists.
     pub fn sees(&self, caller: &Caller, status: &Status) -> bool {
         let Some(own) = caller.session() else { return true };
         let id = &status.session.id;
@@ -188,7 +195,11 @@ impl Hall {
             || { self.inner.residents.meet(own, id) }
     }
 
-    async fn stands(&self, caller: &Caller, status: &Status) -> Result<SessionRelation, AccessError> {
+    async fn stands(
+        &self,
+        caller: &Caller,
+        status: &Status,
+    ) -> Result<SessionRelation, AccessError> {
         let Some(proof) = caller.proof.as_deref() else { return Ok(SessionRelation::Above) };
         if proof.principal.kind == Kind::Human {
             return Ok(SessionRelation::Above);

@@ -1,4 +1,4 @@
-//! The program of a session as a caller, by the token of its environment.
+//! The caller behind the token of a session: the session's program.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use moothall_kernel::participant::Kind;
 use super::{Access, Caller, Principal, Proof, Scope, Scopes, TokenId};
 use crate::sessions::Resident;
 
-/// What a session may do: what people give an agent to work with, and nothing of what they decide
-/// themselves.
+/// The scopes of a session: what an agent needs for its work, without any decision that is a
+/// person's.
 const OF_SESSION: Scopes = Scopes::of(&[
     Scope::ThreadsRead,
     Scope::ThreadsWrite,
@@ -17,13 +17,13 @@ const OF_SESSION: Scopes = Scopes::of(&[
 ]);
 
 impl Access {
-    /// The user of this computer as whom the program of the living session runs whose token this
-    /// is, by number. Nothing where it is the server's own user, and for every other credential.
+    /// Returns the uid as which the program of a session runs, given the session's token. `None` if
+    /// it is the server's own user, and for all other credentials.
     pub fn user_of_session(&self, presented: &str) -> Option<u32> {
         self.hall.inner.residents.by_token(presented)?.run_as.map(|user| user.uid)
     }
 
-    /// The living session whose token this is. It is an agent under the session's name.
+    /// Returns the caller for the token of a living session: an agent under the session's name.
     pub(super) fn of_session(&self, presented: &str) -> Option<Caller> {
         let Resident { session, name, reach, .. } =
             self.hall.inner.residents.by_token(presented)?;

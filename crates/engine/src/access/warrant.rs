@@ -1,26 +1,27 @@
-//! What a caller was allowed to do with a terminal or a program. Only the checks of this folder
-//! make one, and the ports that type, start, look or end take nothing else.
+//! Proofs that a caller may use a terminal or a program. Only the checks of this folder make one.
+//! The ports that type, start, look or end accept nothing else.
 
 use crate::ports::SessionId;
 use crate::sessions::facts::Status;
 
-/// What is wanted of a session.
+/// An act on a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionAction {
-    /// To see that it is there, and what it is doing.
+    /// Seeing that the session exists, and what it is doing.
     Seeing,
-    /// To say something to it. A session that has not met it asks a person first.
+    /// Sending a message. A session that has not met this one asks a person first.
     Messaging,
-    /// To link it, to invite it, and to read what it was told and said where the caller may read.
+    /// Linking and inviting the session, and reading what it was asked and said in conversations
+    /// within reach.
     Telling,
-    /// To look at its terminal.
+    /// Looking at the session's terminal.
     Looking,
-    /// To interrupt it and to end it.
+    /// Interrupting or ending the session.
     Steering,
-    /// To sit down at its terminal, or to run it again: a person's.
+    /// Sitting down at the terminal, or running the session again: only for people.
     Sitting,
 }
-/// One session, and what its caller may do with it.
+/// The right to one act on one session.
 #[derive(Debug)]
 pub struct Warrant {
     act: SessionAction,
@@ -32,23 +33,23 @@ impl Warrant {
         Self { act, status }
     }
 
-    /// Returns what was allowed.
+    /// Returns the act that is allowed.
     pub fn act(&self) -> SessionAction {
         self.act
     }
 
-    /// Returns the session that it is about.
+    /// Returns the session.
     pub fn session(&self) -> &SessionId {
         &self.status.session.id
     }
 
-    /// Returns the session as it was when this was allowed.
+    /// Returns the session's status at the time of the check.
     pub fn into_status(self) -> Status {
         self.status
     }
 }
 
-/// Something that a caller asked for and may have: a program, a message, a link, a gathering.
+/// A request that its caller may make: for a program, a message, a link or a gathering.
 #[derive(Debug)]
 pub struct Authorized<T>(T);
 
@@ -57,12 +58,12 @@ impl<T> Authorized<T> {
         Self(wanted)
     }
 
-    /// Returns what was asked for, to look at.
+    /// Returns the request.
     pub fn wanted(&self) -> &T {
         &self.0
     }
 
-    /// Returns what was asked for.
+    /// Returns the request, consuming the proof.
     pub fn into_inner(self) -> T {
         self.0
     }

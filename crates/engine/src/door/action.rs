@@ -1,46 +1,46 @@
-//! Everything that somebody can do here, in one table: what each needs, and where it reaches.
+//! All that a caller can do here, in one table: what each action needs, and what it acts on.
 //!
-//! There is no second table. Routes and tools name an [`Action`]; a command is one too, or several
-//! where it asks for several things.
+//! This is the only table. Routes and tools name an [`Action`]. A command is one action, or
+//! several if it asks for several things.
 
 use moothall_kernel::command::{ClientCommand, Control};
 
 use crate::access::{Scope, SessionAction};
 
-/// What somebody has to show.
+/// The proof that an action asks of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing, and nothing is looked at.
+    /// Nothing; the credential is not looked at.
     Nothing,
-    /// A credential in token mode, whatever it allows; in local mode nothing.
+    /// In token mode any credential, whatever it allows; in local mode nothing.
     Entry,
-    /// This scope. In local mode everybody has the scopes of conversations.
+    /// This scope. In local mode every caller has the scopes of conversations.
     Scope(Scope),
     /// A credential with this scope, in local mode too.
     Proof(Scope),
 }
 
-/// Where an action reaches.
+/// The targets of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActionTarget {
-    /// No conversation is touched.
+    /// No conversation.
     Nowhere,
-    /// One conversation: what is out of the caller's reach is not found.
+    /// One conversation. One out of the caller's reach is not found.
     Thread,
     /// The conversation of one turn.
     Turn,
-    /// Many conversations, of which the caller is shown those within reach.
+    /// Many conversations. The caller is shown those within reach.
     Reachable,
-    /// Sessions and links that the caller sees, or something new that becomes theirs: not for
+    /// Sessions and links that the caller sees, or a new one that becomes the caller's. Not for
     /// credentials that are bound to conversations.
     Own,
-    /// One session, and what is wanted of it.
+    /// One session, and the right to it that the action takes.
     Session(SessionAction),
-    /// Tasks, and conversations of tasks: the caller's own, by being admitted to them or in them.
+    /// Tasks and their conversations: those that the caller is admitted to or takes part in.
     Task,
-    /// One link: what is out of the caller's reach is not found.
+    /// One link. One out of the caller's reach is not found.
     Link,
-    /// The whole server: not for credentials that are bound to conversations.
+    /// The whole server. Not for credentials that are bound to conversations.
     Everywhere,
 }
 
@@ -51,13 +51,13 @@ const INVITE: Need = Need::Scope(Scope::ParticipantsInvite);
 const MANAGE: Need = Need::Scope(Scope::ThreadsAdmin);
 const ERASE: Need = Need::Proof(Scope::ThreadsAdmin);
 const ADMIN: Need = Need::Proof(Scope::ServerAdmin);
-/// Nothing that starts, types into, reads or ends a terminal is a conversation call.
+/// Starting a terminal, typing into one, reading one and ending one take a scope of their own.
 const DRIVE: Need = Need::Proof(Scope::SessionsDrive);
 const ANSWER: Need = Need::Proof(Scope::PermissionsAnswer);
 
 macro_rules! actions {
     ($($name:ident = $need:expr, $place:expr, $meaning:literal;)*) => {
-        /// Something that somebody can do.
+        /// An action of a caller.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Action {
             $(#[doc = $meaning] $name,)*
@@ -67,12 +67,12 @@ macro_rules! actions {
             /// Every action, in the order of the table.
             pub const ALL: &'static [Action] = &[$(Action::$name,)*];
 
-            /// What a caller has to show for it.
+            /// Returns the proof that this action asks of a caller.
             pub const fn need(self) -> Need {
                 match self { $(Action::$name => $need,)* }
             }
 
-            /// What it reaches, and so what a caller's reach has to include.
+            /// Returns the targets of this action, which the caller's reach has to include.
             pub const fn acts_on(self) -> ActionTarget {
                 match self { $(Action::$name => $place,)* }
             }
@@ -137,7 +137,7 @@ actions! {
     ListSessions = READ, ActionTarget::Own, "List sessions, and programs that can be started.";
     StartSession = DRIVE, ActionTarget::Own, "Start a program in a terminal, or take one over.";
     ReadSession = READ, ActionTarget::Session(SessionAction::Seeing), "Look how a session is.";
-    // What a terminal shows, and what its program was told elsewhere, may be more than a reader of
+    // A screen, and what the program was told elsewhere, may hold more than a reader of
     // conversations is to see.
     ReadScreen = DRIVE, ActionTarget::Session(SessionAction::Looking), "Look at the terminal of a session.";
     ReadSessionData = DRIVE, ActionTarget::Session(SessionAction::Telling), "Read what a session was asked and said.";
@@ -169,7 +169,7 @@ actions! {
 }
 
 impl Action {
-    /// What a command comes to. Controls that ask for several things are several actions.
+    /// Returns the actions that a command consists of. Each control is one action.
     pub fn of(command: &ClientCommand) -> Vec<Action> {
         let one = match command {
             ClientCommand::Control { controls, .. } => {

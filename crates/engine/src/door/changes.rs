@@ -1,4 +1,4 @@
-//! Notifications, as far as a caller may hear them.
+//! Notifications of changes within a caller's reach.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -7,14 +7,14 @@ use super::{Action, Door};
 use crate::access::{Denied, Reach};
 use crate::hall::HallChange;
 
-/// The changes that are within somebody's reach.
+/// The changes within a caller's reach.
 pub struct Changes {
     changes: broadcast::Receiver<HallChange>,
     reach: Reach,
 }
 
 impl Door {
-    /// Hears the notifications from now on.
+    /// Subscribes to notifications from now on.
     ///
     /// # Errors
     /// [`Denied`].
@@ -25,11 +25,11 @@ impl Door {
 }
 
 impl Changes {
-    /// The next notification of a conversation within reach; of sessions, which belong to no
-    /// conversation, for those who reach all.
+    /// Waits for the next notification of a conversation within reach. Changes of sessions, which
+    /// belong to no conversation, go to callers that reach all and to sessions.
     ///
     /// # Errors
-    /// [`RecvError`], when whoever listens was too slow, or the hall is gone.
+    /// [`RecvError`], if the listener was too slow, or the hall was dropped.
     pub async fn next(&mut self) -> Result<HallChange, RecvError> {
         loop {
             let bell = self.changes.recv().await?;

@@ -1,5 +1,4 @@
-//! What a surface holds of a hall: it makes a door for each caller, and answers what needs no
-//! caller.
+//! The hall for surfaces: makes a door for each caller, and answers what needs no caller.
 
 use std::future::Future;
 use std::sync::{Arc, Weak};
@@ -13,53 +12,53 @@ use crate::hall::erase::Copies;
 use crate::hall::{Hall, HallError, Idempotency};
 use crate::runtime::registry::Registry;
 
-/// The hall as a surface has it: a door for each caller, and the little that is nobody's in
-/// particular. Cheap to clone.
+/// A hall as a surface holds it: doors for callers, and the few facts that need no caller. Cheap to
+/// clone.
 #[derive(Clone)]
 pub struct Entrance(Hall);
 
 impl Hall {
-    /// What a surface needs of the hall, and not more.
+    /// Returns the part of the hall that a surface needs.
     pub fn entrance(&self) -> Entrance {
         Entrance(self.clone())
     }
 }
 
 impl Entrance {
-    /// The hall as this caller has it.
+    /// Returns the hall as this caller may use it.
     pub fn of(&self, caller: Caller) -> Door {
         self.0.as_(caller)
     }
 
-    /// The time now, by the hall's clock.
+    /// Returns the time by the hall's clock.
     pub fn now(&self) -> Timestamp {
         self.0.now()
     }
 
-    /// The id of the log, which says of which log a position is.
+    /// Returns the id of the log. Positions are valid only together with it.
     pub fn log_id(&self) -> &str {
         self.0.inner.store.upkeep.log_id()
     }
 
-    /// The agents that there are.
+    /// Returns the agents of the registry.
     pub fn registry(&self) -> Arc<Registry> {
         self.0.registry()
     }
 
-    /// How many conversations are held in memory.
+    /// Returns the number of conversations held in memory.
     pub fn live_streams(&self) -> usize {
         self.0.live_streams()
     }
 
-    /// Tells somebody who keeps copies of words when some are erased.
+    /// Registers an owner of copied text, which is then notified of each erasure.
     pub fn keeps_copies(&self, copies: Weak<dyn Copies>) {
         self.0.keeps_copies(copies);
     }
 
-    /// Does something once for a key: [`Hall::once`].
+    /// Runs `doing` once per key, as [`Hall::once`].
     ///
     /// # Errors
-    /// Those of `doing`, and [`HallError`] of the key.
+    /// The errors of `doing`, and [`HallError`] for the key.
     pub async fn once<E: From<HallError>>(
         &self,
         key: Option<&Idempotency>,

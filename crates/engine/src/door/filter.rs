@@ -1,4 +1,4 @@
-//! What a reader asks for of what it may see.
+//! The filter of a reader: what it asks for of the events that it may see.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::view::{Viewer, visible};
 
-/// A reader's eyes: who looks, and for what. What it did not ask for is passed over like what it
-/// may not see, so positions rise with holes.
+/// The viewer of a reader, and the kinds of events that it asked for. Events not asked for are
+/// skipped like those that the viewer may not see, so positions have gaps.
 #[derive(Clone)]
 pub struct EventFilter {
     viewer: Viewer,
@@ -15,7 +15,7 @@ pub struct EventFilter {
     takes_turns: bool,
 }
 
-/// Whether an event is asked for.
+/// A predicate: true if the reader asked for the event.
 type EventPredicate = Arc<dyn Fn(&Event) -> bool + Send + Sync>;
 
 impl From<Viewer> for EventFilter {
@@ -34,33 +34,34 @@ impl fmt::Debug for EventFilter {
 }
 
 impl EventFilter {
-    /// Everything that this viewer may see and that is wanted.
+    /// Returns a filter for the events that this viewer may see and that `wanted` accepts.
     pub fn new(viewer: Viewer, wanted: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
         Self { viewer, wanted: Some(Arc::new(wanted)), takes_turns: false }
     }
 
-    /// The same, for a participant that says whether it takes turns. (Ruling 5.)
+    /// Sets if the participant behind the filter takes turns. (Ruling 5.)
     #[must_use]
     pub fn taking_turns(self, takes_turns: bool) -> Self {
         Self { takes_turns, ..self }
     }
 
-    /// Whether who looks takes turns.
+    /// True if the participant behind the filter takes turns.
     pub(super) fn takes_turns(&self) -> bool {
         self.takes_turns
     }
 
-    /// For whom events are let through; what they may not see never passes.
+    /// Returns the viewer. An event that the viewer may not see never passes.
     pub fn viewer(&self) -> &Viewer {
         &self.viewer
     }
 
-    /// Whether an event gets through.
+    /// True if the viewer may see the event and asked for it.
     pub fn passes(&self, event: &Event) -> bool {
         self.asks_for(event) && visible(event, &self.viewer)
     }
 
-    /// Of events that the viewer may see, those that it asked for.
+    /// Keeps the events that were asked for. The caller has already dropped those that the viewer
+    /// may not see.
     pub(super) fn keep(&self, events: &mut Vec<RecordedEvent>) {
         events.retain(|recorded| self.asks_for(&recorded.event));
     }

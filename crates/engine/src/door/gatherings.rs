@@ -1,4 +1,4 @@
-//! Gatherings through the door: who may bring whom, beginning one, and passing the piece.
+//! Gatherings through the door: bringing members, beginning a gathering, and passing the piece.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use moothall_kernel::gathering_view::GatheringView;
 use moothall_kernel::gatherings::{check_circle, check_plan};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
 use moothall_kernel::names;
-use moothall_kernel::participant::{AgentFacts, Kind, SeatRole, Profile};
+use moothall_kernel::participant::{AgentFacts, Kind, Profile, SeatRole};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::say::not_your_piece;
 use uuid::Uuid;
@@ -17,76 +17,80 @@ use super::sessions::check_args;
 use super::{Action, Door};
 use crate::access::{AccessError, Denied, Scope};
 use crate::answers::HallError;
-use crate::sessions::{JoiningSession, ConversationPlan, NewSession, GatheringSeat, Session, SessionDirectory, SessionSource};
+use crate::sessions::{
+    ConversationPlan, GatheringSeat, JoiningSession, NewSession, Session, SessionDirectory,
+    SessionSource,
+};
 
-/// What the keys begin with by which gatherings are found.
+/// The namespace of the keys by which gatherings are found.
 pub const GATHERING_KEY: &str = "gathering";
-/// Most gatherings in a listing: the newest.
+/// Maximum number of gatherings in a listing; the newest are listed.
 const LISTED_MAX: usize = 100;
 /// The client and model of a person.
 const HUMAN: &str = "human";
 
-/// A gathering to be begun.
+/// A gathering to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewGathering {
-    /// Who begins it.
+    /// The participant who begins it.
     pub by: Actor,
-    /// The title of its conversation; made from the rhythm where unset.
+    /// The title of the conversation; made from the rhythm if unset.
     pub title: Option<String>,
-    /// How it goes. Its pulse and its signals are filled in here.
+    /// The plan. The pulse and the signals are filled in here.
     pub plan: GatheringPlan,
-    /// Who takes part.
+    /// The members.
     pub members: Vec<NewMember>,
-    /// True if programs that are started for it go on after it.
+    /// True if the programs started for the gathering outlive it.
     pub keep: bool,
 }
 
-/// Somebody who is to take part in a gathering.
+/// A member of a gathering to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMember {
-    /// The name that people read.
+    /// The member's name, as people read it.
     pub name: String,
-    /// Its number.
+    /// The member's number.
     pub number: u32,
-    /// Whether it speaks or harvests.
+    /// The member's part: speaking or harvesting.
     pub part: SeatRole,
-    /// Who it is.
+    /// The session, agent or person that the member is.
     pub is: MemberSource,
 }
 
-/// Who a member of a gathering is.
+/// The session, agent or person behind a member of a gathering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemberSource {
-    /// A session that lives, by its id, the beginning of it, or its name.
+    /// A living session, by its id, the beginning of its id, or its name.
     Session(String),
-    /// An agent of the registry. One that lives in a terminal is started for the gathering.
+    /// An agent of the registry. If it can run in a terminal, it is started for the gathering.
     Agent {
-        /// Its name in the registry.
+        /// The agent's name in the registry.
         client: String,
-        /// The folder that it is started in; its own when it is empty.
+        /// The folder in which the program starts; the program's default if empty.
         cwd: PathBuf,
-        /// More arguments for its program.
+        /// Additional arguments of the program.
         args: Vec<String>,
-        /// The model that it is called with; the registry's where unset.
+        /// The model; the registry's default if unset.
         model: Option<String>,
     },
-    /// A person, by the id that they speak under; whoever begins it, or the person at this
-    /// computer, where unset.
+    /// A person, by the id that they speak under. If unset: for the first such member the person
+    /// who begins the gathering, or the one at this computer; for the others an id made of the
+    /// name.
     Person(Option<ParticipantId>),
 }
 
-/// A gathering, and where it is.
+/// A gathering and its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GatheringEntry {
-    /// The id of its conversation, which is its own.
+    /// The id of the gathering, which is that of its conversation.
     pub id: StreamId,
-    /// How it stands.
+    /// The state of the gathering, as one participant sees it.
     pub view: GatheringView,
-    /// What the harvester wrote, and the event that it stands in.
+    /// The harvest: the event that holds it, and its text.
     pub harvest: Option<(EventId, String)>,
 }
 
-/// Those who take part, as they are brought.
+/// The members brought so far.
 #[derive(Default)]
 struct ResolvedMembers {
     keep: bool,
@@ -96,11 +100,10 @@ struct ResolvedMembers {
 }
 
 impl Door {
-    /// Begins a gathering: brings all who take part, or nobody, and gives the first of them the
-    /// piece.
+    /// Begins a gathering: brings all members, or none, and gives the first of them the piece.
     ///
     /// # Errors
-    /// [`AccessError`]; nothing is left of it then.
+    /// [`AccessError`]; nothing is left of the gathering then.
     pub async fn gather(&self, new: NewGathering) -> Result<GatheringEntry, AccessError> {
         self.may(Action::StartGathering)?;
         let NewGathering { by, title, mut plan, members, keep } = new;
@@ -122,7 +125,7 @@ impl Door {
         plan.signals = self.hall.signals(&self.caller, &plan.opening_question).await;
         let title = title.unwrap_or_else(|| format!("Gathering: {}", plan.rhythm));
         let policy = Policy { name: PolicyName::GATHERING, ..self.hall.defaults() };
-        // Keys come in the order of time.
+        // Version 7, because the keys sort by time: a listing reads them newest first.
         brought.claims.push(format!("{GATHERING_KEY}:{}", Uuid::now_v7()));
         let id = self.convene(title, policy, by, brought, plan).await?;
         let you = self.own_participant(&id).await?;
@@ -140,7 +143,8 @@ impl Door {
         let ResolvedMembers { keep, comers, others, claims } = brought;
         if !comers.is_empty() {
             let gathering = Some(plan);
-            let new = ConversationPlan { title, policy, by, comers, others, claims, gathering, keep };
+            let new =
+                ConversationPlan { title, policy, by, comers, others, claims, gathering, keep };
             let new = self.hall.permit_convening(&self.caller, new).await?;
             return Ok(self.hall.sessions()?.convene(new).await?);
         }
@@ -149,7 +153,8 @@ impl Door {
         let controls = invites.chain(claims.into_iter().map(Control::Bind)).collect();
         let gather = ClientCommand::Gather { by: by.clone(), plan, controls };
         if let Err(error) = self.begin_in(&id, gather).await {
-            // The conversation is the server's own until it has begun.
+            // A conversation without its gathering is of no use: archive it, with the server's own
+            // right.
             let archive = ClientCommand::Archive { on: true, by: Actor::human(by.id) };
             self.hall.inner.submit(&id, archive, None).await?;
             return Err(error);
@@ -181,7 +186,7 @@ impl Door {
                 let facts = self.registry().get(client).map(|spec| spec.facts());
                 let Some(facts) = facts else { return Err(no_client(client, &member.name)) };
                 if self.runs_in_terminal(client, &facts) {
-                    // Programs of all makes take their model so.
+                    // Programs of all vendors take their model in this form.
                     let model_args = model.iter().flat_map(|model| ["--model", model.as_str()]);
                     let args = args.iter().map(String::as_str).chain(model_args);
                     let new = NewSession {
@@ -215,13 +220,13 @@ impl Door {
         Ok(())
     }
 
-    /// Whether a client of the registry is started in a terminal: those that can be are.
+    /// True if a client of the registry is started in a terminal, as all are that can be.
     fn runs_in_terminal(&self, client: &str, facts: &AgentFacts) -> bool {
         let programs = self.hall.sessions().map(SessionDirectory::programs).unwrap_or_default();
         facts.abilities.lives_in_session || programs.iter().any(|(name, _)| name == client)
     }
 
-    /// A session that comes; its own invitation is known once it is there.
+    /// Returns a session that will come. The session's own invitation is known once it exists.
     fn comer(&self, who: SessionSource, invite: Invite, member: &NewMember) -> JoiningSession {
         let (hall, member) = (self.hall.clone(), member.clone());
         let known = move |session: &Session| hall.sessions().ok()?.invite(&session.id).ok();
@@ -233,7 +238,7 @@ impl Door {
         }
     }
 
-    /// Where the system does not say whose process asks, nothing runs a program.
+    /// Rejects an agent that runs programs, if neither a credential nor a scope allows that.
     fn may_run(&self, facts: &AgentFacts) -> Result<(), Denied> {
         let needs = facts.abilities.runs_programs && !self.caller.is_proven();
         if needs && self.caller.must(Scope::AgentsRun).is_err() {
@@ -268,7 +273,8 @@ impl Door {
         Ok(invite)
     }
 
-    /// The person that a caller is, or at whose computer it asks.
+    /// Returns the person that the caller is, or the one at this computer if the caller is an
+    /// agent.
     fn person_of(&self, by: &Actor) -> ParticipantId {
         if self.caller.is_agent() { ParticipantId::user() } else { by.id.clone() }
     }
@@ -279,7 +285,7 @@ impl Door {
         Ok(claim.map(|claim| claim.stream))
     }
 
-    /// Nobody is in two gatherings at a time.
+    /// Rejects a session that already takes part in a gathering.
     async fn check_free(&self, session: &str, name: &str) -> Result<(), AccessError> {
         let Some(other) = self.gathering_of(session).await? else { return Ok(()) };
         let message = if name == NESTED {
@@ -293,7 +299,7 @@ impl Door {
         Err(HallError::Rejected(Box::new(rejection)).into())
     }
 
-    /// The gatherings within reach, the newest first.
+    /// Returns the gatherings within reach, newest first.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -314,7 +320,7 @@ impl Door {
         Ok(entries)
     }
 
-    /// The gathering in which the session that asks takes part.
+    /// Returns the gathering in which the calling session takes part.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -325,11 +331,11 @@ impl Door {
         }
     }
 
-    /// One gathering, for a participant who is the caller, or whom the caller may look after.
-    /// Without a name it is the participant that the caller's credential names.
+    /// Returns one gathering as a participant sees it: the named one, if the caller may act in its
+    /// name, or else the one that the caller's credential names.
     ///
     /// # Errors
-    /// [`AccessError`]; `no_gathering` where the conversation holds none.
+    /// [`AccessError`]; `gathering_not_found` if the conversation does not hold one.
     pub async fn gathering(
         &self,
         id: &StreamId,
@@ -338,7 +344,7 @@ impl Door {
         self.enter(Action::ReadGathering, id)?;
         let you = match you {
             Some(you) => {
-                // What is private to a participant is read in its name.
+                // A participant sees private parts, so only a caller that may act in its name does.
                 self.named(Some(you.clone()))?;
                 Some(you)
             }
@@ -373,10 +379,10 @@ impl Door {
         Ok(text.map(|text| (event, text.to_owned())))
     }
 
-    /// Whoever holds the piece hands it on: to somebody in particular, or to the next.
+    /// Passes the piece on, to a named member or to the next one.
     ///
     /// # Errors
-    /// [`AccessError`]; `not_your_piece` for anybody else.
+    /// [`AccessError`]; `not_your_piece` if the speaker does not hold it.
     pub async fn pass_piece(
         &self,
         id: &StreamId,
@@ -385,7 +391,7 @@ impl Door {
     ) -> Result<GatheringEntry, AccessError> {
         let by = self.speaker_in(id, by).await?;
         let you = Some(by.id.clone());
-        // A person who passes for a holder that hangs does not wait for its turn.
+        // A person may pass for a holder that hangs, without waiting for its turn to end.
         let at_once = !self.caller.is_agent() && self.caller.is_proven();
         let pass = ClientCommand::Pass { by: by.clone(), to, reply_to: None, at_once };
         let permitted = self.permit(id, pass).await?;
@@ -402,7 +408,8 @@ impl Door {
         self.gathering_entry(id, you).await
     }
 
-    /// Ends a gathering: its harvest is asked for at once; ended again, it closes without one.
+    /// Ends a gathering and asks for its harvest at once. Ending it again closes it without a
+    /// harvest.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -418,7 +425,7 @@ impl Door {
     }
 }
 
-/// Stands for the session that asks, where another one's name would stand.
+/// The name to pass when the session to check is the caller's own.
 const NESTED: &str = "";
 
 fn no_gathering() -> AccessError {
@@ -441,7 +448,7 @@ fn no_client(client: &str, name: &str) -> AccessError {
     HallError::Rejected(Box::new(rejection)).into()
 }
 
-/// What is said of an agent of the registry.
+/// Returns the profile of an agent of the registry.
 fn named(client: &str, model: Option<&String>) -> Profile {
     let model = model.cloned().or_else(|| Some(client.to_owned()));
     Profile { client: Some(client.to_owned()), model, ..Profile::default() }
@@ -454,7 +461,7 @@ fn as_member(mut invite: Invite, member: &NewMember) -> Invite {
     invite
 }
 
-/// The name of a member as a session can have it.
+/// Returns the member's name if a session can have it, otherwise its slug.
 fn seat_name(member: &NewMember) -> String {
     match names::check_chosen_id(&member.name) {
         Ok(()) => member.name.clone(),
@@ -462,7 +469,7 @@ fn seat_name(member: &NewMember) -> String {
     }
 }
 
-/// An id made of a name: its letters and digits, or its number where none can stand in an id.
+/// Returns an id made of a member's name: its letters and digits, or else the member's number.
 fn slug(member: &NewMember) -> ParticipantId {
     let kept: String = member
         .name

@@ -1,13 +1,13 @@
-//! What guards hold, and what is near its limit, through the door: in the conversations that the
-//! caller reads, and for operators in the budgets that all of them share.
+//! Guards that hold something, and limits that are nearly reached: in the conversations that the
+//! caller reads, and for operators in the budgets that all conversations share.
 //!
-//! Conversations are looked at that are live, and those whose row in the catalog says that
-//! something runs there or waits for a person. A quiet one is not loaded for it; it is read if it
-//! is named.
+//! A listing looks at live conversations, and at those whose row in the catalog says that something
+//! runs there or waits for a person. A quiet conversation is not loaded for a listing. It is read
+//! if the request names it.
 
 use std::collections::BTreeSet;
 
-use moothall_kernel::budget::{Measure, BudgetOwner, WindowTotals};
+use moothall_kernel::budget::{BudgetOwner, Measure, WindowTotals};
 use moothall_kernel::guards::{Count, GuardRow, GuardState, OwnWordsRow};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 
@@ -22,36 +22,36 @@ use crate::ports::{ListFilter, Scope};
 /// A selection of guards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardQuery {
-    /// Only those of this conversation.
+    /// The only conversation to look at; all within reach if unset.
     pub stream: Option<StreamId>,
-    /// Of conversations after this one, as [`GuardPage::next`] gave it.
+    /// The conversation to list after, as [`GuardPage::next`] gave it.
     pub after: Option<StreamId>,
-    /// Conversations that are looked at, at most.
+    /// Maximum number of conversations to look at.
     pub limit: usize,
 }
 
 /// A page of guards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuardPage {
-    /// Those of the hall first, then those of each conversation.
+    /// The guards of the hall first, then those of each conversation.
     pub items: Vec<GuardItem>,
-    /// The conversation to go on after, if more conversations are to be looked at.
+    /// The conversation to list after, if there are more to look at.
     pub next: Option<StreamId>,
 }
 
 /// One guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardItem {
-    /// Its conversation, and the title of that; nothing for what all conversations share.
+    /// The conversation of the guard, with its title. `None` if all conversations share the guard.
     pub thread: Option<(StreamId, String)>,
-    /// The guard, and how it stands.
+    /// The guard and its state.
     pub guard: GuardSubject,
 }
 
 /// The subject of a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GuardSubject {
-    /// The floor of a conversation.
+    /// A guard of a conversation's floor.
     Floor(GuardRow),
     /// A budget.
     Budget(BudgetGuard),
@@ -66,20 +66,21 @@ pub enum GuardSubject {
 pub struct BudgetGuard {
     /// The budget.
     pub budget: BudgetState,
-    /// Money of it that is reserved for calls under way, in millionths of the currency.
+    /// Money reserved for calls under way, in millionths of the currency.
     pub reserved: u64,
 }
 
-/// The part that a caller is shown.
+/// The part of the guards that a caller may see.
 enum Sight {
-    /// All of the conversations within reach, and for operators what these share.
+    /// All guards of the conversations within reach; for operators the shared ones too.
     Reader { operator: bool },
-    /// For agents, what their own conversations are told anyway.
+    /// The public guards of an agent's own conversations. `None` for a session, whose reach is its
+    /// conversations already.
     Member(Option<ParticipantId>),
 }
 
 impl BudgetGuard {
-    /// Returns how it stands; nothing if there is enough of it.
+    /// Returns the state of the budget; `None` if enough is left.
     pub fn state(&self) -> Option<GuardState> {
         let BudgetState { spent, limit, .. } = self.budget;
         if Count::of(spent, limit).is_full() {
@@ -93,10 +94,11 @@ impl BudgetGuard {
 }
 
 impl Door {
-    /// Reads what guards hold and refuse, and what is near its limit.
+    /// Returns the guards that hold or refuse something, and the limits that are nearly reached.
     ///
     /// # Errors
-    /// [`AccessError`], also if a conversation is named that does not exist for the caller.
+    /// [`AccessError`], also if the request names a conversation that does not exist for the
+    /// caller.
     pub async fn guards(&self, wanted: GuardQuery) -> Result<GuardPage, AccessError> {
         self.may(Action::ReadGuards)?;
         let sight = self.guard_sight();
@@ -112,7 +114,8 @@ impl Door {
         for stream in streams {
             match self.thread_guards(&stream, &sight).await {
                 Ok(found) => items.extend(found),
-                // One that was deleted meanwhile, or cannot be read, must not hide all others.
+                // A conversation that was deleted meanwhile, or cannot be read, must not hide the
+                // others.
                 Err(error) => tracing::debug!(%stream, %error, "its guards are not shown"),
             }
         }
@@ -121,7 +124,7 @@ impl Door {
 
     fn guard_sight(&self) -> Sight {
         if self.caller.is_agent() {
-            // The conversations of a session are its reach.
+            // A session already reaches only its own conversations: no membership to check.
             let bound = self.caller.session().is_some();
             let own = self.caller.principal().filter(|_| !bound);
             return Sight::Member(own.map(|principal| principal.id.clone()));
@@ -130,8 +133,8 @@ impl Door {
         Sight::Reader { operator: is_operator && self.caller.must_reach_all().is_ok() }
     }
 
-    /// Returns the conversations to look at within reach, by their ids, and the one to go on
-    /// after.
+    /// Returns the conversations within reach to look at, in the order of their ids, and the one to
+    /// list after.
     async fn guarded_streams(
         &self,
         after: Option<StreamId>,
@@ -186,24 +189,33 @@ impl Door {
 }
 
 impl Hall {
-    /// The budgets that conversations share, and agents' own words in all of them.
+    /// Returns the budgets that conversations share, and the guards of agents' own words in all of
+    /// them.
     fn shared_guards(&self) -> Vec<GuardItem> {
         let nowhere = StreamId::new("");
         let purses = self.inner.purses.used().into_iter();
         let budgets = purses.flat_map(|purse| self.budget_guards(&purse, None, &nowhere));
         let words = self.inner.voices.facts().guards(self.now());
-        let guards = budgets.map(GuardSubject::Budget).chain(words.into_iter().map(GuardSubject::OwnWords));
+        let guards =
+            budgets.map(GuardSubject::Budget).chain(words.into_iter().map(GuardSubject::OwnWords));
         guards.map(|guard| GuardItem { thread: None, guard }).collect()
     }
 
-    /// A conversation's own budgets, and the calls that wait there for money. Operators alone are
-    /// told of a purse that conversations share.
-    fn own_money(&self, stream: &StreamId, standing: WindowTotals, is_operator: bool) -> Vec<GuardSubject> {
+    /// Returns a conversation's own budgets and its calls that wait for money. Only operators are
+    /// told if a shared purse is short.
+    fn own_money(
+        &self,
+        stream: &StreamId,
+        standing: WindowTotals,
+        is_operator: bool,
+    ) -> Vec<GuardSubject> {
         let budgets = self.budget_guards(&BudgetOwner::Conversation, Some(standing), stream);
-        let waits = |reserved: &TurnReservation| reserved.stream == *stream && reserved.micros.is_none();
+        let waits =
+            |reserved: &TurnReservation| reserved.stream == *stream && reserved.micros.is_none();
         let told = |reserved: TurnReservation| {
-            let short =
-                reserved.short.filter(|short| is_operator || short.purse == BudgetOwner::Conversation);
+            let short = reserved
+                .short
+                .filter(|short| is_operator || short.purse == BudgetOwner::Conversation);
             GuardSubject::Waiting(TurnReservation { short, ..reserved })
         };
         let waiting = self.reserved().into_iter().filter(waits).map(told);

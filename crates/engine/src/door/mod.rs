@@ -1,13 +1,12 @@
-//! The one door: what a caller can do here, whichever way the request came.
+//! The one door: every request of a caller, whichever surface it came through.
 //!
-//! Every method asks in the same order: whether somebody asks at all; what their credential allows,
-//! which is the row of the [`Action`]; whether what they name is within their reach, or else it
-//! does not exist; what they may do with it; and only then whether the request was made before
-//! under its key, what the rules of conversations say, and what it does. What a credential allows
-//! is asked before what it reaches, because the answer tells nothing about what there is, and
-//! because it is refused on the record.
+//! Every method checks in the same order: that there is a caller; that the credential covers the
+//! [`Action`]; that the target is within reach, since one out of reach does not exist for the
+//! caller; and what the caller may do with the target. Only then come the idempotency key, the
+//! rules of conversations, and the effect. The credential is checked before the reach because its
+//! answer reveals nothing about what exists, and because its refusals are recorded.
 //!
-//! Surfaces read what was asked and write what is answered. They hold no rights.
+//! Surfaces parse requests and write answers. They hold no rights.
 
 mod action;
 mod threads;
@@ -28,13 +27,13 @@ pub use changes::Changes;
 pub use entrance::Entrance;
 pub use filter::EventFilter;
 pub use gatherings::{GatheringEntry, MemberSource, NewGathering, NewMember};
-pub use guards::{BudgetGuard, GuardItem, GuardPage, GuardSubject, GuardQuery};
+pub use guards::{BudgetGuard, GuardItem, GuardPage, GuardQuery, GuardSubject};
 pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
-pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, SendOutcome, ScreenWatch};
+pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, ScreenWatch, SendOutcome};
 pub use tasks::{
-    AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN, OutgoingMessage,
-    TaskMessages, TaskPage,
+    AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN,
+    OutgoingMessage, TaskMessages, TaskPage,
 };
 pub use threads::SlashOutcome;
 
@@ -53,7 +52,7 @@ use crate::hall::Hall;
 use crate::runtime::registry::Registry;
 use crate::sessions::{Asker, SessionError, Status, is_session};
 
-/// A hall as somebody has it who asks for something. Cheap to make.
+/// A hall as one caller may use it. Cheap to make.
 #[derive(Clone)]
 pub struct Door {
     hall: Hall,
@@ -61,14 +60,14 @@ pub struct Door {
 }
 
 impl Hall {
-    /// The hall as this caller has it.
+    /// Returns the hall as this caller may use it.
     pub fn as_(&self, caller: Caller) -> Door {
         Door { hall: self.clone(), caller }
     }
 }
 
 impl Need {
-    /// Whether what the caller has is enough.
+    /// Checks that the caller's credential is enough.
     ///
     /// # Errors
     /// [`Denied`].
@@ -86,22 +85,22 @@ impl Need {
 }
 
 impl Door {
-    /// Whoever this door was opened for.
+    /// Returns the caller that this door was opened for.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// The agents of the registry.
+    /// Returns the agents of the registry.
     pub fn registry(&self) -> Arc<Registry> {
         self.hall.registry()
     }
 
-    /// The settings of conversations that do not say otherwise.
+    /// Returns the default settings of a conversation.
     pub fn defaults(&self) -> Policy {
         self.hall.defaults()
     }
 
-    /// Whether the caller may do this at all, wherever it is.
+    /// Checks that the caller may do this at all, before any target is known.
     ///
     /// # Errors
     /// [`Denied`].
@@ -109,14 +108,18 @@ impl Door {
         action.need().check(&self.caller)?;
         match action.acts_on() {
             ActionTarget::Everywhere => self.caller.must_reach_all(),
-            ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link => self.caller.must_be_unbound(),
-            ActionTarget::Nowhere | ActionTarget::Thread | ActionTarget::Turn | ActionTarget::Reachable | ActionTarget::Task => {
-                Ok(())
+            ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link => {
+                self.caller.must_be_unbound()
             }
+            ActionTarget::Nowhere
+            | ActionTarget::Thread
+            | ActionTarget::Turn
+            | ActionTarget::Reachable
+            | ActionTarget::Task => Ok(()),
         }
     }
 
-    /// Whether a conversation is within reach; what is not does not exist for the caller.
+    /// Checks that a conversation is within reach. One that is not does not exist for the caller.
     ///
     /// # Errors
     /// [`HallError::NotFound`].
@@ -128,7 +131,7 @@ impl Door {
         }
     }
 
-    /// Whether a link is within reach.
+    /// Checks that a link is within reach.
     ///
     /// # Errors
     /// [`SessionError::NoLink`].
@@ -144,11 +147,12 @@ impl Door {
         self.hall.permit_over(&self.caller, over, word).await
     }
 
-    /// The same check before a request's body is read. That there is no such session, or that this
-    /// server runs none, is no error yet: the body is checked first.
+    /// Checks the right of [`Door::over`] before the body of a request is read. An ambiguous word,
+    /// or a server without sessions, is not an error yet: the body is checked first. An unknown
+    /// session is not one if the caller could ask a person to talk to it.
     ///
     /// # Errors
-    /// [`AccessError`], where the caller may not.
+    /// [`AccessError`], if the caller may not.
     pub async fn may_over(&self, over: SessionAction, word: &str) -> Result<(), AccessError> {
         match self.over(over, word).await {
             Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_)))
@@ -162,13 +166,13 @@ impl Door {
         }
     }
 
-    /// May this be done in this conversation?
+    /// Checks that the caller may do this in this conversation.
     fn enter(&self, action: Action, stream: &StreamId) -> Result<(), AccessError> {
         self.may(action)?;
         Ok(self.reaches(stream)?)
     }
 
-    /// In whose name something happens, where a credential or the request's own word says so.
+    /// Returns the name under which the caller acts, if the credential or the request gives one.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -176,8 +180,8 @@ impl Door {
         self.caller.acting_as(named)
     }
 
-    /// In whose name something is asked for: the credential's, the one that is named, or else the
-    /// person's at this computer.
+    /// Returns the name under which the caller asks: the credential's, the named one, or else that
+    /// of the person at this computer.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -185,25 +189,26 @@ impl Door {
         self.caller.asking_as(named)
     }
 
-    /// The same as sessions know it: a session's program asks as that session.
+    /// Returns an actor in the form that sessions use. The program of a session asks as that
+    /// session.
     pub fn as_asker(&self, by: Actor) -> Asker {
         self.caller.session().map_or(Asker::Actor(by), |session| Asker::Session(session.clone()))
     }
 
-    /// The session whose program asks.
+    /// Returns the session whose program is the caller.
     ///
     /// # Errors
-    /// [`SessionError`], when it is gone.
+    /// [`SessionError`], if the session does not exist any more.
     pub fn own_session(&self) -> Result<Option<Status>, SessionError> {
         let Some(id) = self.caller.session() else { return Ok(None) };
         self.hall.sessions()?.find(id.as_str()).map(Some)
     }
 
-    /// Who speaks in a conversation: a session as the participant that it was invited as, anybody
-    /// else as who they are.
+    /// Returns the speaker of a message in a conversation. A session speaks as the participant that
+    /// it was invited as, any other caller as `by`.
     ///
     /// # Errors
-    /// [`AccessError`], when the conversation does not exist or cannot be read.
+    /// [`AccessError`], if the conversation does not exist or cannot be read.
     pub async fn speaker_in(&self, stream: &StreamId, by: Actor) -> Result<Actor, AccessError> {
         match self.own_session()? {
             Some(status) => Ok(Actor::named(self.hall.participant_of(stream, &status).await?)),
@@ -211,11 +216,11 @@ impl Door {
         }
     }
 
-    /// The participant that the caller's credential names: a session's as it was invited, a
-    /// principal by its id.
+    /// Returns the participant that the caller's credential names: for a session the one it was
+    /// invited as, for a principal its id.
     ///
     /// # Errors
-    /// [`AccessError`], when the conversation does not exist or cannot be read.
+    /// [`AccessError`], if the conversation does not exist or cannot be read.
     async fn own_participant(
         &self,
         stream: &StreamId,
@@ -226,11 +231,11 @@ impl Door {
         }
     }
 
-    /// Through whose eyes a program looks at a conversation: its participant's, or where nothing is
-    /// known of it a guest's.
+    /// Returns the viewer that a program reads a conversation as: for a session its participant
+    /// there, for a caller without a credential a guest.
     ///
     /// # Errors
-    /// [`AccessError`], when the conversation does not exist or cannot be read.
+    /// [`AccessError`], if the conversation does not exist or cannot be read.
     pub async fn own_sight(&self, stream: &StreamId) -> Result<Viewer, AccessError> {
         match self.own_session()? {
             Some(status) => {
@@ -240,7 +245,7 @@ impl Door {
         }
     }
 
-    /// The same, in no conversation of its own.
+    /// Returns the viewer that a program reads as, outside any one conversation.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -250,8 +255,8 @@ impl Door {
 }
 
 impl Hall {
-    /// The participant whose words a session says in a conversation: the one it was invited as,
-    /// otherwise its own name.
+    /// Returns the participant that a session speaks as in a conversation: the one it was invited
+    /// as, otherwise one with the session's own name.
     async fn participant_of(
         &self,
         stream: &StreamId,

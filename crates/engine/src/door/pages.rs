@@ -9,10 +9,10 @@ use moothall_kernel::view::{Viewer, visible};
 use super::{Action, Door, EventFilter};
 use crate::access::AccessError;
 
-/// Events read from the log at once.
+/// Number of events read from the log at once.
 pub(super) const PAGE: usize = 256;
 
-/// What a reader gets of a range of the log, the oldest first, read a page at a time.
+/// The events of a range of the log that pass a reader's filter, oldest first, a page at a time.
 pub struct Pages {
     door: Door,
     action: Action,
@@ -23,15 +23,15 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The newest position that was looked at, seen or not.
+    /// Returns the newest position that was looked at, visible or not.
     pub fn through(&self) -> Seq {
         self.through
     }
 
-    /// What is seen of the next page, which may be nothing; `None` after the last page.
+    /// Returns the visible events of the next page, possibly none; `None` after the last page.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
     pub async fn next(&mut self) -> Result<Option<Vec<RecordedEvent>>, AccessError> {
         if self.through >= self.until {
             return Ok(None);
@@ -41,15 +41,14 @@ impl Pages {
             .door
             .page(self.action, &self.stream, self.filter.viewer(), self.through, span)
             .await?;
-        // A page that moves nothing would be read for ever.
+        // Without progress, skip to the end: the same page would be read for ever.
         self.through = if page.through > self.through { page.through } else { self.until };
         self.filter.keep(&mut page.events);
         Ok(Some(page.events))
     }
 }
 
-/// The messages of a conversation that a viewer may see, the newest first. What else the
-/// conversation holds is not read.
+/// The messages of a conversation that a viewer may see, newest first. Other events are not read.
 pub struct Messages {
     door: Door,
     action: Action,
@@ -59,10 +58,10 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// At most so many more, the newest first; `None` where there are no earlier ones.
+    /// Returns at most `most` earlier messages, newest first; `None` if there are no earlier ones.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
     pub async fn next(&mut self, most: usize) -> Result<Option<Vec<RecordedEvent>>, AccessError> {
         self.door.enter(self.action, &self.stream)?;
         let mut found = self.door.hall.messages_before(&self.stream, self.before, most).await?;
@@ -74,8 +73,8 @@ impl Messages {
 }
 
 impl Door {
-    /// What a reader gets of what comes after the range's start and up to its end, for whoever does
-    /// this there.
+    /// Returns the events after the range's start, up to its end, that pass the filter. Each page
+    /// checks again that the caller may do `action`.
     pub fn pages(
         &self,
         action: Action,
@@ -93,7 +92,8 @@ impl Door {
         }
     }
 
-    /// The messages before a position, for whoever does this there.
+    /// Returns the messages before a position. Each call checks again that the caller may do
+    /// `action`.
     pub fn messages(
         &self,
         action: Action,
@@ -110,11 +110,11 @@ impl Door {
         }
     }
 
-    /// After which position the newest `limit` events begin that a reader gets, of those after the
-    /// range's start and up to its end.
+    /// Returns the position after which the newest `limit` events begin that pass the filter. The
+    /// events are those after the range's start, up to its end.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
     pub async fn newest(
         &self,
         action: Action,

@@ -1,4 +1,4 @@
-//! Commands that somebody may give, and giving them.
+//! Permitting and submitting a caller's commands.
 
 use moothall_kernel::command::ClientCommand;
 use moothall_kernel::event::{Change, Event};
@@ -9,15 +9,14 @@ use crate::access::{AccessError, AuditAction, AuditEntry, PermittedCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 
 impl Door {
-    /// Asks whether the caller may give a command.
+    /// Checks that the caller may give a command.
     ///
-    /// What depends on the conversation, such as who lifts a guard or raises a limit, is the
-    /// kernel's to decide: it knows who is proven. It is told here what the server knows somebody
-    /// as who is invited.
+    /// The kernel decides what depends on the conversation, such as the right to lift a guard or
+    /// raise a limit. For that, each invitation gets what the server knows about the invited id.
     ///
     /// # Errors
-    /// [`AccessError::Denied`], or [`AccessError::Hall`] when the conversation does not exist for
-    /// the caller, or cannot be read.
+    /// [`AccessError::Denied`]; [`AccessError::Hall`], if the conversation does not exist for the
+    /// caller or cannot be read.
     pub async fn permit(
         &self,
         stream: &StreamId,
@@ -31,10 +30,10 @@ impl Door {
         self.hall.permit(&self.caller, stream, command).await
     }
 
-    /// Does it; the answer comes when its events are committed and synced, and once for each key.
+    /// Submits the command, once per key. Answers when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing
+    /// [`HallError`]. After `Rejected` the words may be in the trace. After any other error nothing
     /// was decided.
     pub async fn submit(
         &self,
@@ -47,8 +46,8 @@ impl Door {
         Ok(answer)
     }
 
-    /// Cancels the open invitations of those who were taken out: that is repeated with the request,
-    /// should the server die before it is done. (`access/invite.rs`, `still_invites`)
+    /// Cancels the open invitations of removed participants. If the server dies before that, the
+    /// client's retry does it. (`access/invite.rs`, `still_invites`)
     async fn cancel_invitations(
         &self,
         stream: &StreamId,

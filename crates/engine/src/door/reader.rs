@@ -1,10 +1,9 @@
-//! A conversation as one reader follows it: what the log has, then what comes, without a gap and
+//! A conversation as one reader follows it: first the log, then live updates, without a gap and
 //! each event once.
 //!
-//! A reader reads the log until it has caught up, then listens. It takes the next piece only when
-//! it is asked for one, so what a slow reader has not taken yet waits in the buffer that all
-//! readers of a conversation share, and costs nothing for each of them. Surfaces write the pieces
-//! in their own way.
+//! A reader reads the log until it has caught up, then listens. It takes the next item only when it
+//! is asked for one. Until then its items wait in the buffer that all readers of a conversation
+//! share, at no cost per reader. Each surface writes the items in its own format.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,27 +22,26 @@ use crate::hall::ConnectionGuard;
 use crate::hall::context::Context;
 use crate::stream::updates::Subscription;
 
-/// What a reader gets next.
+/// The next item for a reader.
 #[derive(Debug)]
 pub enum ReaderItem {
-    /// Events that were read from the log for this reader alone: what it gets of them, at least
-    /// one.
+    /// Events read from the log for this reader alone; at least one.
     Page(Vec<RecordedEvent>),
-    /// Events that were told to everybody who listens, of which it gets some.
+    /// Events sent to all readers, of which this reader sees some.
     Batch(Batch),
-    /// What a turn that runs has said before the reader began to listen.
+    /// Text of a running turn from before the reader began to listen.
     Partial(Signal),
-    /// Something ephemeral, told to everybody who listens.
+    /// An ephemeral signal, sent to all readers.
     Signal(Arc<Signal>),
-    /// What the reader is to read for a turn of its own. Nobody else gets it. It comes once for
-    /// each turn and reader.
+    /// The context of a turn of the reader itself. No other reader gets it. It comes once for each
+    /// turn and reader.
     Turn(Box<Context>),
-    /// The reader was too slow. What it missed is in the log after this position, and comes from
-    /// there if it is asked on.
+    /// The reader was too slow. The missed events are in the log after this position. The reader
+    /// reads them from there when asked for the next item.
     Lagged(Seq),
 }
 
-/// Events that all readers share, and which of them one reader gets.
+/// Events that all readers share, with the part that one reader sees.
 #[derive(Debug)]
 pub struct Batch {
     all: Arc<Vec<RecordedEvent>>,
@@ -51,7 +49,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Of these events, what passes of those after a position.
+    /// Selects the events after a position that pass the filter.
     pub fn new(all: Arc<Vec<RecordedEvent>>, filter: &EventFilter, after: Seq) -> Self {
         let mut seen: Vec<Range<usize>> = Vec::new();
         for (place, recorded) in all.iter().enumerate() {
@@ -66,31 +64,31 @@ impl Batch {
         Self { all, seen }
     }
 
-    /// All of the events, in the allocation that every reader gets: whoever makes bytes of them
-    /// makes them once for all.
+    /// Returns all of the events, in the allocation that all readers share. A serialised form made
+    /// of them can serve every reader.
     pub fn all(&self) -> &Arc<Vec<RecordedEvent>> {
         &self.all
     }
 
-    /// The places in [`Batch::all`] of what the reader sees; the rest is never shown to it.
-    /// Neighbours are one range.
+    /// Returns the index ranges in [`Batch::all`] of the events that the reader sees. The reader is
+    /// never shown the others. Adjacent indices share a range.
     pub fn seen(&self) -> &[Range<usize>] {
         &self.seen
     }
 
-    /// What the reader sees.
+    /// Returns the events that the reader sees.
     pub fn events(&self) -> impl Iterator<Item = &RecordedEvent> {
         self.seen.iter().flat_map(|run| &self.all[run.clone()])
     }
 }
 
-/// A reader of a conversation. Where it looks through a participant's eyes, that one counts as
-/// connected as long as the reader lives.
+/// A reader of a conversation. If it reads as a participant, that participant counts as connected
+/// while the reader lives.
 pub struct Reader {
     door: Door,
     stream: StreamId,
     filter: EventFilter,
-    /// The newest position that was passed, seen or not.
+    /// The newest position that was passed, visible or not.
     after: Seq,
     ready: VecDeque<ReaderItem>,
     live: Option<Subscription>,
@@ -99,10 +97,10 @@ pub struct Reader {
 }
 
 impl Door {
-    /// Follows a conversation from after a position, through these eyes.
+    /// Follows a conversation from after a position, as the filter's viewer.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller.
+    /// [`AccessError`], if the conversation does not exist for the caller.
     pub async fn follow(
         &self,
         stream: &StreamId,
@@ -133,29 +131,29 @@ impl Door {
 }
 
 impl Reader {
-    /// The conversation that it reads.
+    /// Returns the conversation of the reader.
     pub fn stream(&self) -> &StreamId {
         &self.stream
     }
 
-    /// The newest position that it has passed, seen or not.
+    /// Returns the newest position that was passed, visible or not.
     pub fn passed(&self) -> Seq {
         self.after
     }
 
-    /// The next piece, if it is there; nothing when the reader has caught up and has to
+    /// Returns the next item if there is one; `None` if the reader has caught up and has to
     /// [listen](Reader::listen).
     ///
     /// # Errors
-    /// [`AccessError`], when the conversation is not within reach any more, or cannot be read.
+    /// [`AccessError`], if the conversation is out of reach by now, or cannot be read.
     pub async fn next(&mut self) -> Result<Option<ReaderItem>, AccessError> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
                 return Ok(Some(piece));
             }
             let moved = match self.live.as_ref().map(|live| live.head) {
-                // Boxed, because it is seldom needed, and room for it would be moved with every
-                // piece.
+                // Boxed, because it is rarely needed and would otherwise enlarge the future of
+                // every item.
                 None => Box::pin(self.catch_up()).await?,
                 Some(head) if self.after < head => Box::pin(self.read(Some(head))).await?,
                 Some(_) if self.turns.more && Box::pin(self.ask_for_turns()).await? => true,
@@ -167,18 +165,19 @@ impl Reader {
         }
     }
 
-    /// Waits until there may be another piece. Nothing is lost where it is dropped before.
+    /// Waits until there may be another item. Cancel-safe: dropping the future loses no update.
     pub async fn listen(&mut self) {
         let Some(live) = &mut self.live else { return };
         match live.updates.recv().await {
             Ok(update) => self.take(update),
             Err(RecvError::Lagged(_)) => self.lag(),
-            // The stream's task ended; whatever it appended is in the log.
+            // The stream's task ended. All that it appended is in the log.
             Err(RecvError::Closed) => self.live = None,
         }
     }
 
-    /// Reads a page of the log, up to a position where one is given. Whether there was anything.
+    /// Reads a page of the log, up to a position if one is given. Returns true if there was
+    /// anything.
     async fn read(&mut self, until: Option<Seq>) -> Result<bool, AccessError> {
         let after = self.after;
         let span = until
@@ -188,8 +187,8 @@ impl Reader {
             .page(Action::ReadThread, &self.stream, self.filter.viewer(), after, span)
             .await?;
         self.turns.look_again();
-        // A page that reaches no further holds only kinds of events that this version does not
-        // know: they are skipped up to the head.
+        // If a page does not advance, it holds only kinds of events that this version does not
+        // know. Skip them, up to the head.
         self.after = if page.through > after { page.through } else { until.unwrap_or(after) };
         self.filter.keep(&mut page.events);
         if !page.events.is_empty() {
@@ -198,7 +197,7 @@ impl Reader {
         Ok(self.after > after)
     }
 
-    /// Reads on, and listens where there is no more to read.
+    /// Reads on, and subscribes once there is nothing more to read.
     async fn catch_up(&mut self) -> Result<bool, AccessError> {
         Ok(self.read(None).await? || self.subscribe().await?)
     }
@@ -217,7 +216,7 @@ impl Reader {
         Ok(!self.ready.is_empty())
     }
 
-    /// Takes what has come already. Whether there was anything.
+    /// Takes one update that has arrived already. Returns true if there was one.
     fn take_waiting(&mut self) -> bool {
         let Some(live) = &mut self.live else { return false };
         match live.updates.try_recv() {
@@ -245,18 +244,19 @@ impl Reader {
     }
 
     fn lag(&mut self) {
+        // Without a subscription, the next item comes from the log, after the position passed.
         self.live = None;
         self.ready.push_back(ReaderItem::Lagged(self.after));
     }
 }
 
-/// The turns of a reader that comes by itself, and which of them it was told about.
+/// The turns of a reader that is a participant, and the newest one that it was sent.
 struct OwnTurns {
-    /// Nobody, for readers that take no turns.
+    /// The participant; `None` for a reader that takes no turns.
     reader: Option<ParticipantId>,
-    /// The newest turn that it was told about.
+    /// The newest turn that the reader was sent.
     told: TurnNo,
-    /// Whether there may be more.
+    /// True if there may be turns that the reader was not sent.
     more: bool,
 }
 
@@ -269,7 +269,7 @@ impl OwnTurns {
         Self { more: reader.is_some(), reader, told: TurnNo(0) }
     }
 
-    /// Looks through events that just came.
+    /// Notes if new events grant the reader a turn.
     fn observe(&mut self, events: &[RecordedEvent]) {
         let own = |recorded: &RecordedEvent| {
             matches!(
@@ -280,13 +280,13 @@ impl OwnTurns {
         self.more |= events.iter().any(own);
     }
 
-    /// There may be some among events that were not looked through.
+    /// Assumes unsent turns, because a page of the log is not looked through.
     fn look_again(&mut self) {
         self.more = self.reader.is_some();
     }
 
-    /// What it has to be told now. It is composed when it is asked for, so whoever comes again gets
-    /// it again.
+    /// Returns the contexts that the reader was not sent yet. They are composed on demand, so a
+    /// reader that reconnects gets them again.
     async fn untold(
         &mut self,
         door: &Door,

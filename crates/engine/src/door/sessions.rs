@@ -12,85 +12,85 @@ use tokio::sync::broadcast;
 
 use super::{Action, ActionTarget, Door};
 use crate::access::{
-    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAction, SessionRequestError,
-    Warrant,
+    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAction,
+    SessionRequestError, Warrant,
 };
 use crate::answers::Idempotency;
 use crate::sessions::{
-    AdoptRequest, Asker, Activity, Excerpt, MessageReader, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
-    NewSession, PaneNews, ResumedSession, SendResult, SessionData, SessionDirectory, SessionError, SessionId,
-    Status, View,
+    Activity, AdoptRequest, Asker, Excerpt, FirstWords, Link, LinkState, Message, MessageReader,
+    NewLink, NewObserved, NewSession, PaneNews, ResumedSession, SendResult, SessionData,
+    SessionDirectory, SessionError, SessionId, Status, View,
 };
 
-/// A program that somebody wants to have in a terminal.
+/// A program that a caller wants to run in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProgram {
-    /// The caller, as the surface proved it or as the client said.
+    /// The caller, under the name that the surface proved or the client gave.
     pub by: Actor,
-    /// What it shall be called; made from the client's name where unset.
+    /// The name of the session; made from the client's name if unset.
     pub name: Option<String>,
-    /// Where it comes from.
+    /// The source of the program.
     pub from: ProgramFrom,
-    /// The conversation in which a person is asked, for agents that live in no terminal.
+    /// The conversation in which a person is asked, if the caller is an agent without a terminal.
     pub thread: Option<StreamId>,
-    /// What is said to it when it runs.
+    /// The first words to send to the program.
     pub first: FirstWords,
 }
 
-/// Where a program comes from.
+/// The source of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramFrom {
-    /// The server starts it in a terminal of its own.
+    /// The server starts the program in a new terminal.
     Start {
-        /// The client of the registry that is to run.
+        /// The client of the registry that runs.
         client: String,
-        /// The folder it shall work in; the program's own when it is empty.
+        /// The working folder; the program's default if empty.
         cwd: PathBuf,
-        /// More arguments for it.
+        /// Additional arguments of the program.
         args: Vec<String>,
     },
-    /// It runs in a terminal already.
+    /// The program runs in a terminal already.
     Running(AdoptRequest),
 }
 
-/// What came of asking for a program.
+/// The outcome of a request for a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProgramStart {
-    /// It runs, and what was to be said to it is still to be said.
+    /// The program runs. The first words are still to be sent.
     Runs(Box<Status>, FirstWords),
-    /// A person is asked first, here and under this permission, about all of it.
+    /// A person is asked first, for the start and the first words together: the conversation and
+    /// the permission.
     Asked(StreamId, PermissionId),
 }
 
-/// Words for a session, by the word that names it.
+/// A message to a session that is named by a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewWords {
-    /// The speaker.
+    /// The sender.
     pub from: Asker,
-    /// The session: its id, the beginning of it, or its name.
+    /// The session's id, the beginning of its id, or its name.
     pub to: String,
-    /// The words; may be empty if the link is closed.
+    /// The text; may be empty if the link is closed.
     pub text: String,
-    /// They go over a link of the two.
+    /// True if the text goes over a link of the two.
     pub direct: bool,
-    /// The link of the two ends after them.
+    /// True if the link of the two ends after the text.
     pub close_link: bool,
 }
 
-/// The outcome of words for a session.
+/// The outcome of sending words to a session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SendOutcome {
-    /// They were said, or held back.
+    /// The words were said, or a guard holds them.
     Said(SendResult),
-    /// A person is asked first, in this conversation and under this permission, if the two may
-    /// talk.
+    /// A person is asked first if the two may talk: the conversation and the permission.
     Asked(StreamId, PermissionId),
 }
 
-/// The terminal of a session that somebody may look at.
+/// The terminal of a session, for a caller that may look at it.
 pub struct ScreenWatch {
     session: Warrant,
-    /// When it draws, and that its program is gone.
+    /// Notifications that the screen changed, or that the program exited.
     pub news: broadcast::Receiver<PaneNews>,
     door: Door,
 }
@@ -101,10 +101,10 @@ impl ScreenWatch {
         self.session.session()
     }
 
-    /// What it shows now.
+    /// Returns what the terminal shows now.
     ///
     /// # Errors
-    /// [`AccessError`], when it cannot be looked at any more.
+    /// [`AccessError`], if the terminal cannot be read any more.
     pub async fn view(&self) -> Result<View, AccessError> {
         Ok(self.door.terminals()?.screen(&self.session).await?)
     }
@@ -115,7 +115,7 @@ impl Door {
         Ok(self.hall.sessions()?)
     }
 
-    /// The sessions that the caller sees, those that ended too if wanted.
+    /// Returns the sessions that the caller sees. `ended` adds those that have ended.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -126,7 +126,7 @@ impl Door {
         Ok(all)
     }
 
-    /// The programs that can be started, by client, and a sentence about each.
+    /// Returns the programs that can be started: the name of the client, and a sentence about it.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -135,7 +135,7 @@ impl Door {
         Ok(self.terminals()?.programs())
     }
 
-    /// The session that a word means, for one of the actions that are about a session.
+    /// Returns the session that a word means, after checking the right to an action on it.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -143,25 +143,29 @@ impl Door {
         Ok(self.warrant(action, word).await?.into_status())
     }
 
-    /// Returns the right to one of the actions that are about a session.
+    /// Returns the right to an action on the session that a word means.
     async fn warrant(&self, action: Action, word: &str) -> Result<Warrant, AccessError> {
         self.may(action)?;
-        let over =
-            if let ActionTarget::Session(over) = action.acts_on() { over } else { SessionAction::Seeing };
+        // An action that acts on no session in particular needs the least right.
+        let over = if let ActionTarget::Session(over) = action.acts_on() {
+            over
+        } else {
+            SessionAction::Seeing
+        };
         self.over(over, word).await
     }
 
-    /// An invitation of the session that a word means, as it would take part.
+    /// Returns an invitation for the session that a word means, as that session would take part.
     ///
     /// # Errors
-    /// [`AccessError`]; of a session that the caller does not see, it tells nothing.
+    /// [`AccessError`]; the same for an unknown session as for one that the caller does not see.
     pub async fn invitation(&self, word: &str) -> Result<Invite, AccessError> {
         let session = self.over(SessionAction::Telling, word).await?;
         Ok(self.terminals()?.invite(session.session())?)
     }
 
-    /// The session that a word means to the caller, who is about to say what it is wanted for; that
-    /// is asked when it is done.
+    /// Returns the session that a word means to the caller, before its purpose is known. The
+    /// request that follows checks the right to it.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -181,13 +185,13 @@ impl Door {
         Some(found.session.name)
     }
 
-    /// What a session is called; its id where it is not known.
+    /// Returns the name of a session, or its id if the session is not known.
     pub fn name_of(&self, id: &SessionId) -> String {
         let found = self.terminals().ok().and_then(|sessions| sessions.find(id.as_str()).ok());
         found.map_or_else(|| id.to_string(), |found| found.session.name.to_string())
     }
 
-    /// The id of the event with which the caller just said something.
+    /// Returns the id of the event at a position where the caller just said something.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -198,15 +202,15 @@ impl Door {
     ) -> Result<Option<EventId>, AccessError> {
         self.may(Action::SendMessage)?;
         let page = self.hall.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await;
-        // It is said, whatever becomes of reading it.
+        // The message is committed, so a failed read is not an error.
         Ok(page.ok().and_then(|page| page.events.first().map(|recorded| recorded.id(stream))))
     }
 
-    /// Starts a program, or takes over one that runs; asks a person first where an agent may not by
-    /// itself.
+    /// Starts a program, or takes over one that runs. Asks a person first if the agent may not
+    /// start it alone.
     ///
     /// # Errors
-    /// [`AccessError`]; nothing runs and nobody is asked then.
+    /// [`AccessError`]; nothing runs then, and no person was asked.
     pub async fn start(
         &self,
         new: NewProgram,
@@ -236,7 +240,7 @@ impl Door {
         }
     }
 
-    /// Asks people whether an agent's program may be started.
+    /// Asks a person to allow the start of an agent's program.
     async fn ask_for(
         &self,
         new: &NewSession,
@@ -253,8 +257,8 @@ impl Door {
         Ok(ProgramStart::Asked(room, permission))
     }
 
-    /// Says something to a session, once for a key. If the caller is a session that has not met
-    /// the other, a person is asked first.
+    /// Sends words to a session, once per key. If the caller is a session that has not met the
+    /// other, a person is asked first.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was said then.
@@ -282,14 +286,14 @@ impl Door {
         Ok(SendOutcome::Said(self.terminals()?.send_once(message, key).await?))
     }
 
-    /// Returns the session of the caller, if it asks a person before it talks to one that it has
-    /// not met.
+    /// Returns the caller's session, if it needs a person's permission to talk to sessions that it
+    /// has not met.
     pub(super) fn asks_to_talk(&self) -> Option<&SessionId> {
         self.caller.session().filter(|_| self.caller.reach != Reach::All)
     }
 
-    /// Asks people if the calling session may talk to one that it does not see. Its answer is the
-    /// same whether there is such a session or not.
+    /// Asks a person if the calling session may talk to one that it does not see. The answer does
+    /// not reveal if that session exists.
     async fn ask_to_talk(
         &self,
         words: NewWords,
@@ -312,7 +316,7 @@ impl Door {
         Ok(SendOutcome::Asked(room, permission))
     }
 
-    /// What a session was asked and said.
+    /// Returns what a session was asked and said.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -327,7 +331,7 @@ impl Door {
         Ok(self.terminals()?.data(&session, excerpt, &eyes).await?)
     }
 
-    /// What the terminal of a session shows.
+    /// Returns what the terminal of a session shows.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -337,7 +341,7 @@ impl Door {
         Ok((session.session().clone(), view))
     }
 
-    /// News of what the terminal of a session shows.
+    /// Subscribes to changes of the terminal of a session.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -347,7 +351,7 @@ impl Door {
         Ok(ScreenWatch { session, news, door: self.clone() })
     }
 
-    /// The command with which a person sits down at the terminal of a session.
+    /// Returns the command with which a person sits down at the terminal of a session.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -357,7 +361,7 @@ impl Door {
         Ok((session.into_status(), argv))
     }
 
-    /// Interrupts what a session does now, and gives it back as it is then.
+    /// Interrupts what a session does, and returns its status afterwards.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -380,8 +384,8 @@ impl Door {
         Ok(waits.values().flatten().map(|lacking| self.name_of(lacking)).collect())
     }
 
-    /// Ends the program of a session, and gives the session back as it is then. One that went with
-    /// the computer gives up its places in links.
+    /// Ends the program of a session, and returns the session's status afterwards. A session lost
+    /// in a restart of the computer gives up its places in links.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -389,20 +393,24 @@ impl Door {
         let session = self.warrant(Action::EndSession, word).await?;
         let sessions = self.terminals()?;
         sessions.end(&session, by).await?;
-        // By its id: the name of one that is over is free again.
+        // By its id, because the name of an ended session is free for others.
         Ok(sessions.find(session.session().as_str())?)
     }
 
-    /// Runs the program of a session that ended again: a person's to ask.
+    /// Runs the program of an ended session again. Only a person may ask for it.
     ///
     /// # Errors
     /// [`AccessError`]; nothing runs then.
-    pub async fn resume_session(&self, word: &str, by: &Actor) -> Result<ResumedSession, AccessError> {
+    pub async fn resume_session(
+        &self,
+        word: &str,
+        by: &Actor,
+    ) -> Result<ResumedSession, AccessError> {
         let session = self.warrant(Action::ResumeSession, word).await?;
         Ok(self.terminals()?.resume(&session, by).await?)
     }
 
-    /// The links within reach, all or those of one session.
+    /// Returns the active links within reach, all or those of one session.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -424,7 +432,7 @@ impl Door {
         Ok(self.within_reach(links))
     }
 
-    /// Returns the session whose links are wanted; none if all are.
+    /// Returns the session whose links are wanted; `None` for all links.
     async fn session_of_links(&self, word: Option<&str>) -> Result<Option<Warrant>, AccessError> {
         let Some(word) = word else { return Ok(None) };
         Ok(Some(self.over(SessionAction::Seeing, word).await?))
@@ -435,7 +443,7 @@ impl Door {
         links
     }
 
-    /// One link.
+    /// Returns one link.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -445,7 +453,7 @@ impl Door {
         Ok(self.terminals()?.link_of(id).await?)
     }
 
-    /// Makes a link, or finds the one between just these members.
+    /// Makes a link, or returns the one between exactly these members.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -470,13 +478,17 @@ impl Door {
     }
 }
 
-/// Whether a program can be given these arguments.
+/// Checks the number and the size of a program's arguments.
 pub(super) fn check_args(args: &[String]) -> Result<(), SessionRequestError> {
     let fits = |arg: &String| arg.len() <= ARG_BYTES_MAX && !arg.contains('\0');
-    if args.len() <= ARGS_MAX && args.iter().all(fits) { Ok(()) } else { Err(SessionRequestError::Arguments) }
+    if args.len() <= ARGS_MAX && args.iter().all(fits) {
+        Ok(())
+    } else {
+        Err(SessionRequestError::Arguments)
+    }
 }
 
-/// Words for a session have a length, and are some unless they only close a link.
+/// Checks the length of words for a session. Empty text may only close a link.
 fn check_words(text: &str, may_be_empty: bool) -> Result<(), AccessError> {
     if text.len() > MESSAGE_BYTES_MAX {
         return Err(SessionRequestError::TooLong(text.len()).into());

@@ -1,4 +1,4 @@
-//! What turns cost, and what may be spent, through the door.
+//! Costs of turns, and budgets, through the door.
 
 use moothall_kernel::budget::BudgetOwner;
 use moothall_kernel::ids::StreamId;
@@ -7,13 +7,13 @@ use super::{Action, Door};
 use crate::access::AccessError;
 use crate::hall::budgets::BudgetState;
 use crate::hall::meters::EngineCounts;
-use crate::ports::{UsageWanted, UsageSum};
+use crate::ports::{UsageSum, UsageWanted};
 
 impl Door {
-    /// What turns have cost, in all that the caller reaches or in what is named of that.
+    /// Returns the costs of turns, in all conversations within reach or in the named ones.
     ///
     /// # Errors
-    /// [`AccessError`], also where a conversation is named that does not exist for the caller.
+    /// [`AccessError`], also if a named conversation does not exist for the caller.
     pub async fn usage(&self, wanted: UsageWanted) -> Result<Vec<UsageSum>, AccessError> {
         self.may(Action::ReadUsage)?;
         let streams = match wanted.streams {
@@ -26,13 +26,13 @@ impl Door {
         Ok(self.hall.used(&UsageWanted { streams, ..wanted }).await?)
     }
 
-    /// The currency of what turns cost.
+    /// Returns the currency of all costs.
     pub fn currency(&self) -> String {
         self.hall.currency()
     }
 
-    /// How the budgets of a purse that all conversations share stand; nothing for those who do not
-    /// reach all of them.
+    /// Returns the state of the budgets of a purse that all conversations share. Empty for a caller
+    /// that does not reach all of them.
     pub fn budgets(&self, purse: &BudgetOwner) -> Vec<BudgetState> {
         if self.caller.reach.only().is_none() {
             self.hall.budgets_of(purse, None)
@@ -41,16 +41,16 @@ impl Door {
         }
     }
 
-    /// How a conversation's own budgets stand.
+    /// Returns the state of a conversation's own budgets.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
     pub async fn thread_budgets(&self, stream: &StreamId) -> Result<Vec<BudgetState>, AccessError> {
         let standing = self.view(Action::ReadUsage, stream, |state| state.standing()).await?;
         Ok(self.hall.budgets_of(&BudgetOwner::Conversation, Some(standing)))
     }
 
-    /// Everything that is counted.
+    /// Returns all metrics.
     ///
     /// # Errors
     /// [`AccessError`].

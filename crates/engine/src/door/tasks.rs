@@ -1,7 +1,7 @@
 //! Tasks through the door: asking for one, managing it, and what is said in its conversations.
 //!
-//! What an agent is not admitted to, or not in, is asked about in one order everywhere: whether it
-//! may manage, where that is needed, comes before anything else about the task.
+//! Every operation checks in one order: the right to manage the task, if it is needed, comes before
+//! all else about the task.
 
 mod talk;
 mod agents;
@@ -28,33 +28,33 @@ use super::{Action, Door};
 use crate::answers::{Answer, HallError};
 use crate::hall::inner::fresh_id;
 use crate::outbox::OutboxEntry;
-use crate::stream::{StartMode, OwedItems};
-use crate::tasks::{AgentLine, Notice, TaskError, TaskManager, TaskView, TaskProposal, wire_id};
+use crate::stream::{OwedItems, StartMode};
+use crate::tasks::{AgentLine, Notice, TaskError, TaskManager, TaskProposal, TaskView, wire_id};
 
-/// How long whoever asks waits for what follows from a decision. It follows also where it takes
-/// longer.
+/// Time that a request waits for the effects of its decision. Slower effects follow after the
+/// answer.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(10);
-/// How long a manager may think where it does not say.
+/// Default time for a manager's answer.
 pub const MANAGER_ANSWERS_WITHIN: Millis = Millis::from_secs(10);
 
-/// A conversation of a task, as agents are told of it.
+/// A conversation of a task, as agents see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationView {
-    /// Its id.
+    /// The conversation's id.
     pub id: StreamId,
     /// The task that owns it.
     pub task: StreamId,
-    /// Its title, where somebody gave it one.
+    /// The conversation's title, if one was given.
     pub name: Option<String>,
-    /// The task manager that began it.
+    /// The task manager that opened the conversation.
     pub created_by: ParticipantId,
-    /// When it began.
+    /// When the conversation began.
     pub created_at: Timestamp,
-    /// When something last happened in it.
+    /// Time of the last event.
     pub updated_at: Timestamp,
-    /// Since when it takes no more messages.
+    /// When the conversation was archived; since then it takes no messages.
     pub archived_at: Option<Timestamp>,
-    /// Who takes part, in the order in which they came.
+    /// The participants, in the order in which they came.
     pub participants: Vec<ParticipantId>,
 }
 
@@ -73,33 +73,34 @@ impl ConversationView {
     }
 }
 
-/// A page of a listing, and where it goes on.
+/// A page of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskPage<T> {
-    /// What is on it.
+    /// The entries of the page.
     pub items: Vec<T>,
-    /// What to ask for next, where there is more.
+    /// The cursor of the next page, if there is one.
     pub next: Option<String>,
 }
 
-/// A wish for a conversation: its title, and those for whom it is.
+/// A request for a conversation in a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationWish {
-    /// Its title.
+    /// The conversation's title.
     pub name: Option<String>,
-    /// Those for whom it is; whoever asks takes part as well.
+    /// The agents that take part. The agent that asks takes part as well.
     pub participants: Vec<ParticipantId>,
 }
 
 impl Door {
-    /// Asks for a task. Whoever asks, and those whom they invite, are admitted when its manager
-    /// wants it. `exchanges_max` is the number of words that its agents may exchange in one of its
-    /// conversations before a person has to go on; [`TASK_EXCHANGES_MAX`] without it.
+    /// Requests a task. The agent that asks, and those that it invites, are admitted if the app's
+    /// manager accepts the task. `exchanges_max` is the number of messages that its agents may
+    /// exchange in one of its conversations before a person has to continue; by default
+    /// [`TASK_EXCHANGES_MAX`].
     ///
     /// [`TASK_EXCHANGES_MAX`]: crate::tasks::TASK_EXCHANGES_MAX
     ///
     /// # Errors
-    /// [`TaskError`]; [`TaskError::NotWanted`] where the task failed.
+    /// [`TaskError`]; [`TaskError::NotWanted`] if the task failed.
     pub async fn request_task(
         &self,
         own: &AgentLine,
@@ -145,12 +146,13 @@ impl Door {
         if let Some(within) = within {
             let task = inner.view_task(&id, TaskView::of).await?;
             let asked = manager.map(|app| app.manager);
-            let refusal = ask(asked, TaskProposal { task, invited, first, exchanges_max }, within).await;
+            let refusal =
+                ask(asked, TaskProposal { task, invited, first, exchanges_max }, within).await;
             inner.submit(&id, TaskCommand::Answer { refusal }, None).await?;
         }
         let (task, reason, conversation) = inner
             .view_task(&id, move |task| {
-                // It may be over already, or whoever asked may have left while it waited.
+                // The task may have ended, or its agent may have left, while the manager answered.
                 let opened = conversation.filter(|conversation| task.owns(conversation));
                 (TaskView::of(task), task.reason().map(str::to_owned), opened)
             })
@@ -167,10 +169,10 @@ impl Door {
         }
     }
 
-    /// The tasks to which an agent is admitted, and those that it manages, the newest first.
+    /// Returns the tasks that an agent is admitted to or manages, newest first.
     ///
     /// # Errors
-    /// [`TaskError`]; `Invalid` for a cursor that is none.
+    /// [`TaskError`]; `Invalid` for a malformed cursor.
     pub async fn tasks(
         &self,
         own: &AgentLine,
@@ -194,11 +196,11 @@ impl Door {
         Ok(TaskPage { items, next })
     }
 
-    /// The conversations that an agent is in, and those of tasks that it manages, the latest active
-    /// ones first.
+    /// Returns the conversations that an agent is in, and those of tasks that it manages, latest
+    /// activity first.
     ///
     /// # Errors
-    /// [`TaskError`]; `Invalid` for a cursor that is none.
+    /// [`TaskError`]; `Invalid` for a malformed cursor.
     pub async fn conversations(
         &self,
         own: &AgentLine,
@@ -216,7 +218,7 @@ impl Door {
         for conversation in conversations {
             match inner.find(&conversation).await {
                 Ok(row) => all.push((row.last_ts, conversation)),
-                // It was deleted, or is still to begin.
+                // A conversation that was deleted, or that the outbox has not begun yet.
                 Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -229,7 +231,7 @@ impl Door {
         Ok(TaskPage { items, next })
     }
 
-    /// Leaves a task and its conversations. Who is not admitted has left.
+    /// Leaves a task and its conversations. Succeeds also for an agent that is not admitted.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -242,7 +244,7 @@ impl Door {
         Ok(())
     }
 
-    /// Ends a task: its conversations are archived, then it is over.
+    /// Ends a task, after archiving its conversations.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -259,7 +261,7 @@ impl Door {
         self.view_task(task, TaskView::of).await
     }
 
-    /// Admits an agent to a task; since when it is admitted.
+    /// Admits an agent to a task. Returns the time since which the agent is admitted.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -275,7 +277,7 @@ impl Door {
         Ok(answer.event.map_or_else(|| self.hall.now(), |event| event.ts))
     }
 
-    /// Takes an agent out of a task. It stays in the conversations in which it is.
+    /// Removes an agent from a task. The agent stays in its conversations.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -290,7 +292,7 @@ impl Door {
         Ok(())
     }
 
-    /// Begins a conversation in a task.
+    /// Opens a conversation in a task.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -311,8 +313,8 @@ impl Door {
         self.conversation_view(&id).await
     }
 
-    /// Archives a conversation of a task, or opens it again. Those in it are told, also where it
-    /// was so before.
+    /// Archives a conversation of a task, or opens it again. The participants are notified, even if
+    /// nothing changed.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -336,7 +338,8 @@ impl Door {
         Ok(())
     }
 
-    /// Brings an agent into a conversation. Those in it are told, also where it was in it before.
+    /// Adds an agent to a conversation. The participants are notified, even if the agent was in it
+    /// already.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -364,7 +367,7 @@ impl Door {
         Ok(())
     }
 
-    /// Takes an agent out of a conversation; it stays in the task.
+    /// Removes an agent from a conversation. The agent stays in the task.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -377,14 +380,15 @@ impl Door {
     ) -> Result<(), TaskError> {
         let by = self.manager(own, task, |_| Ok(())).await?;
         let view = self.conversation_view(conversation).await?;
-        // Whoever is not an agent of another program is known by an id that is made of its own.
+        // The client names a participant by its wire id, which for a non-agent is derived from its
+        // own.
         let id = wire_id(agent);
         let here = view.participants.into_iter().find(|one| wire_id(one) == id);
         let agent = here.unwrap_or_else(|| agent.clone());
         self.give_order(task, conversation, TaskOrder::Remove { by, agent }).await.map(drop)
     }
 
-    /// Whether the caller manages a task, and whether something else holds of it.
+    /// Returns the caller's agent, if it manages the task and `and` holds of the task.
     async fn manager(
         &self,
         own: &AgentLine,
@@ -414,8 +418,8 @@ impl Door {
         view.ok_or_else(|| not_found("Conversation").into())
     }
 
-    /// Gives a conversation an order of its task. A conversation of no task does not exist for
-    /// those who come by tasks.
+    /// Gives a conversation an order of its task. For agents of tasks, a conversation without a
+    /// task does not exist.
     async fn give_order(
         &self,
         task: &StreamId,
@@ -427,7 +431,7 @@ impl Door {
         Ok(self.hall.tell(conversation, command, None).await?)
     }
 
-    /// Waits until what was decided has reached these streams.
+    /// Waits until the outbox has delivered to these streams.
     async fn follows<'a>(&self, streams: impl IntoIterator<Item = &'a StreamId>) {
         let outbox = self.hall.inner.outbox.clone();
         let all = async {
@@ -441,7 +445,8 @@ impl Door {
     }
 }
 
-/// What the manager of an app says to a wish.
+/// Asks the manager of an app about a request for a task. Returns the refusal with its reason, if
+/// any; `None` if the manager accepts.
 async fn ask(
     manager: Option<Arc<dyn TaskManager>>,
     wish: TaskProposal,
@@ -462,7 +467,7 @@ fn not_found(what: &str) -> Rejection {
     Rejection::new(Refusal::NotFound, "unknown_task", format!("{what} not found"))
 }
 
-/// What does not exist, was deleted or is another kind of stream is not found.
+/// Maps a missing or deleted stream to "not found".
 fn missing(error: HallError, what: &str) -> TaskError {
     match error {
         HallError::NotFound(_) | HallError::Deleted(_) => not_found(what).into(),
@@ -470,7 +475,7 @@ fn missing(error: HallError, what: &str) -> TaskError {
     }
 }
 
-/// A page of streams, the latest first, and those of one moment by their ids.
+/// Returns a page of streams, latest first, then by id, and the cursor of the next page.
 fn paged(
     mut all: Vec<(Timestamp, StreamId)>,
     limit: usize,

@@ -1,5 +1,4 @@
-//! Conversations through the door: beginning, reading, listening, searching, and what is said in
-//! them.
+//! Conversations through the door: beginning, reading, listening, searching and speaking.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{BudgetOwner, Raise};
@@ -25,19 +24,19 @@ use crate::hall::slash::Step;
 use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, UnreadCount};
 use crate::sessions::SessionError;
 
-/// What a slash command comes to.
+/// The outcome of reading a slash command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlashOutcome {
-    /// Nothing is done; this is shown to whoever typed it.
+    /// Nothing is done. The text is shown to the person who typed the command.
     Tell(String),
-    /// It tells who was asked about the latest message.
+    /// The command asks who was asked about the latest message.
     Why,
-    /// It does this, and says so.
+    /// The command does this, and the text reports it.
     Do(Box<PermittedCommand>, String),
 }
 
 impl Door {
-    /// Lists the conversations within reach. A page is filled where there is enough to fill it.
+    /// Lists the conversations within reach. Reads on until the page is full or the list ends.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -61,11 +60,15 @@ impl Door {
         }
     }
 
-    /// The conversations of this title within reach, for whoever does this in one of them.
+    /// Returns the conversations within reach with this title, if the caller may do `action`.
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn titled(&self, action: Action, title: &str) -> Result<Vec<ListedStream>, AccessError> {
+    pub async fn titled(
+        &self,
+        action: Action,
+        title: &str,
+    ) -> Result<Vec<ListedStream>, AccessError> {
         self.may(action)?;
         let mut all = self.hall.list(ListFilter::of_conversations()).await?.streams;
         all.retain(|listed| {
@@ -74,7 +77,7 @@ impl Door {
         Ok(all)
     }
 
-    /// What a reader has before them in each of these.
+    /// Returns what a reader has not read yet in each of these conversations.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -90,7 +93,7 @@ impl Door {
         Ok(self.hall.unread(reader, streams).await?)
     }
 
-    /// Begins a conversation. An agent begins so many within an hour.
+    /// Begins a conversation. The number that an agent may begin within an hour is limited.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was created then.
@@ -110,19 +113,23 @@ impl Door {
         Ok(self.hall.create(name, policy, by, key).await?)
     }
 
-    /// A conversation's row, for whoever does this there.
+    /// Returns a conversation's row, if the caller may do `action` there.
     ///
     /// # Errors
-    /// [`AccessError`], when there is none for the caller.
-    pub async fn find(&self, action: Action, stream: &StreamId) -> Result<ListedStream, AccessError> {
+    /// [`AccessError`], if the conversation does not exist for the caller.
+    pub async fn find(
+        &self,
+        action: Action,
+        stream: &StreamId,
+    ) -> Result<ListedStream, AccessError> {
         self.enter(action, stream)?;
         Ok(self.hall.find(stream).await?)
     }
 
-    /// Asks the state of a conversation a question, for whoever does this there.
+    /// Evaluates a function of a conversation's state, if the caller may do `action` there.
     ///
     /// # Errors
-    /// [`AccessError`], when there is none for the caller.
+    /// [`AccessError`], if the conversation does not exist for the caller.
     pub async fn view<T: Send + 'static>(
         &self,
         action: Action,
@@ -133,8 +140,8 @@ impl Door {
         Ok(self.hall.view(stream, question).await?)
     }
 
-    /// One page of events after a position, for whoever does this there: of it, what the viewer may
-    /// see. Where it ends is [`Page::through`], whatever is seen.
+    /// Returns one page of events after a position, reduced to those that the viewer may see.
+    /// [`Page::through`] is its end, whatever is visible.
     pub(super) async fn page(
         &self,
         action: Action,
@@ -149,10 +156,11 @@ impl Door {
         Ok(page)
     }
 
-    /// The event of this id, as something that can be replied to: what somebody brought about.
+    /// Returns the event of this id as a cause for a reply; `None` if the event does not exist or
+    /// has no author.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
     pub async fn cause(
         &self,
         stream: &StreamId,
@@ -162,11 +170,11 @@ impl Door {
         Ok(self.hall.cause(stream, id).await?)
     }
 
-    /// The newest position whose time is not later than `since`. Times rise with positions, so
-    /// halving finds it.
+    /// Returns the newest position whose time is not later than `since`. A binary search, because
+    /// times rise with positions.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
     pub async fn position_at(
         &self,
         stream: &StreamId,
@@ -186,19 +194,19 @@ impl Door {
         Ok(Seq(low))
     }
 
-    /// How everybody is.
+    /// Returns the presences of all participants.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller.
+    /// [`AccessError`], if the conversation does not exist for the caller.
     pub async fn presence(&self, stream: &StreamId) -> Result<Vec<Presence>, AccessError> {
         self.enter(Action::ReadPresence, stream)?;
         Ok(self.hall.presence(stream).await?)
     }
 
-    /// Says how somebody is.
+    /// Sets the presence of a participant.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it has too many
+    /// [`AccessError`], if the conversation does not exist for the caller, or has too many
     /// presences.
     pub async fn set_presence(
         &self,
@@ -212,10 +220,11 @@ impl Door {
         Ok(self.hall.set_presence(stream, from, state, details).await?)
     }
 
-    /// Notes how far somebody has read.
+    /// Records the position up to which a reader has read.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or nothing can be noted.
+    /// [`AccessError`], if the conversation does not exist for the caller, or the mark cannot be
+    /// kept.
     pub async fn mark_read(
         &self,
         stream: &StreamId,
@@ -227,10 +236,10 @@ impl Door {
         Ok(self.hall.mark_read(stream, reader, seq).await?)
     }
 
-    /// Who would be asked if somebody said this now.
+    /// Returns who would be asked if the speaker sent this draft now.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
     pub async fn preview(
         &self,
         stream: &StreamId,
@@ -241,10 +250,10 @@ impl Door {
         Ok(self.hall.preview(stream, speaker, draft).await?)
     }
 
-    /// What the participant of an open turn is to read: for that participant, and for operators.
+    /// Returns the context of an open turn. Only its participant and operators may see it.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
+    /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
     pub async fn context(
         &self,
         stream: &StreamId,
@@ -259,7 +268,7 @@ impl Door {
         }))
     }
 
-    /// The same for every open turn after one of a participant that comes by itself.
+    /// Returns the contexts of a remote client's open turns after `after`.
     pub(super) async fn own_contexts(
         &self,
         stream: &StreamId,
@@ -270,7 +279,7 @@ impl Door {
         Ok(self.hall.remote_contexts(stream, reader, after).await?)
     }
 
-    /// Searches what is within reach.
+    /// Searches the conversations within reach.
     ///
     /// # Errors
     /// [`SearchError`].
@@ -285,10 +294,10 @@ impl Door {
         self.hall.search_within(&self.caller.reach, query, viewer, limit, cursor).await
     }
 
-    /// Reads a slash command, and asks whether the caller may do what it comes to.
+    /// Parses a slash command, and checks that the caller may do what it asks for.
     ///
     /// # Errors
-    /// [`AccessError`]; `bad_command` when it cannot be understood.
+    /// [`AccessError`]; `bad_command` if the command cannot be understood.
     pub async fn order(
         &self,
         stream: &StreamId,
@@ -307,7 +316,7 @@ impl Door {
         })
     }
 
-    /// Makes words visible that were kept.
+    /// Publishes words that were kept in the trace.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -324,7 +333,7 @@ impl Door {
         Ok(self.submit(permitted, key).await?)
     }
 
-    /// Erases the words of an event.
+    /// Erases the words of an event. The event stays.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -339,9 +348,9 @@ impl Door {
         Ok(self.hall.redact(stream, event, by, key).await?)
     }
 
-    /// Deletes a conversation, with everything that was said in it; again changes nothing. Whether
-    /// nothing of it is left in the log: where the disk was in the way, the rest goes when this is
-    /// asked again, or at the next start.
+    /// Deletes a conversation and all that was said in it. Repeating it changes nothing. Returns
+    /// true if nothing is left in the log. If the disk prevented that, a repeated call or the next
+    /// start removes the rest.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was deleted then.
@@ -353,7 +362,7 @@ impl Door {
         Ok(self.hall.delete(stream, by).await?)
     }
 
-    /// Raises the budget of the hall, of an agent, or of whoever sets turns off.
+    /// Raises a budget of the hall, of an agent, or of a principal that causes turns.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -370,7 +379,8 @@ impl Door {
 }
 
 impl Hall {
-    /// The event of this id, as something that can be replied to: what somebody brought about.
+    /// Returns the event of this id as a cause for a reply; `None` if the event does not exist or
+    /// has no author.
     pub(super) async fn cause(
         &self,
         stream: &StreamId,

@@ -1,37 +1,38 @@
-//! Budgets of a hall: what may be spent, and what was spent in the hour and the day that go on.
+//! Budgets of a hall: the limits, and what was spent in the current hour and day.
 //!
-//! A decision is made with the budgets as they are, and charged before it is appended. Where
-//! another conversation has spent the rest in between, it is made again. So no budget of turns is
-//! ever passed, and nothing is locked while the rules decide.
+//! A decision is made with the present budgets, and charged before it is appended. If another
+//! conversation has spent the rest meanwhile, the decision is made again. So a budget of turns is
+//! never exceeded, although the purses are not locked while the rules decide.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moothall_kernel::budget::{
-    Budgets, Charge, DAY, Limit, Limits, Measure, BudgetOwner, Raise, WindowTotals, start_of,
+    BudgetOwner, Budgets, Charge, DAY, Limit, Limits, Measure, Raise, WindowTotals, start_of,
 };
 use moothall_kernel::time::Timestamp;
 use serde::Deserialize;
 use strum::VariantArray;
 
-/// No decision grants so many turns, so purses with more left are not part of what it is told.
+/// Decisions only get the purses with at most this much left, because one decision grants fewer
+/// turns.
 const FAR: u64 = 512;
-/// Turns an hour that one principal, and all together, may set off without a person.
+/// Default limits of turns an hour without a person: for one principal, and for the hall.
 const UNATTENDED: (u64, u64) = (600, 2000);
 
-/// `[budgets]`: what may be spent.
+/// The `[budgets]` section of the configuration.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BudgetsConfig {
     /// The currency of prices and costs.
     pub currency: Currency,
-    /// What everything on this server together may spend.
+    /// Limits for the whole server.
     pub hall: Amounts,
-    /// What each conversation may spend.
+    /// Limits for each conversation.
     pub conversation: Amounts,
-    /// What each agent may spend, in all conversations together.
+    /// Limits for each agent, in all conversations together.
     pub agent: Amounts,
-    /// Of each one who sets turns off.
+    /// Limits for each principal whose requests lead to turns.
     pub principal: Amounts,
 }
 
@@ -48,13 +49,13 @@ impl Default for BudgetsConfig {
     }
 }
 
-/// A currency, as ISO 4217 writes it.
+/// A currency code of ISO 4217.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Currency(String);
 
 impl Currency {
-    /// Three capital letters, such as `USD`.
+    /// Returns the code: three capital letters, such as `USD`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -73,15 +74,15 @@ impl TryFrom<String> for Currency {
     }
 }
 
-/// What one purse may spend.
+/// The limits of one purse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Amounts {
-    /// Turns in a clock hour (UTC); no limit where unset.
+    /// Turns in a clock hour (UTC); `None` for no limit.
     pub turns_per_hour: Option<u64>,
-    /// Turns an hour that no person set off.
+    /// Turns an hour that were not set off by a person.
     pub unattended_turns_per_hour: Option<u64>,
-    /// Money in a day (UTC), in the currency of all budgets; no limit where unset.
+    /// Money in a day (UTC), in the currency of all budgets; `None` for no limit.
     pub cost_per_day: Option<Money>,
 }
 
@@ -89,7 +90,7 @@ pub struct Amounts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Money {
-    /// In millionths of the currency.
+    /// Millionths of the currency.
     pub micros: u64,
 }
 
@@ -128,19 +129,19 @@ impl BudgetsConfig {
     }
 }
 
-/// What was spent from all purses that do not belong to one conversation.
+/// The purses that do not belong to one conversation, and what was spent from them.
 pub struct Purses(Mutex<Book>);
 
 pub(crate) struct Book {
     pub(crate) budgets: Budgets,
-    /// What decisions are made with: the purses that are near their limit.
+    /// Budgets as decisions get them: only the purses near their limit.
     told: Arc<Budgets>,
-    /// The day of which the purses are.
+    /// Start of the day to which the purses belong.
     today: Timestamp,
 }
 
 impl Purses {
-    /// Purses with these limits, from which nothing was spent yet.
+    /// Makes purses with these limits, from which nothing was spent yet.
     pub fn new(config: &BudgetsConfig) -> Self {
         let budgets = Budgets {
             currency: config.currency.0.clone(),
@@ -154,7 +155,7 @@ impl Purses {
         }))
     }
 
-    /// Other limits from now on. What was spent stays spent.
+    /// Replaces the limits. What was spent still counts.
     pub(crate) fn replace(&self, config: &BudgetsConfig, now: Timestamp) {
         let mut book = self.book();
         let (currency, limits) = (config.currency.0.clone(), config.limits());
@@ -169,12 +170,12 @@ impl Purses {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a decision may know.
+    /// Returns the budgets for a decision.
     pub fn facts(&self) -> Arc<Budgets> {
         self.book().told.clone()
     }
 
-    /// Takes what was decided from the purses: all of it, or nothing where something is missing.
+    /// Charges the purses in full or not at all. True if they were charged.
     pub fn charge(&self, charges: &[Charge], now: Timestamp) -> bool {
         if charges.is_empty() {
             return true;
@@ -188,7 +189,7 @@ impl Purses {
         paid
     }
 
-    /// Gives back what was decided and came to nothing.
+    /// Returns the charges of a decision that was dropped.
     pub fn give_back(&self, charges: &[Charge], now: Timestamp) {
         let mut book = self.book();
         for charge in charges {
@@ -205,14 +206,14 @@ impl Purses {
         book.tell_of(std::slice::from_ref(purse), now);
     }
 
-    /// Returns the purses from which something was spent, in their order, and the hall's.
+    /// Returns the hall's purse, and in order the others from which something was spent.
     pub(crate) fn used(&self) -> Vec<BudgetOwner> {
         let book = self.book();
         let spent = book.budgets.standings.keys().filter(|purse| **purse != BudgetOwner::Hall);
         std::iter::once(BudgetOwner::Hall).chain(spent.cloned()).collect()
     }
 
-    /// The limits, and what was spent from a purse.
+    /// Returns the limits, and what was spent from a purse.
     pub(crate) fn look(&self, purse: &BudgetOwner) -> (Limits, WindowTotals) {
         let book = self.book();
         (book.budgets.limits, book.budgets.standing(purse))
@@ -225,7 +226,7 @@ impl Book {
         self.tell_of(&purses, now);
     }
 
-    /// Makes known what is near its limit, and forgets what is of yesterday.
+    /// Updates the purses that decisions get. On a new day, drops the purses of the day before.
     fn tell_of(&mut self, purses: &[BudgetOwner], now: Timestamp) {
         let limits = self.budgets.limits;
         let is_near = |purse: &BudgetOwner, standing: &WindowTotals| {
@@ -245,25 +246,26 @@ impl Book {
         let today = start_of(now, DAY);
         if today > self.today {
             self.today = today;
-            let counts = |standing: &WindowTotals| standing.day >= today || standing.raise.until > now;
+            let counts =
+                |standing: &WindowTotals| standing.day >= today || standing.raise.until > now;
             self.budgets.standings.retain(|_, standing| counts(standing));
             Arc::make_mut(&mut self.told).standings.retain(|_, standing| counts(standing));
         }
     }
 }
 
-/// What is left of a budget.
+/// The state of one budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetState {
-    /// Whose budget it is: the server's, a conversation's, an agent's or a principal's.
+    /// The purse: of the server, a conversation, an agent or a principal.
     pub purse: BudgetOwner,
-    /// What it counts: turns, unattended turns or money.
+    /// The unit that it counts: turns, unattended turns or money.
     pub measure: Measure,
-    /// How much there is in its window, raises included: turns, or millionths of the currency.
+    /// Limit of its window, raises included: turns, or millionths of the currency.
     pub limit: u64,
-    /// How much of it was spent.
+    /// Amount that was spent in the window.
     pub spent: u64,
-    /// When its window ends.
+    /// End of the window.
     pub until: Timestamp,
 }
 

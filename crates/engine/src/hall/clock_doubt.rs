@@ -1,5 +1,5 @@
-//! What the search for conversations that have outlived their time remembers: the task that looks,
-//! and whether the clock can be trusted.
+//! State of the deletion of old archived conversations: its task, and whether the clock can be
+//! trusted.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use moothall_kernel::time::Timestamp;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// How far the computer's clock may get ahead, from one look to the next, of the time that went by.
+/// Maximum time by which the computer's clock may run ahead of a steady clock between two looks.
 const AHEAD_MAX: Duration = Duration::from_secs(3600);
-/// How long nothing is deleted after it got further: a clock that was set wrong can be set right
-/// before it costs a word. A computer that slept deletes as much later.
+/// Pause of all deletions after the clock ran further ahead. A clock that was set wrong can be set
+/// right before words are lost. A computer that slept deletes one day later.
 const DOUBT: Duration = Duration::from_secs(24 * 3600);
 
-/// What looks for conversations that have outlived their time, and what it knows of the clock: a
-/// reload of the configuration begins the one anew, and forgets nothing of the other.
+/// The task that deletes old archived conversations, and the doubt about the clock. A reload of the
+/// configuration replaces the task and keeps the doubt.
 #[derive(Default)]
 pub(crate) struct Retention {
     pub(crate) looking: Option<AbortHandle>,
     pub(crate) doubt: ClockDoubt,
 }
 
-/// Whether the computer's clock may be wrong.
+/// Tracks whether the computer's clock may be wrong.
 #[derive(Default)]
 pub(crate) struct ClockDoubt {
     looked: Option<(Timestamp, Instant)>,
@@ -29,7 +29,7 @@ pub(crate) struct ClockDoubt {
 }
 
 impl ClockDoubt {
-    /// Whether it may be, by the clock and by the time that goes by, which nobody sets.
+    /// True if the clock may be wrong: it ran ahead of the steady clock within the last day.
     pub(crate) fn stands(&mut self, clock: Timestamp, now: Instant) -> bool {
         if let Some((before, then)) = self.looked.replace((clock, now))
             && Duration::from_millis(clock.since(before).0) > now.duration_since(then) + AHEAD_MAX

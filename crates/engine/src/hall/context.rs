@@ -1,5 +1,5 @@
-//! What a participant reads for its open turns, for those who fetch it: composed from the log
-//! whenever it is asked for, and kept nowhere.
+//! The context of open turns, for participants that fetch it. Composed from the log for each
+//! request, and not stored.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
@@ -14,34 +14,34 @@ use crate::hall::Hall;
 use crate::ports::EventLog;
 use crate::stream::brief::{Brief, Tail, brief};
 
-/// An open turn, and what its participant is to read before it answers.
+/// An open turn, and the text that its participant reads before it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The number of the turn in its conversation.
     pub turn: TurnNo,
     /// The participant whose turn it is.
     pub participant: ParticipantId,
-    /// Why it was granted.
+    /// The reason for which it was granted.
     pub why: TurnReason,
-    /// Whether it is to say something or only to hear something.
+    /// The kind of turn: a reply, or only listening.
     pub kind: TurnKind,
-    /// Whether having nothing to say is offered.
+    /// True if the participant may pass.
     pub may_pass: bool,
-    /// The event that it is about; the newest, where there are several.
+    /// The event that the turn is about; the newest, if there are several.
     pub cause: Cause,
-    /// When it ends by itself.
+    /// Time at which the turn expires.
     pub deadline: Timestamp,
-    /// Who it is, who else is there, and what the rules are.
+    /// The system prompt: the participant's identity, the other participants, and the rules.
     pub system: String,
-    /// What was said since its last turn, and what is asked.
+    /// The messages since its last turn, and the question.
     pub text: String,
 }
 
 impl Hall {
-    /// What the participant of this turn is to read; nothing when the turn is not open.
+    /// Returns the context of a turn; `None` if the turn is not open.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn context(
         &self,
         stream: &StreamId,
@@ -51,11 +51,11 @@ impl Hall {
         Ok(found.into_iter().next())
     }
 
-    /// The same for each open turn after one, of a participant that comes by itself: nobody else
-    /// brings it what it is to read.
+    /// Returns the context of each open turn after one, of a remote client: the server sends such a
+    /// client no prompt.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn remote_contexts(
         &self,
         stream: &StreamId,

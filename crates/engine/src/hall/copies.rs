@@ -1,18 +1,17 @@
-//! Copies of what was said, in memory and beside the log: what is erased is erased there too.
+//! Copies of words in memory, beside the log. Erased words are erased there too.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::Seq;
 
-/// Something that keeps copies of what was said, beside the log. It lets go of them when words are
-/// erased, whoever erases them.
+/// A holder of copies of words beside the log. It drops them when words are erased.
 pub trait Copies: Send + Sync {
-    /// Lets go of all that may hold erased words.
+    /// Drops all copies that may hold erased words.
     fn forget(&self);
 }
 
-/// Those who keep copies.
+/// The holders of copies.
 #[derive(Default)]
 pub(crate) struct Copiers(Mutex<Vec<Weak<dyn Copies>>>);
 
@@ -21,7 +20,7 @@ impl Copiers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Words were erased, if these events erase any.
+    /// Tells the holders to drop their copies, if these events erase words.
     pub(crate) fn hear(&self, events: &[RecordedEvent]) {
         if events
             .iter()
@@ -32,8 +31,8 @@ impl Copiers {
     }
 }
 
-/// Erases what later events of the same batch erase, so that nobody is told words that the log has
-/// no more.
+/// Erases what later events of the same batch erase, so that listeners only get words that the log
+/// still has.
 pub(crate) fn within(events: &mut [RecordedEvent]) {
     if events.iter().any(|recorded| recorded.event.erases_all()) {
         return events.iter_mut().for_each(|recorded| recorded.event.erase());

@@ -1,4 +1,4 @@
-//! What is counted in a hall, all of it at one time.
+//! The metrics of a hall at one moment.
 
 use std::sync::atomic::Ordering;
 
@@ -9,10 +9,10 @@ use crate::hall::Hall;
 use crate::hall::meters::EngineCounts;
 
 impl Hall {
-    /// What was counted up to now.
+    /// Returns the metrics up to now.
     ///
     /// # Errors
-    /// [`HallError`] when the log cannot be read.
+    /// [`HallError`] if the log cannot be read.
     pub async fn counted(&self) -> Result<EngineCounts, HallError> {
         let (meters, store) = (&self.inner.meters, &self.inner.store);
         let queues = self.inner.directory.queues();

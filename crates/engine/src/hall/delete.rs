@@ -1,5 +1,5 @@
-//! Deleting conversations. The event that says so is the truth; what it erases is erased after it,
-//! and again at the next start where a crash came between.
+//! Deleting conversations. The deletion event is authoritative. The content is erased after it, and
+//! again at the next start if a crash came between.
 
 use std::sync::{Arc, Weak};
 
@@ -12,11 +12,11 @@ use crate::hall::Hall;
 use crate::hall::inner::Inner;
 
 impl Hall {
-    /// Deletes a conversation for good, in a person's name; what runs in it is cancelled first.
-    /// Where it was deleted before, what is left of it is erased. Whether nothing is.
+    /// Deletes a conversation for good, in a person's name. Its running turns are cancelled first.
+    /// If it was deleted before, erases what is left of it. True if all of it is erased.
     ///
     /// # Errors
-    /// [`HallError`] as for [`Hall::submit`]; it was not deleted then.
+    /// [`HallError`] as for [`Hall::submit`]; the conversation was not deleted then.
     pub async fn delete(&self, stream: &StreamId, by: Actor) -> Result<bool, HallError> {
         self.inner.delete(stream, by).await
     }
@@ -42,7 +42,8 @@ impl Inner {
         Ok(erased)
     }
 
-    /// It is deleted, whatever happens here. Whether nothing is left of it.
+    /// Erases the content of deleted conversations. True if all of it is erased. A failure is not
+    /// an error: the conversations stay deleted.
     async fn erase_deleted(&self) -> bool {
         let erased = self.store.log.erase_deleted().await;
         if let Err(error) = &erased {

@@ -1,4 +1,4 @@
-//! Erasing words: from the log, from its index, and from what is kept in memory.
+//! Erasing words: from the log, from its index, and from memory.
 
 use std::sync::Weak;
 
@@ -12,15 +12,15 @@ pub use crate::hall::copies::Copies;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 
 impl Hall {
-    /// Tells somebody who keeps copies, as long as they are there, when words were erased.
+    /// Registers a holder of copies, which is told when words are erased.
     pub fn keeps_copies(&self, copies: Weak<dyn Copies>) {
         let mut all = self.inner.copiers.lock();
         all.retain(|known| known.strong_count() > 0);
         all.push(copies);
     }
 
-    /// Erases the words of an event, in a person's name. What was kept and published by it is
-    /// erased too. The answer has no event when the words were gone already.
+    /// Erases the words of an event, in a person's name. If the event published a kept one, that is
+    /// erased too. The answer has no event if the words were erased already.
     ///
     /// # Errors
     /// [`HallError`] as for [`Hall::submit`].
@@ -74,7 +74,7 @@ impl Hall {
         Ok(answer)
     }
 
-    /// The answer that a request with this key got before.
+    /// Returns the answer of an earlier request with this key.
     async fn earlier(
         &self,
         idempotency: Option<&Idempotency>,
@@ -86,8 +86,8 @@ impl Hall {
         }
     }
 
-    /// The words are erased already, so nothing that happens here is an error; an index that
-    /// follows the log forgets them anyway.
+    /// Erases words from the search index. A failure is not an error: the log has erased them, and
+    /// the index follows the log.
     async fn forget(&self, stream: &StreamId, seq: Seq) {
         if let Err(error) = self.inner.store.search.forget(stream, seq).await {
             tracing::warn!(%error, "the search index forgets erased words later");

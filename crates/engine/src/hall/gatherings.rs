@@ -1,5 +1,5 @@
-//! What a gathering's members are told of the world when it begins: what goes on here, and what
-//! earlier conversations have to do with its opening question.
+//! Context for the members of a new gathering: what is active on this server, and earlier messages
+//! about its opening question.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,20 @@ use crate::access::Caller;
 use crate::hall::Hall;
 use crate::ports::{Hit, ListFilter, ListedStream};
 
-/// Words of the opening question that are searched for, the longest first.
+/// Number of words of the opening question that are searched for, the longest first.
 const KEYWORDS_MAX: usize = 6;
-/// A word shorter than this says too little to search for it.
+/// Minimum length of a word that is searched for.
 const KEYWORD_CHARS_MIN: usize = 4;
-/// Most lines about earlier conversations.
+/// Maximum number of lines about earlier conversations.
 const SIGNALS_MAX: usize = 5;
-/// Longest of them, in characters.
+/// Maximum length of such a line, in characters.
 const SIGNAL_CHARS_MAX: usize = 200;
-/// What counts as lately.
+/// Age up to which a conversation counts as recent.
 const LATELY: Millis = Millis::from_secs(24 * 3600);
 
 impl Hall {
-    /// What goes on here, as far as the caller reaches: one line for each thing, in counts and not
-    /// in content.
+    /// Returns what is active on this server within the caller's reach: one line for each kind,
+    /// with counts and without content.
     pub(crate) async fn pulse(&self, caller: &Caller) -> Vec<String> {
         let mut lines = Vec::new();
         let filter = ListFilter { archived: Some(false), ..ListFilter::of_conversations() };
@@ -49,8 +49,8 @@ impl Hall {
         lines
     }
 
-    /// What was said before that has words in common with a question: those messages that have
-    /// most of them, the newest first, as far as the caller reaches.
+    /// Returns earlier messages that share words with a question, within the caller's reach.
+    /// Messages with the most shared words come first, and of those the newest.
     pub(crate) async fn signals(&self, caller: &Caller, question: &str) -> Vec<String> {
         let mut found: Vec<(usize, Hit)> = Vec::new();
         for keyword in keywords(question) {
@@ -92,7 +92,7 @@ fn day(ts: Timestamp) -> String {
     ts.to_string().chars().take(10).collect()
 }
 
-/// The words of a question that say most: the longest ones, each once.
+/// Returns the words of a question that say most: the longest ones, each once.
 fn keywords(question: &str) -> Vec<String> {
     let all: BTreeSet<String> = words(question)
         .into_iter()

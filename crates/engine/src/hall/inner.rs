@@ -1,5 +1,5 @@
-//! The way to the streams of a hall: commands, questions and news, to those that are live and those
-//! that are loaded for it.
+//! Access to the streams of a hall: sends commands, questions and notices, and loads streams that
+//! are not live.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, Weak};
@@ -28,18 +28,18 @@ use crate::sessions::Residents;
 use crate::stream::asking::ConsentRequest;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
-use crate::stream::mail::{TurnNotice, Receipt, Request, NoticeRouter, Submission};
+use crate::stream::mail::{NoticeRouter, Receipt, Request, Submission, TurnNotice};
 use crate::stream::shown::ConversationFlags;
-use crate::stream::{StartMode, OwedItems, ItemBody, shell};
+use crate::stream::{ItemBody, OwedItems, StartMode, shell};
 
-/// A hall: what its parts share, and the way to its streams.
+/// A hall: the services of its parts, and the access to its streams.
 pub(crate) struct Inner {
     services: Arc<Services>,
     pub(crate) opened_at: Timestamp,
     pub(crate) keyed_locks: KeyedLocks,
     pub(crate) begun: CreationLimiter,
-    /// What looks after archived conversations whose time is over, where anything does, and whether
-    /// the clock may be trusted with that.
+    /// The task that deletes old archived conversations, if one is configured, and whether the
+    /// clock can be trusted for that.
     pub(crate) retention: Mutex<Retention>,
     runtime: Handle,
 }
@@ -52,7 +52,7 @@ impl Deref for Inner {
     }
 }
 
-/// Streams are told of their turns through the hall, which loads them where that has to be.
+/// Streams get notices of their turns through the hall, which loads a stream if it has to.
 impl NoticeRouter for Inner {
     fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>) {
         self.notify(stream, notice);
@@ -72,7 +72,7 @@ impl Inner {
         })
     }
 
-    /// What a decision about a conversation may know.
+    /// Returns the facts for a decision about a conversation.
     pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
         let here = self.presences.attendees(state.stream(), Some(state), now);
         Facts { budgets: self.purses.facts(), ..here.facts(state, &[]) }
@@ -88,7 +88,7 @@ impl Inner {
         self.create_owing(name, policy, by, idempotency, Vec::new()).await
     }
 
-    /// The same; this is owed with it.
+    /// Creates a conversation together with deliveries.
     pub(crate) async fn create_owing(
         self: &Arc<Self>,
         name: String,
@@ -103,7 +103,7 @@ impl Inner {
         self.begin(&stream, StartMode::New, create, idempotency, owing).await
     }
 
-    /// Makes a stream live that is not in the log yet, and gives it its first command; once for a
+    /// Makes a stream live that is not in the log yet, and submits its first command, once for a
     /// key.
     pub(crate) async fn begin(
         self: &Arc<Self>,
@@ -136,7 +136,7 @@ impl Inner {
         self.submit_owing(stream, command, idempotency, OwedItems::default()).await
     }
 
-    /// The same; this is owed with it, if it is decided.
+    /// Submits a command together with deliveries, which are committed with its events.
     pub(crate) async fn submit_owing(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -144,17 +144,19 @@ impl Inner {
         idempotency: Option<Idempotency>,
         owing: OwedItems,
     ) -> Result<Answer, HallError> {
-        self.submit_wanted(stream, ItemBody::Decision(command.into()), idempotency, None, owing).await
+        self.submit_wanted(stream, ItemBody::Decision(command.into()), idempotency, None, owing)
+            .await
     }
 
-    /// Notes, once for a key, what a stream owes elsewhere.
+    /// Commits deliveries of a stream, once for a key.
     pub(crate) async fn owe(
         self: &Arc<Self>,
         stream: &StreamId,
         owed: Vec<OutboxEntry>,
         key: Idempotency,
     ) -> Result<Answer, HallError> {
-        self.submit_wanted(stream, ItemBody::Owing, Some(key), None, OwedItems { hops: 0, owed }).await
+        self.submit_wanted(stream, ItemBody::Owing, Some(key), None, OwedItems { hops: 0, owed })
+            .await
     }
 
     /// Keeps the answer to a request for its key, as a claim of a stream.
@@ -200,7 +202,7 @@ impl Inner {
             .await?
     }
 
-    /// The same of a task.
+    /// Runs a closure on the committed state of a task.
     pub(crate) async fn view_task<T: Send + 'static>(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -210,7 +212,7 @@ impl Inner {
         self.view_any(stream, move |state| state.task().map(question).ok_or(missing)).await?
     }
 
-    /// The same of a stream of whichever kind.
+    /// Runs a closure on the committed state of a stream of any kind.
     pub(crate) async fn view_any<T: Send + 'static>(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -222,8 +224,11 @@ impl Inner {
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
-    /// What a conversation shows: without a word where it is live, and else once it is loaded.
-    pub(crate) async fn shown(self: &Arc<Self>, stream: &StreamId) -> Result<ConversationFlags, HallError> {
+    /// Returns the flags of a conversation: from memory if it is live, otherwise loads it.
+    pub(crate) async fn shown(
+        self: &Arc<Self>,
+        stream: &StreamId,
+    ) -> Result<ConversationFlags, HallError> {
         match self.directory.shown(stream) {
             Some(shown) => Ok(shown),
             None => self.view(stream, ConversationFlags::of).await,
@@ -239,7 +244,7 @@ impl Inner {
         Ok(read_span(&*self.store.log, stream, after, limit.unwrap_or(usize::MAX)).await?)
     }
 
-    /// Sends a request to a stream, which is loaded if it exists and is not live.
+    /// Sends a request to a stream. Loads the stream if it exists and is not live.
     pub(crate) async fn send(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -254,7 +259,7 @@ impl Inner {
         self.seat(stream, request, StartMode::Existing(self.opened_at))
     }
 
-    /// Makes a stream live without looking whether it exists.
+    /// Makes a stream live without checking that it exists.
     pub(crate) fn seat(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -278,12 +283,12 @@ impl Inner {
             .abort_handle()
     }
 
-    /// Runs something beside the conversations; it ends with the process.
+    /// Runs a task beside the conversations, until the process ends.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.spawn_abortable(task);
     }
 
-    /// The same; it can be ended before.
+    /// Runs a task beside the conversations and returns a handle to abort it.
     pub(crate) fn spawn_abortable(
         &self,
         task: impl Future<Output = ()> + Send + 'static,
@@ -291,8 +296,8 @@ impl Inner {
         self.runtime.spawn(task).abort_handle()
     }
 
-    /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is
-    /// not live.
+    /// Sends a notice of a turn to its stream. A final report loads a stream that is not live, so
+    /// that results are not lost.
     pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>) {
         let HandOver::Absent(notice) = self.directory.notify(stream, notice) else { return };
         if matches!(*notice, TurnNotice::Report(_, Report::Finished { .. }, _)) {
@@ -302,7 +307,7 @@ impl Inner {
         }
     }
 
-    /// Brings what came of a turn to its stream, once for this key; resolves when it is kept.
+    /// Sends a report of a turn to its stream, once for this key, and waits until it is committed.
     pub(crate) async fn keep_report(
         self: &Arc<Self>,
         key: &TurnKey,
@@ -314,19 +319,19 @@ impl Inner {
         self.notify(&key.stream, Box::new(TurnNotice::Report(key.clone(), report, receipt)));
         match answer.await {
             Ok(answer) => answer,
-            // Where there is no such conversation any more, nobody will ever keep it.
+            // If the conversation was deleted, the caller must learn that a retry is useless.
             Err(_) => {
                 Err(self.find(&key.stream).await.err().unwrap_or_else(|| stopped(&key.stream)))
             }
         }
     }
 
-    /// The hall, without keeping it open.
+    /// Returns a weak handle to the hall.
     pub(crate) fn weak(self: &Arc<Self>) -> Weak<Self> {
         Arc::downgrade(self)
     }
 
-    /// Where news of turns go.
+    /// Returns the hall as the receiver of notices about turns.
     fn streams(self: &Arc<Self>) -> Weak<dyn NoticeRouter> {
         let weak: Weak<Self> = self.weak();
         weak

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Mutex as AsyncMutex;
 
-/// Requests under way, by key: one of each at a time.
+/// Locks by key. A lock is dropped when its last holder releases it.
 #[derive(Default)]
 pub(crate) struct KeyedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
 

@@ -1,4 +1,4 @@
-//! How far people have read: takes a position, keeps the furthest, and counts what came after it.
+//! Read marks: keeps the furthest position of each reader, and counts the messages after it.
 
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
@@ -6,14 +6,15 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::ports::{ReadMarks, UnreadCount};
 
-/// Nobody wants to know more exactly than this how many messages there are to read.
+/// Maximum count of unread messages.
 pub const UNREAD_MAX: usize = 100;
 
 impl Hall {
-    /// Notes that a reader has read everything up to a position; it never goes back.
+    /// Notes that a reader has read everything up to a position. An earlier position changes
+    /// nothing.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist, or nothing can be noted.
+    /// [`HallError`] if the stream does not exist, or the mark cannot be stored.
     pub async fn mark_read(
         &self,
         stream: &StreamId,
@@ -27,11 +28,11 @@ impl Hall {
         Ok(UnreadCount { read, messages: before.first().map_or(0, |unread| unread.messages) })
     }
 
-    /// What a reader has before them in each of these streams, in their order; counts up to
-    /// [`UNREAD_MAX`].
+    /// Returns the unread messages of a reader in each of these streams, in their order. Counts up
+    /// to [`UNREAD_MAX`].
     ///
     /// # Errors
-    /// [`HallError`] when the log cannot be read.
+    /// [`HallError`] if the log cannot be read.
     pub async fn unread(
         &self,
         reader: &ParticipantId,

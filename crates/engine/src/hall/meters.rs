@@ -1,5 +1,4 @@
-//! What the engine counts about itself. Numbers only: no name, no id and no word of anybody is ever
-//! among them.
+//! Metrics of the engine. Numbers only, never names, ids or content.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +18,7 @@ use crate::ports::{AppendError, DeliveryState};
 const BOUNDS: [f64; 12] =
     [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
-/// How often something took how long.
+/// A histogram of durations.
 #[derive(Debug, Default)]
 pub struct Histogram {
     counts: [AtomicU64; BOUNDS.len() + 1],
@@ -29,16 +28,16 @@ pub struct Histogram {
 /// A histogram at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistogramSnapshot {
-    /// Upper bounds in seconds, and how many were at most that long.
+    /// Upper bounds in seconds, and the number of observations up to each.
     pub buckets: Vec<(f64, u64)>,
-    /// How many there were.
+    /// Number of observations.
     pub count: u64,
-    /// Their sum in seconds.
+    /// Sum of the observations in seconds.
     pub sum: f64,
 }
 
 impl Histogram {
-    /// Something took so long.
+    /// Adds an observation.
     pub fn observe(&self, took: Duration) {
         let seconds = took.as_secs_f64();
         let place = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
@@ -47,7 +46,7 @@ impl Histogram {
             .fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// As it is now.
+    /// Returns a snapshot.
     pub fn spread(&self) -> HistogramSnapshot {
         let mut count = 0;
         let mut up_to = |place: &AtomicU64| {
@@ -68,7 +67,7 @@ impl Histogram {
     }
 }
 
-/// Counts by what was counted.
+/// Counters by key.
 #[derive(Debug)]
 pub struct CounterMap<K>(Mutex<BTreeMap<K, u64>>);
 
@@ -83,18 +82,18 @@ impl<K: Ord + Clone> CounterMap<K> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more of this.
+    /// Adds one to the counter of a key.
     pub fn count(&self, what: K) {
         *self.lock().entry(what).or_default() += 1;
     }
 
-    /// As it is now.
+    /// Returns a snapshot.
     pub fn counts(&self) -> BTreeMap<K, u64> {
         self.lock().clone()
     }
 }
 
-/// What the engine counts.
+/// The counters of the engine.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     pub(crate) events: AtomicU64,
@@ -109,40 +108,39 @@ pub(crate) struct Metrics {
     pub(crate) over_budget: AtomicU64,
 }
 
-/// What the engine has counted up to now.
+/// The metrics of the engine up to now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineCounts {
     /// Events appended since the server started.
     pub events: u64,
-    /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`,
-    /// `fatal`.
+    /// Appends by result: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`, `fatal`.
     pub appends: BTreeMap<&'static str, u64>,
-    /// Decisions that were thrown away because they broke a rule, by rule. Each is a fault of this
-    /// program.
+    /// Decisions that were dropped because they broke an invariant, by rule. Each is a fault of
+    /// this program.
     pub broken: BTreeMap<&'static str, u64>,
-    /// How long appends took, from asking to synced.
+    /// Durations of appends, from the request to the sync.
     pub append_time: HistogramSnapshot,
     /// Turns that ended, by runtime and outcome.
     pub turns: BTreeMap<(Runtime, &'static str), u64>,
-    /// Turns that are open in conversations held in memory, by runtime. All others are quiet.
+    /// Open turns of conversations in memory, by runtime. Other conversations have none.
     pub open_turns: BTreeMap<Runtime, u64>,
-    /// Conversations held in memory.
+    /// Conversations in memory.
     pub live: usize,
-    /// Requests that wait for their conversation.
+    /// Requests in the queues of their conversations.
     pub waiting_requests: usize,
     /// Appends that wait to be written.
     pub waiting_appends: usize,
-    /// Deliveries by state, those that are done apart.
+    /// Deliveries by state, without those that are done.
     pub deliveries: BTreeMap<DeliveryState, u64>,
-    /// Tokens that models have read since the server started.
+    /// Tokens read by models since the server started.
     pub input_tokens: u64,
-    /// Tokens that they have written.
+    /// Tokens written by models since the server started.
     pub output_tokens: u64,
-    /// What that cost, in millionths of the currency.
+    /// Cost of these tokens, in millionths of the currency.
     pub cost_micros: u64,
-    /// The currency of all costs and budgets, as ISO 4217 writes it.
+    /// The currency of all costs and budgets, as an ISO 4217 code.
     pub currency: String,
-    /// Turns that no budget could pay.
+    /// Turns that were skipped because a budget was spent.
     pub over_budget: u64,
     /// The budgets of the hall that have limits.
     pub budgets: Vec<BudgetState>,
@@ -153,7 +151,7 @@ impl Metrics {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An append of so many events came back.
+    /// Counts an append of this many events, and its result.
     pub(crate) fn appended(&self, events: usize, took: Duration, result: Result<(), &AppendError>) {
         if result.is_ok() {
             self.events.fetch_add(events as u64, Ordering::Relaxed);
@@ -162,12 +160,12 @@ impl Metrics {
         self.append_time.observe(took);
     }
 
-    /// A decision broke this rule.
+    /// Counts a decision that broke this rule.
     pub(crate) fn broken(&self, rule: &'static str) {
         self.broken.count(rule);
     }
 
-    /// What was appended cost this.
+    /// Adds the usage of charges that were appended.
     pub(crate) fn charged(&self, charges: &[Charge]) {
         for Charge { usage, .. } in charges {
             self.input_tokens.fetch_add(usage.input_tokens, Ordering::Relaxed);
@@ -176,9 +174,13 @@ impl Metrics {
         }
     }
 
-    /// Counts the turns that these committed events ended, and says so in the server's own log: by
-    /// number and word, never by content.
-    pub(crate) fn committed(&self, stream: &StreamId, state: &Conversation, events: &[RecordedEvent]) {
+    /// Counts the turns that these committed events ended, and logs each without its content.
+    pub(crate) fn committed(
+        &self,
+        stream: &StreamId,
+        state: &Conversation,
+        events: &[RecordedEvent],
+    ) {
         let over_budget = |recorded: &&RecordedEvent| {
             matches!(recorded.event, Event::Skipped { why_not: WhyNot::OverBudget, .. })
         };
@@ -199,14 +201,15 @@ impl Metrics {
     }
 }
 
-/// How whoever has a turn runs. The words are the registry's, so there are few of them.
+/// Returns the runtime of a participant. Its names come from the registry, so there are few of
+/// them.
 fn runtime_of(state: &Conversation, participant: &ParticipantId) -> Runtime {
     state
         .participant(participant)
         .map_or(Runtime::new("gone"), |participant| participant.facts.runtime.clone())
 }
 
-/// One conversation's part in the open turns. It is taken back when the conversation is let go.
+/// The open turns of one conversation in the metrics. Dropping it subtracts them.
 pub(crate) struct OpenTurns {
     meters: Arc<Metrics>,
     counted: Vec<Runtime>,
@@ -217,7 +220,7 @@ impl OpenTurns {
         Self { meters, counted: Vec::new() }
     }
 
-    /// These are the open turns of the conversation now.
+    /// Sets the open turns of the conversation.
     pub(crate) fn set(&mut self, state: &Conversation) {
         let now: Vec<_> =
             state.open_turns().map(|turn| runtime_of(state, &turn.participant)).collect();

@@ -1,9 +1,9 @@
-//! Requests of several steps that must take effect once for their key: starting a session, linking,
+//! Requests of several steps that take effect once for their key: starting a session, linking,
 //! closing.
 //!
 //! A command's key is a claim in the same append as its events. A request that also starts a
-//! program, or touches two conversations, has no one append; so its whole answer is kept as a claim
-//! when it is done, and whoever comes with the key meanwhile waits.
+//! program, or touches two conversations, has no single append. So its whole answer is kept as a
+//! claim when it is done, and other requests with the key wait until then.
 
 use std::future::Future;
 
@@ -15,12 +15,12 @@ use crate::hall::inner::Inner;
 use crate::stream::idempotency::{ANSWERED, claim_key};
 
 impl Hall {
-    /// Does something once for a key, and gives its answer again to whoever repeats the request
-    /// within a day, also after a restart. What is refused may be tried again. The stream that
-    /// `doing` names keeps the answer.
+    /// Runs `doing` once for a key. Repeats of the request within a day get the same answer, even
+    /// after a restart. A refused request may be tried again. The stream that `doing` returns keeps
+    /// the answer.
     ///
     /// # Errors
-    /// Those of `doing`; [`HallError::KeyReused`] when the key was used for another request.
+    /// Those of `doing`; [`HallError::KeyReused`] if the key was used for another request.
     pub async fn once<E: From<HallError>>(
         &self,
         key: Option<&Idempotency>,
@@ -34,7 +34,7 @@ impl Hall {
         }
         let (stream, answer) = doing.await?;
         if let Err(error) = self.inner.keep_answer(&stream, key, answer.clone()).await {
-            // It is done, and nothing turns that into an error; a repeat finds most of it done.
+            // The request is done, so this is not an error. A repeat finds most of it done.
             tracing::warn!(%stream, %error, "the answer to a request could not be kept for its key");
         }
         Ok(answer)

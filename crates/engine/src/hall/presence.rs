@@ -1,10 +1,10 @@
-//! Who is here right now: ephemeral, never logged, gone with the process.
+//! Presence of participants: ephemeral, in memory only.
 
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
-/// How long a presence counts.
+/// Time after which a presence is stale.
 pub const PRESENCE_TTL: Millis = Millis::from_secs(120);
 
 /// A participant's presence in one conversation.
@@ -12,16 +12,16 @@ pub const PRESENCE_TTL: Millis = Millis::from_secs(120);
 pub struct Presence {
     /// The participant whose presence it is.
     pub participant: ParticipantId,
-    /// `listening`, `thinking`, `typing`, `idle`, or the client's own word.
+    /// `listening`, `thinking`, `typing`, `idle`, or another word of the client.
     pub state: String,
-    /// When it was last said.
+    /// Time of the last update.
     pub updated_at: Timestamp,
-    /// What the client adds; kept when an update has none.
+    /// Details from the client. An update without details keeps them.
     pub details: Option<Map<String, Value>>,
 }
 
 impl Presence {
-    /// Whether it is too old to count.
+    /// True if the presence is too old to count.
     pub fn is_stale(&self, now: Timestamp) -> bool {
         now.since(self.updated_at) >= PRESENCE_TTL
     }

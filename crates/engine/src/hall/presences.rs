@@ -1,5 +1,4 @@
-//! Who is here: presences with their time to live, and open connections. Lost with the process, and
-//! meant to be.
+//! Presences with their time to live, and open connections. In memory only, on purpose.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,22 +12,23 @@ use serde_json::{Map, Value};
 
 use crate::hall::presence::{PRESENCE_TTL, Presence};
 
-/// Presences kept for one stream. There are 200 participants at most; the rest is room for guests.
+/// Maximum number of presences in one stream. There are at most 200 participants; the rest is for
+/// guests.
 pub(crate) const PRESENCES_MAX: usize = 1000;
 
-/// How long a presence is shown, stale or not.
+/// Time for which a presence is shown, stale or not.
 const REMEMBERED: Millis = Millis::from_secs(24 * 3600);
 
 /// The state of a participant that has gone.
 const OFFLINE: &str = "offline";
-/// The member of a presence's details by which a client says that it takes turns.
+/// The field of a presence's details with which a client declares that it takes turns.
 const TAKES_TURNS: &str = "takes_turns";
 
 /// Presences and connections of all streams.
 #[derive(Default)]
 pub(crate) struct Presences {
     inner: Mutex<PresenceMap>,
-    /// When the server began: nobody can have come back before.
+    /// Start of the server: clients cannot have come back before.
     opened_at: Timestamp,
 }
 
@@ -38,7 +38,7 @@ type PresenceMap = HashMap<StreamId, StreamPresences>;
 struct StreamPresences {
     presences: BTreeMap<ParticipantId, Presence>,
     connections: BTreeMap<ParticipantId, Connections>,
-    /// When somebody's last connection was closed.
+    /// Time at which the last connection of a participant was closed.
     left: BTreeMap<ParticipantId, Timestamp>,
 }
 
@@ -46,26 +46,26 @@ struct StreamPresences {
 #[derive(Clone, Copy, Default)]
 struct Connections {
     all: usize,
-    /// Those that said that they take turns.
+    /// Connections that declared that they take turns.
     taking_turns: usize,
 }
 
-/// Who is in a conversation, as far as turns go.
+/// The clients of a conversation, as far as turns depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParticipantPresence {
-    /// Who is connected or present.
+    /// Participants that are connected or present.
     pub reachable: BTreeSet<ParticipantId>,
-    /// Those of them who said that they take turns.
+    /// Reachable participants that declared that they take turns.
     pub takers: BTreeSet<ParticipantId>,
-    /// Who was here and left so lately that it may come back to its turn.
+    /// Participants that left so recently that they may come back to their turns.
     pub lately: BTreeSet<ParticipantId>,
-    /// Whether the server began so lately that nobody counts as gone.
+    /// True if the server started so recently that no participant counts as gone.
     pub early: bool,
 }
 
 impl ParticipantPresence {
-    /// What a decision about a conversation may know of those who come by themselves, and of those
-    /// whom its command brings.
+    /// Returns the facts for a decision about a conversation: its remote clients, and those that
+    /// its command would invite.
     pub(crate) fn facts(&self, state: &Conversation, brings: &[&str]) -> Facts {
         let agents = state.agents().filter(|agent| agent.answers_by_posting());
         let remote: Vec<_> = agents
@@ -85,9 +85,9 @@ impl ParticipantPresence {
     }
 }
 
-/// How long somebody who left may come back to an open turn.
+/// Time in which a participant that left may come back to an open turn.
 const COMES_BACK: Millis = Millis::from_secs(5);
-/// How long everybody has to come back after the server began.
+/// Time in which all participants may come back after the server started.
 const COMES_AGAIN: Millis = Millis::from_secs(30);
 
 impl StreamPresences {
@@ -110,7 +110,7 @@ impl StreamPresences {
             || present()
     }
 
-    /// When a participant who is not here was seen last.
+    /// Returns the time at which an absent participant was last seen.
     fn seen(&self, id: &ParticipantId) -> Option<Timestamp> {
         let until = |presence: &Presence| {
             if presence.state == OFFLINE {
@@ -151,7 +151,7 @@ impl StreamPresences {
 }
 
 impl Presences {
-    /// Nobody has come yet.
+    /// Makes an empty set for a server that started at this time.
     pub(crate) fn since(opened_at: Timestamp) -> Self {
         Self { opened_at, ..Self::default() }
     }
@@ -160,7 +160,7 @@ impl Presences {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a presence. `None` when the stream has too many already.
+    /// Notes a presence. `None` if the stream has too many already.
     pub(crate) fn note(
         &self,
         stream: &StreamId,
@@ -185,7 +185,7 @@ impl Presences {
         Some(presence)
     }
 
-    /// Forgets those who were last heard of long ago.
+    /// Drops presences and departures that are old.
     pub(crate) fn forget(&self, now: Timestamp) {
         self.lock().retain(|_, attending| {
             attending.presences.retain(|_, presence| now.since(presence.updated_at) < REMEMBERED);
@@ -196,7 +196,7 @@ impl Presences {
         });
     }
 
-    /// All presences of a stream: those that count first, then by id.
+    /// Returns all presences of a stream: first those that are not stale, then by id.
     pub(crate) fn presences(&self, stream: &StreamId, now: Timestamp) -> Vec<Presence> {
         let streams = self.lock();
         let mut all: Vec<Presence> = streams
@@ -207,7 +207,7 @@ impl Presences {
         all
     }
 
-    /// Forgets who was in a stream that is gone.
+    /// Drops the presences of a deleted stream.
     pub(crate) fn forget_stream(&self, stream: &StreamId) {
         self.lock().remove(stream);
     }
@@ -240,8 +240,8 @@ impl Presences {
         }
     }
 
-    /// Who is in a stream, but for those whom the server runs there: a decision asks for clients
-    /// that come by themselves, and for whoever may be invited as one in it.
+    /// Returns the attendees of a stream, without the agents that the server runs there: decisions
+    /// need the remote clients, and those that may be invited as such.
     pub(crate) fn attendees(
         &self,
         stream: &StreamId,
@@ -254,7 +254,11 @@ impl Presences {
                 .is_none_or(Participant::answers_by_posting)
         };
         let streams = self.lock();
-        streams.get(stream).unwrap_or(&StreamPresences::default()).attendees(now, self.opened_at, matters)
+        streams.get(stream).unwrap_or(&StreamPresences::default()).attendees(
+            now,
+            self.opened_at,
+            matters,
+        )
     }
 }
 
@@ -263,7 +267,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Who is reachable, who takes turns, and who was here a moment ago.
+    /// Returns the reachable participants, those that take turns, and those that left recently.
     fn here(presences: &Presences, now: Timestamp) -> [Vec<String>; 3] {
         let ParticipantPresence { reachable, takers, lately, .. } =
             presences.attendees(&"s".into(), None, now);

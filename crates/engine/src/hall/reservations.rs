@@ -1,13 +1,13 @@
-//! Money that calls under way may still cost. It is reserved before a call begins, so that calls
-//! which run side by side do not pass a budget together. (`docs/decisions/0016-budgets.md`)
+//! Money that calls in progress may still cost. It is reserved before a call begins, so that calls
+//! which run side by side do not exceed a budget together. (`docs/decisions/0016-budgets.md`)
 //!
-//! Nothing of it is kept: a restart finds no call under way, and each turn that runs again reserves
-//! anew.
+//! Reservations are only in memory: a restart finds no call in progress, and each turn that runs
+//! again reserves anew.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use moothall_kernel::budget::{Account, Limits, Measure, BudgetOwner, SpentBudget, WindowTotals};
+use moothall_kernel::budget::{Account, BudgetOwner, Limits, Measure, SpentBudget, WindowTotals};
 use moothall_kernel::event::{Event, Fault, RecordedEvent};
 use moothall_kernel::ids::{StreamId, TurnNo};
 use moothall_kernel::time::Timestamp;
@@ -18,7 +18,7 @@ use crate::ports::Clock;
 use crate::runtime::agent::CallCost;
 use crate::runtime::turn::TurnKey;
 
-/// The calls under way, and the turns that wait for money which may come back.
+/// Reservations of calls in progress, and the turns that wait for money.
 #[derive(Default)]
 pub(crate) struct Reservations {
     desk: Mutex<Desk>,
@@ -34,21 +34,21 @@ struct Desk {
 /// The money that is reserved for one call.
 struct CallReservation {
     account: Account,
-    /// Millionths of the currency; 0 if it is not known what the call may cost.
+    /// Millionths of the currency; 0 if the maximum cost of the call is unknown.
     micros: u64,
 }
 
 /// The reply to a turn that asks for money.
 enum MoneyReply {
-    /// The call may begin, and cost this much if a budget limits it.
+    /// The call may begin. If a budget limits it, this is its maximum cost.
     Begin(Option<u64>),
-    /// Calls under way may leave enough of it.
+    /// The turn waits, because calls in progress may leave enough money.
     Wait(Option<Shortage>),
-    /// Nothing is left, and nothing comes back.
+    /// The budget is spent, and no call in progress can leave any of it.
     Over(SpentBudget),
 }
 
-/// Money that is set aside for a turn, or that a turn waits for.
+/// Money that is reserved for a turn, or a turn that waits for money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnReservation {
     /// The conversation of the turn.
@@ -57,18 +57,18 @@ pub struct TurnReservation {
     pub turn: TurnNo,
     /// The agent that the turn is charged to.
     pub agent: String,
-    /// Millionths of the currency. None if the turn waits for money.
+    /// Millionths of the currency; `None` if the turn waits for money.
     pub micros: Option<u64>,
     /// The shortage, if the turn waits for a purse.
     pub short: Option<Shortage>,
 }
 
-/// A purse in which there is too little for a call.
+/// A purse with too little money for a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
     /// The purse.
     pub purse: BudgetOwner,
-    /// Millionths of the currency that it lacks.
+    /// Millionths of the currency that are missing.
     pub micros: u64,
 }
 
@@ -84,13 +84,13 @@ impl CallReservation {
 }
 
 impl Desk {
-    /// Returns what is reserved from a purse, and if any call under way is charged to it.
+    /// Returns the money reserved from a purse, and true if a call in progress is charged to it.
     fn reserved(&self, purse: &BudgetOwner, own: &StreamId) -> (u64, bool) {
         let from = self.held.iter().filter(|((stream, _), held)| held.is_from(stream, purse, own));
         from.fold((0, false), |(sum, _), (_, held)| (held.micros.saturating_add(sum), true))
     }
 
-    /// Decides about a call, with what is spent from each purse that has a limit of money.
+    /// Decides about a call, with the purses that have a limit of money and what was spent of each.
     fn ask(
         &self,
         own: &StreamId,
@@ -107,7 +107,8 @@ impl Desk {
                 CallCost::AtMost { micros } => micros <= left,
                 CallCost::Unknown => left > 0,
             };
-            // A call alone may begin with what is left: an estimate refuses no turn.
+            // A call may begin with what is left if no other call is charged to the purse: an
+            // estimate alone refuses no turn.
             if !fits && is_used {
                 let micros = match cost {
                     CallCost::AtMost { micros } => micros - left,
@@ -117,7 +118,12 @@ impl Desk {
             }
             if !fits && left == 0 {
                 let (purse, measure) = (purse.clone(), Measure::Money);
-                return MoneyReply::Over(SpentBudget { purse, measure, limit: *limit, until: *until });
+                return MoneyReply::Over(SpentBudget {
+                    purse,
+                    measure,
+                    limit: *limit,
+                    until: *until,
+                });
             }
             most = Some(most.map_or(left, |most| most.min(left)));
         }
@@ -137,7 +143,7 @@ impl Reservations {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives back what is reserved for turns that these events end.
+    /// Releases the reservations of turns that these events end.
     pub(crate) fn settle(&self, stream: &StreamId, events: &[RecordedEvent]) {
         let mut desk = self.desk();
         let before = desk.held.len();
@@ -151,18 +157,18 @@ impl Reservations {
         }
     }
 
-    /// Gives back everything of a stream that is not served here any more.
+    /// Releases the reservations of a stream that is no longer live here.
     pub(crate) fn drop_stream(&self, stream: &StreamId) {
         self.desk().held.retain(|(of, _), _| of != stream);
         self.changed.notify_waiters();
     }
 
-    /// Lets the turns that wait look again: limits have changed.
+    /// Wakes the turns that wait, because limits have changed.
     pub(crate) fn look_again(&self) {
         self.changed.notify_waiters();
     }
 
-    /// Returns what is reserved, and the turns that wait.
+    /// Returns the reservations and the turns that wait.
     pub(crate) fn list(&self) -> Vec<TurnReservation> {
         let desk = self.desk();
         let row = |(stream, turn): &(StreamId, TurnNo), account: &Account| TurnReservation {
@@ -172,24 +178,24 @@ impl Reservations {
             micros: None,
             short: None,
         };
-        let held = desk
-            .held
-            .iter()
-            .map(|(key, held)| TurnReservation { micros: Some(held.micros), ..row(key, &held.account) });
-        let waiting = desk
-            .waiting
-            .iter()
-            .map(|(key, (account, short))| TurnReservation { short: short.clone(), ..row(key, account) });
+        let held = desk.held.iter().map(|(key, held)| TurnReservation {
+            micros: Some(held.micros),
+            ..row(key, &held.account)
+        });
+        let waiting = desk.waiting.iter().map(|(key, (account, short))| TurnReservation {
+            short: short.clone(),
+            ..row(key, account)
+        });
         held.chain(waiting).collect()
     }
 
-    /// Returns what is reserved from a purse: from that of this conversation, if it is one's own.
+    /// Returns the money reserved from a purse. `own` is the conversation, if the purse is its own.
     pub(crate) fn reserved(&self, purse: &BudgetOwner, own: &StreamId) -> u64 {
         self.desk().reserved(purse, own).0
     }
 }
 
-/// Asks for money on behalf of one turn.
+/// Reserves money on behalf of one turn.
 pub(crate) struct TurnPayer {
     pub(crate) reservations: Arc<Reservations>,
     pub(crate) purses: Arc<Purses>,
@@ -199,7 +205,7 @@ pub(crate) struct TurnPayer {
     pub(crate) own: Arc<Mutex<WindowTotals>>,
 }
 
-/// A turn that waits for money, until it is dropped.
+/// A turn that waits for money, until this is dropped.
 struct QueuedTurn<'a> {
     reservations: &'a Reservations,
     key: (StreamId, TurnNo),
@@ -212,11 +218,11 @@ impl Drop for QueuedTurn<'_> {
 }
 
 impl TurnPayer {
-    /// Reserves what a call may cost at most, and waits for it if it may come back. Returns the
-    /// most that the call may cost, if a budget limits it.
+    /// Reserves the maximum cost of a call. Waits if calls in progress may leave enough money.
+    /// Returns the maximum that the call may cost, if a budget limits it.
     ///
     /// # Errors
-    /// `over_budget` if nothing is left, and no call under way may leave any of it.
+    /// `over_budget` if the budget is spent and no call in progress can leave any of it.
     pub(crate) async fn reserve(
         &self,
         key: &TurnKey,
@@ -230,7 +236,7 @@ impl TurnPayer {
         loop {
             let changed = self.reservations.changed.notified();
             tokio::pin!(changed);
-            // From here on no change is missed.
+            // Registered before `ask`, so that a change between `ask` and the wait is not missed.
             changed.as_mut().enable();
             match self.ask(&place, cost) {
                 MoneyReply::Begin(most) => {
@@ -256,7 +262,10 @@ impl TurnPayer {
         let reply = desk.ask(&place.0, &self.account, cost, &limited);
         match &reply {
             MoneyReply::Begin(most) if !limited.is_empty() => {
-                let held = CallReservation { account: self.account.clone(), micros: most.unwrap_or_default() };
+                let held = CallReservation {
+                    account: self.account.clone(),
+                    micros: most.unwrap_or_default(),
+                };
                 desk.held.insert(place.clone(), held);
             }
             MoneyReply::Wait(short) => {
@@ -267,7 +276,8 @@ impl TurnPayer {
         reply
     }
 
-    /// The purses with a limit of money: the limit, what is spent of it, and until when it holds.
+    /// Returns the purses with a limit of money: the limit, the amount spent, and the end of the
+    /// window.
     fn limited(&self, now: Timestamp) -> Vec<(BudgetOwner, u64, u64, Timestamp)> {
         let purses = [
             BudgetOwner::Conversation,
@@ -278,7 +288,9 @@ impl TurnPayer {
         let looked = purses.into_iter().filter_map(|purse| {
             let (limits, standing): (Limits, WindowTotals) = self.purses.look(&purse);
             let standing = match purse {
-                BudgetOwner::Conversation => *self.own.lock().unwrap_or_else(PoisonError::into_inner),
+                BudgetOwner::Conversation => {
+                    *self.own.lock().unwrap_or_else(PoisonError::into_inner)
+                }
                 BudgetOwner::Agent(_) | BudgetOwner::Principal(_) | BudgetOwner::Hall => standing,
             };
             let limit = standing.limit(limits.of(&purse), Measure::Money, now)?;

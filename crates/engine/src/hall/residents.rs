@@ -1,4 +1,4 @@
-//! The hall from inside: what those may do who live in it, and no surface may.
+//! The hall from inside: operations for the residents, which surfaces may not use.
 
 use std::sync::{Arc, Weak};
 
@@ -19,13 +19,14 @@ use crate::stream::OwedItems;
 use crate::stream::idempotency::{IDEM, claim_key};
 use crate::stream::mail::TurnNotice;
 
-/// Residents that are told where they live.
+/// Residents that get a handle to their hall.
 #[async_trait]
 pub trait MoveIn: Residents {
-    /// Takes up whatever lived here when the server went away. Asked once, before anything else is.
+    /// Takes up the sessions that were left when the server stopped. Called once, before all other
+    /// methods.
     ///
     /// # Errors
-    /// [`HallError`] when that cannot be read; the hall is not opened then.
+    /// [`HallError`] if they cannot be read; the hall is not opened then.
     async fn move_in(&self, hall: WeakHall) -> Result<(), HallError>;
 }
 
@@ -36,7 +37,7 @@ impl MoveIn for crate::sessions::NoResidents {
     }
 }
 
-/// A hall, for those who live in it. It does not keep the hall open.
+/// A weak handle to a hall, for its residents. It does not keep the hall open.
 #[derive(Clone)]
 pub struct WeakHall(Weak<Inner>);
 
@@ -45,42 +46,42 @@ impl WeakHall {
         Self(Arc::downgrade(hall))
     }
 
-    /// The hall, as long as it is there.
+    /// Returns the hall, if it is still open.
     pub fn enter(&self) -> Option<ResidentHall> {
         self.0.upgrade().map(ResidentHall)
     }
 }
 
-/// A hall, while somebody who lives in it does something there. Cheap to clone.
+/// A handle to a hall, while a resident uses it. Cheap to clone.
 #[derive(Clone)]
 pub struct ResidentHall(Arc<Inner>);
 
 impl ResidentHall {
-    /// What is kept, for rows of one's own beside the conversations.
+    /// Returns the storage, for the residents' own rows.
     pub fn store(&self) -> &Store {
         &self.0.store
     }
 
-    /// The time now, by the hall's clock.
+    /// Returns the time now, by the hall's clock.
     pub fn now(&self) -> Timestamp {
         self.0.now()
     }
 
-    /// Settings of conversations that do not say otherwise.
+    /// Returns the default settings of conversations.
     pub fn defaults(&self) -> Arc<Policy> {
         self.0.standing().defaults()
     }
 
-    /// How long a turn of a client that lives in a terminal may take, where the operator says so.
+    /// Returns the time limit for turns of a client in a terminal, if one is configured.
     pub fn time_limit(&self, client: &str) -> Option<Millis> {
         let facts = self.0.standing().agents().roster.facts(client);
         facts.timeout.filter(|_| facts.abilities.lives_in_session)
     }
 
-    /// Begins a conversation.
+    /// Creates a conversation.
     ///
     /// # Errors
-    /// [`HallError`]; nothing was created then.
+    /// [`HallError`]; no conversation was created then.
     pub async fn create(
         &self,
         name: String,
@@ -91,10 +92,10 @@ impl ResidentHall {
         self.0.create(name, policy, by, key).await
     }
 
-    /// The same; this is owed with it, and carried once.
+    /// Creates a conversation together with deliveries, each of which is made once.
     ///
     /// # Errors
-    /// [`HallError`]; nothing was created then, and nothing is owed.
+    /// [`HallError`]; neither the conversation nor a delivery was created then.
     pub async fn create_owing(
         &self,
         name: String,
@@ -106,11 +107,11 @@ impl ResidentHall {
         self.0.create_owing(name, policy, by, key, owed).await
     }
 
-    /// Says who carries what is owed to targets that begin like this; what is owed to them already
-    /// is taken up.
+    /// Registers the courier for targets with this scheme. Existing deliveries to them are made as
+    /// well.
     ///
     /// # Errors
-    /// [`LogError`] when the deliveries cannot be read.
+    /// [`LogError`] if the deliveries cannot be read.
     pub async fn register_courier(
         &self,
         scheme: &str,
@@ -119,15 +120,15 @@ impl ResidentHall {
         self.0.outbox.register(scheme, courier).await
     }
 
-    /// Resolves when what was owed to a stream before has been carried there.
+    /// Waits until the earlier deliveries to a stream have been made.
     pub async fn carried(&self, stream: &StreamId) {
         self.0.outbox.carried(&OutboxEntry::target_of(stream)).await;
     }
 
-    /// Submits a command; the answer comes when its events are committed and synced.
+    /// Submits a command. The answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing
+    /// [`HallError`]. After `Rejected` the words may be in the trace. After any other error nothing
     /// was decided.
     pub async fn submit(
         &self,
@@ -138,10 +139,11 @@ impl ResidentHall {
         self.0.submit(stream, command, key).await
     }
 
-    /// The same; what is owed elsewhere is noted with it, if it is decided, and carried there once.
+    /// Submits a command together with deliveries. They are committed with its events and each is
+    /// made once.
     ///
     /// # Errors
-    /// [`HallError`], as for [`ResidentHall::submit`]; nothing is owed then.
+    /// [`HallError`], as for [`ResidentHall::submit`]. After an error no delivery is committed.
     pub async fn submit_owing(
         &self,
         stream: &StreamId,
@@ -152,10 +154,10 @@ impl ResidentHall {
         self.0.submit_owing(stream, command, key, OwedItems { hops: 0, owed }).await
     }
 
-    /// Notes, once for a key, what a stream owes elsewhere.
+    /// Commits deliveries of a stream, once for a key.
     ///
     /// # Errors
-    /// [`HallError`], as for [`ResidentHall::submit`]; nothing is owed then.
+    /// [`HallError`], as for [`ResidentHall::submit`]. After an error no delivery is committed.
     pub async fn owe(
         &self,
         stream: &StreamId,
@@ -165,10 +167,10 @@ impl ResidentHall {
         self.0.owe(stream, owed, key).await
     }
 
-    /// Asks the committed state a question.
+    /// Runs a closure on the committed state and returns its result.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn view<T: Send + 'static>(
         &self,
         stream: &StreamId,
@@ -177,11 +179,11 @@ impl ResidentHall {
         self.0.view(stream, question).await
     }
 
-    /// Events after a position, all or at most `limit`, together in memory: for spans that are
-    /// short.
+    /// Returns events after a position, all or at most `limit`. All of them are in memory at once,
+    /// so use this for short spans.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read.
     pub async fn read(
         &self,
         stream: &StreamId,
@@ -191,18 +193,19 @@ impl ResidentHall {
         self.0.read(stream, after, limit).await
     }
 
-    /// The claim of an earlier request with this key.
+    /// Returns the claim of an earlier request with this key.
     ///
     /// # Errors
-    /// [`LogError`] when it cannot be looked up.
+    /// [`LogError`] if the claim cannot be looked up.
     pub async fn claimed(&self, key: &Idempotency) -> Result<Option<Claim>, LogError> {
         self.claimed_at(key, self.now()).await
     }
 
-    /// The same, as it was at a time; one that lapsed long since may be gone.
+    /// Returns the claim of an earlier request with this key as of a time. A claim that expired
+    /// long ago may have been deleted.
     ///
     /// # Errors
-    /// [`LogError`] when it cannot be looked up.
+    /// [`LogError`] if the claim cannot be looked up.
     pub async fn claimed_at(
         &self,
         key: &Idempotency,
@@ -211,12 +214,13 @@ impl ResidentHall {
         self.0.store.log.claim(IDEM, &claim_key(key), at).await
     }
 
-    /// A runtime reports about a turn.
+    /// Sends a runtime's report about a turn to its stream.
     pub fn report(&self, key: &TurnKey, report: Report) {
         self.0.notify(&key.stream, Box::new(TurnNotice::Report(key.clone(), report, None)));
     }
 
-    /// The same for what came of a turn, once for this key; resolves when it is kept.
+    /// Sends the result of a turn to its stream, once for this key, and waits until it is
+    /// committed.
     ///
     /// # Errors
     /// [`HallError`], as for [`ResidentHall::submit`].
@@ -229,13 +233,13 @@ impl ResidentHall {
         self.0.keep_report(key, report, once).await
     }
 
-    /// Whoever watches sessions and links shall look again.
+    /// Notifies watchers of sessions and links that these have changed.
     pub fn notify_of_sessions(&self) {
-        // Nobody may be watching.
+        // The send fails without watchers, which is fine.
         let _ = self.0.changes.send(HallChange::Sessions);
     }
 
-    /// Runs something beside the conversations; it ends with the process.
+    /// Runs a task beside the conversations, until the process ends.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(task);
     }

@@ -1,4 +1,4 @@
-//! Archived conversations that are old enough are deleted, as the configuration says.
+//! Deletes archived conversations that are old enough, as configured.
 
 use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::hall::clock_doubt::Retention;
 use crate::hall::inner::Inner;
 use crate::ports::ListFilter;
 
-/// How often it is looked whether any has outlived its time, which is counted in days.
+/// Interval at which old conversations are looked for. Their age is counted in days.
 const LOOK_EVERY: Duration = Duration::from_secs(3600);
-/// Conversations looked at together.
+/// Number of conversations in one page.
 const LOOK_PAGE: usize = 500;
 
 impl Hall {
-    /// From now on, archived conversations are deleted when their newest event is so old; none are
-    /// where nothing is said. What sessions that live need is left alone.
+    /// Deletes archived conversations from now on when their newest event reaches this age; `None`
+    /// deletes none. Conversations that live sessions need are kept.
     pub fn set_retention(&self, age: Option<Millis>) {
         let inner = Arc::downgrade(&self.inner);
         let looking = age.map(|age| self.inner.spawn_abortable(look(inner, age)));
@@ -30,10 +30,11 @@ impl Hall {
         before.iter().for_each(AbortHandle::abort);
     }
 
-    /// Deletes the archived conversations whose newest event is so old, and says how many.
+    /// Deletes the archived conversations whose newest event has reached this age. Returns their
+    /// number.
     ///
     /// # Errors
-    /// [`HallError`] when they cannot be listed.
+    /// [`HallError`] if they cannot be listed.
     pub async fn delete_outlived(&self, age: Millis) -> Result<usize, HallError> {
         self.inner.delete_outlived(age).await
     }

@@ -1,5 +1,5 @@
-//! Searches all conversations: settles which are meant, asks the log's index, and shows only what
-//! the viewer may see.
+//! Search in all conversations: resolves the names in a query, asks the log's index, and returns
+//! only what the viewer may see.
 
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::search::Query;
@@ -11,32 +11,32 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::ports::{Hits, ListFilter, SearchRequest};
 
-/// Most conversations that the names of one query may mean.
+/// Maximum number of conversations that the names of one query may match.
 const STREAMS_MAX: usize = 100;
 
-/// Why nothing was searched.
+/// The reason for which a search failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SearchError {
     /// No conversation has this id or name.
     #[error("No conversation has the id or name {0:?}.")]
     NoConversation(String),
-    /// The names mean too many.
+    /// The names match too many conversations.
     #[error("`in:` means more than {STREAMS_MAX} conversations; give an id.")]
     TooManyConversations,
     /// The caller may not search.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The search, or reading what it needs, failed in the hall.
+    /// The search, or a read that it needs, failed in the hall.
     #[error(transparent)]
     Hall(#[from] HallError),
 }
 
 impl Hall {
-    /// Searches what was said, the newest first. A page holds at most `limit` hits, fewer where
-    /// some are not for this viewer; `cursor` is the `next` of the page before.
+    /// Searches messages, the newest first. A page holds at most `limit` hits, fewer if this viewer
+    /// may not see some. `cursor` is the `next` of the page before.
     ///
     /// # Errors
-    /// [`SearchError`]: the query names a conversation that does not exist, or the log cannot be
+    /// [`SearchError`] if the query names a conversation that does not exist, or the log cannot be
     /// read.
     pub async fn search(
         &self,
@@ -48,7 +48,7 @@ impl Hall {
         self.search_within(&Reach::All, query, viewer, limit, cursor).await
     }
 
-    /// The same within reach: what is beyond it does not exist.
+    /// Searches messages in the conversations within reach. All others are treated as missing.
     ///
     /// # Errors
     /// As for [`Hall::search`].
@@ -75,7 +75,8 @@ impl Hall {
         Ok(page)
     }
 
-    /// The conversations that ids and names mean, all of the same name.
+    /// Returns the conversations with these ids or names. A name stands for all conversations of
+    /// that name.
     async fn meant(&self, words: &[String], reach: &Reach) -> Result<Vec<StreamId>, SearchError> {
         let mut meant = Vec::new();
         let mut names = Vec::new();

@@ -1,5 +1,5 @@
-//! What all parts of a hall share: what is kept, who is told, what may be spent, and whether
-//! anything is taken at all.
+//! Services that all parts of a hall share: stores, clock, budgets, notifications, and the draining
+//! flag.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,27 +23,27 @@ use crate::hall::streams::Directory;
 use crate::hall::voices::VoiceBook;
 use crate::outbox::Outbox;
 use crate::ports::{Clock, ListedStream, Store};
-use crate::runtime::registry::{Registry, LiveRegistry};
+use crate::runtime::registry::{LiveRegistry, Registry};
 use crate::sessions::Residents;
 use crate::tasks::directory::TaskDirectory;
 use crate::tasks::memberships::MembershipChange;
 
-/// Notifications a listener may lag behind.
+/// Number of notifications that a listener may lag behind.
 const CHANGES_LEN: usize = 4096;
 
-/// What a hall is made of.
+/// The parts from which a hall is made.
 pub struct HallParts {
-    /// All that is kept.
+    /// All storage.
     pub store: Store,
-    /// Where the hall reads the time, and nowhere else.
+    /// The only source of time in the hall.
     pub clock: Arc<dyn Clock>,
-    /// The agents that there are when it opens.
+    /// The agents at the start.
     pub registry: Registry,
-    /// Settings of conversations that do not say otherwise.
+    /// The default settings of conversations.
     pub defaults: Policy,
-    /// What may be spent.
+    /// The limits on turns and money.
     pub budgets: BudgetsConfig,
-    /// Who this process is, for the epochs of its streams.
+    /// Name of this process, as the writer of its streams.
     pub owner: String,
 }
 
@@ -93,7 +93,7 @@ impl Services {
         }
     }
 
-    /// What the operator says now.
+    /// Returns the present registry and default settings.
     pub(crate) fn standing(&self) -> &LiveRegistry {
         &self.standing
     }
@@ -102,12 +102,12 @@ impl Services {
         self.clock.now()
     }
 
-    /// A stream's row, or [`HallError::NotFound`].
+    /// Returns the catalog row of a stream, or [`HallError::NotFound`].
     pub(crate) async fn find(&self, stream: &StreamId) -> Result<ListedStream, HallError> {
         self.store.log.find(stream).await?.ok_or_else(|| HallError::NotFound(stream.clone()))
     }
 
-    /// Notes a presence and tells everyone. `None` when the stream has too many.
+    /// Notes a presence and notifies all listeners. `None` if the stream has too many presences.
     pub(crate) fn note_presence(
         &self,
         stream: &StreamId,
@@ -126,7 +126,7 @@ impl Services {
         Some(presence)
     }
 
-    /// Tells who is in a stream of tasks now that was not, and the other way round.
+    /// Notifies listeners of agents that entered or left a stream of a task.
     pub(crate) fn tell_of_memberships(
         &self,
         stream: &StreamId,
@@ -145,12 +145,12 @@ impl Services {
         }
     }
 
-    /// Hears of that from now on.
+    /// Subscribes to changes of memberships.
     pub(crate) fn memberships(&self) -> broadcast::Receiver<MembershipChange> {
         self.memberships.subscribe()
     }
 
-    /// Remembers that the log can no longer be trusted.
+    /// Notes that the log can no longer be trusted.
     pub(crate) fn fail(&self, reason: &str) {
         tracing::error!(reason, "the log failed; the process has to stop");
         self.fatal.send_if_modified(|known| {
@@ -174,7 +174,7 @@ impl Services {
         self.draining.store(true, Ordering::Release);
     }
 
-    /// Whether commands are taken at all.
+    /// Returns an error if commands are not taken: the hall drains, or the log has failed.
     pub(crate) fn is_open(&self) -> Result<(), HallError> {
         if self.is_draining() {
             return Err(HallError::ShuttingDown);

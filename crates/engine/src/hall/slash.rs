@@ -1,5 +1,4 @@
-//! Reads slash commands. What they mean is the kernel's grammar; who may do what is decided by its
-//! rules.
+//! Parses slash commands. Their grammar is the kernel's, and its rules decide about permissions.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
@@ -13,23 +12,22 @@ use serde_json::Value;
 use crate::answers::HallError;
 use crate::hall::Hall;
 
-/// What a command asks for.
+/// The result of parsing a slash command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// To be told this.
+    /// Answer with this text.
     Tell(String),
-    /// To be shown who was asked about the latest message.
+    /// Answer with the reasons for which agents were asked about the latest message.
     Why,
-    /// To have this done, and then to be told that it was.
+    /// Submit this command, then answer with this text.
     Do(Box<ClientCommand>, String),
 }
 
 impl Hall {
-    /// Reads a slash command and does nothing yet, so that it can be asked first whether it may be
-    /// done.
+    /// Parses a slash command without running it, so that the caller can check permissions first.
     ///
     /// # Errors
-    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be
+    /// [`HallError::Rejected`] with code `bad_command` and one useful line if the command cannot be
     /// understood.
     pub(crate) async fn read_slash(
         &self,
@@ -102,8 +100,8 @@ impl Hall {
         })
     }
 
-    /// A message that these answer, one after the other. Without words of its own it says whom it
-    /// asks. (Ruling 17.)
+    /// Makes a message that these participants answer, one after the other. Without a text, the
+    /// message only mentions them. (Ruling 17.)
     async fn ask(
         &self,
         stream: &StreamId,
@@ -122,7 +120,7 @@ impl Hall {
         Ok(Step::Do(Box::new(ClientCommand::Post(post)), format!("Asked: {}.", asked.join(", "))))
     }
 
-    /// Whom the names at the beginning mean, and what follows them.
+    /// Resolves the names at the beginning of a text. Also returns the rest of the text.
     async fn names_in(&self, stream: &StreamId, names: &str) -> Result<CommandNames, HallError> {
         let names = names.to_owned();
         let meant = move |state: &Conversation| {
@@ -138,7 +136,7 @@ impl Hall {
         self.view(stream, meant).await?
     }
 
-    /// The same where nothing but names may stand.
+    /// Resolves a text that contains only names.
     async fn names_all(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
         let CommandNames { participants, rest } = self.names_in(stream, names).await?;
         if rest.is_empty() {
@@ -148,7 +146,7 @@ impl Hall {
         }
     }
 
-    /// The same of those who are muted, who need not be here any more.
+    /// Resolves names of muted participants, which may have left.
     async fn meant_muted(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
         let muted: Vec<String> =
             self.view(stream, |state| state.muted().map(ToString::to_string).collect()).await?;
@@ -170,7 +168,7 @@ impl Hall {
         }
     }
 
-    /// Invites a client. Of somebody who is here already only what is given changes.
+    /// Invites a client. For a participant that is here already, changes only the given fields.
     async fn invite(
         &self,
         stream: &StreamId,
@@ -213,7 +211,7 @@ impl Hall {
         }
     }
 
-    /// Those of them who are invited.
+    /// Returns those of the ids that are invited.
     async fn are_here(
         &self,
         stream: &StreamId,
@@ -264,7 +262,7 @@ impl Hall {
         Ok(controls(by, all, "The group is dissolved.".into()))
     }
 
-    /// An invitation of a registry client, under its own name unless another id is given.
+    /// Makes the invitation of a registry client, under its own name unless another id is given.
     fn invitation(&self, client: &str, options: &[(String, String)]) -> Control {
         let option = |key: &str| {
             options.iter().find(|(given, _)| given == key).map(|(_, value)| value.clone())
@@ -282,12 +280,12 @@ impl Hall {
     }
 }
 
-/// Controls, and what is told when they are done.
+/// Makes a step of controls, with the text to answer when they are done.
 fn controls(by: Actor, controls: Vec<Control>, text: String) -> Step {
     Step::Do(Box::new(ClientCommand::Control { by, controls }), text)
 }
 
-/// The id that an invitation gives.
+/// Returns the id of the invited participant.
 fn id_of(client: &str, options: &[(String, String)]) -> String {
     options
         .iter()
@@ -304,7 +302,7 @@ fn policy_named(name: &str) -> Result<PolicyName, HallError> {
     name.parse().map_err(|_| bad_command(&format!("The policies are {}.", policies())))
 }
 
-/// Asks back, or says that there is nobody of this name.
+/// Asks back about an ambiguous name, or rejects an unknown one.
 fn unclear(unclear: NameError) -> HallError {
     match unclear {
         NameError::Nobody(name) => nobody(&name, None),
@@ -330,7 +328,7 @@ fn nobody(name: &str, nearest: Option<&ParticipantId>) -> HallError {
     HallError::Rejected(Box::new(Rejection::new(Refusal::NotFound, "not_invited", message)))
 }
 
-/// The policies that people choose, as words of a sentence.
+/// Lists the policies that people can choose, as words of a sentence.
 fn policies() -> String {
     let names: Vec<_> = PolicyName::chosen().map(<&str>::from).collect();
     let (last, others) = names.split_last().unwrap_or((&"", &[]));
@@ -346,7 +344,7 @@ fn group_list(state: &Conversation) -> String {
         let id = participant.id.as_str();
         let mut words = vec![participant.name()];
         words.extend(participant.profile.client.as_deref());
-        // Whose name or client is called as the id needs no second word for it.
+        // A name or client that equals the id is not repeated.
         words.dedup();
         words.retain(|word| *word != id);
         words.extend(state.muted().any(|muted| *muted == participant.id).then_some("muted"));

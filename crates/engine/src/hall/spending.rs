@@ -1,10 +1,9 @@
-//! What may be spent, as the hall has it: purses that are filled again when it opens, and raised by
-//! people.
+//! Budgets of a running hall: purses that are restored when it opens, and raises by people.
 
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use moothall_kernel::budget::{DAY, Measure, BudgetOwner, Raise, WindowTotals, start_of};
+use moothall_kernel::budget::{BudgetOwner, DAY, Measure, Raise, WindowTotals, start_of};
 use moothall_kernel::decide::check_raise;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
@@ -16,13 +15,13 @@ use crate::hall::Hall;
 use crate::hall::budgets::{BudgetState, BudgetsConfig};
 use crate::hall::inner::Inner;
 use crate::hall::reservations::TurnReservation;
-use crate::ports::{LogError, UsageWanted, UsageSum};
+use crate::ports::{LogError, UsageSum, UsageWanted};
 use crate::stream::load::charges_up_to;
 
-/// Streams that are counted at once after the rows were new.
+/// Number of streams that are counted at once while the ledger is new.
 const COUNTED_AT_ONCE: usize = 16;
 impl Inner {
-    /// Takes up what was spent before the hall was opened.
+    /// Restores what was spent before the hall was opened.
     pub(crate) async fn open_purses(self: &Arc<Self>) -> Result<(), LogError> {
         let ledger = &self.store.ledger;
         let now = self.now();
@@ -36,7 +35,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Counts what was appended before there was a ledger, stream after stream.
+    /// Counts what was appended before the ledger existed, stream after stream.
     pub(crate) async fn count_old_turns(hall: std::sync::Weak<Inner>) {
         loop {
             let Some(hall) = hall.upgrade() else { return };
@@ -71,19 +70,20 @@ impl Inner {
 }
 
 impl Hall {
-    /// The currency of costs.
+    /// Returns the currency of costs.
     pub fn currency(&self) -> String {
         self.inner.purses.book().budgets.currency.clone()
     }
 
-    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against
-    /// it, and raises go on.
+    /// Replaces the limits. What was spent in the current hour and day counts against the new ones,
+    /// and raises stay.
     pub fn replace_budgets(&self, config: &BudgetsConfig) {
         self.inner.purses.replace(config, self.now());
         self.inner.reservations.look_again();
     }
 
-    /// The budgets of a purse that has limits. That of a conversation is asked of the conversation.
+    /// Returns the budgets of a purse that have limits. For a conversation's purse, `own` is its
+    /// standing.
     pub fn budgets_of(&self, purse: &BudgetOwner, own: Option<WindowTotals>) -> Vec<BudgetState> {
         let now = self.now();
         let (limits, standing) = self.inner.purses.look(purse);
@@ -96,17 +96,17 @@ impl Hall {
         Measure::VARIANTS.iter().copied().filter_map(state).collect()
     }
 
-    /// Returns the money that is reserved for calls under way, and the turns that wait for some.
+    /// Returns the money that is reserved for calls in progress, and the turns that wait for money.
     pub fn reserved(&self) -> Vec<TurnReservation> {
         self.inner.reservations.list()
     }
 
-    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over
-    /// a restart, and is recorded with who did it.
+    /// Raises the limits of a purse that does not belong to one conversation, for a time. The raise
+    /// survives a restart, and is recorded in the audit log.
     ///
     /// # Errors
-    /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it
-    /// cannot be kept.
+    /// [`HallError::Rejected`] if the purse has no limit to raise or the raise is invalid; others
+    /// if it cannot be stored.
     pub async fn raise_budget(
         &self,
         by: &Caller,
@@ -130,7 +130,7 @@ impl Hall {
         Ok(raise)
     }
 
-    /// A raise, in a few words.
+    /// Returns a short text about a raise.
     fn said_of(&self, purse: &BudgetOwner, raise: &Raise) -> String {
         let whose = match purse {
             BudgetOwner::Hall => "the hall".to_owned(),
@@ -147,10 +147,10 @@ impl Hall {
         )
     }
 
-    /// What turns have cost, summed.
+    /// Returns the usage of turns, summed.
     ///
     /// # Errors
-    /// [`HallError`] when the log cannot be read.
+    /// [`HallError`] if the log cannot be read.
     pub async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, HallError> {
         Ok(self.inner.store.ledger.used(wanted).await?)
     }

@@ -1,6 +1,6 @@
-//! Which streams are live, and how to reach them.
+//! Directory of the live streams, and their mailboxes.
 //!
-//! A command is sent while the directory is locked, and a task takes itself out of the directory
+//! A request is sent while the directory is locked, and a task removes itself from the directory
 //! under the same lock. So nothing is sent to a task that has ended.
 
 use std::collections::HashMap;
@@ -12,14 +12,14 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::AbortHandle;
 
-use crate::stream::mail::{TurnNotice, Request};
+use crate::stream::mail::{Request, TurnNotice};
 use crate::stream::shown::{Board, ConversationFlags};
 use crate::stream::updates::Updates;
 
-/// Requests that may wait for one stream; more are refused as overload.
+/// Maximum number of queued requests of one stream; more are refused as overload.
 pub(crate) const QUEUE_LEN: usize = 1024;
 
-/// The way to a live stream.
+/// The sending end of a live stream.
 struct Mailbox {
     requests: mpsc::Sender<Request>,
     lane: mpsc::UnboundedSender<Box<TurnNotice>>,
@@ -29,7 +29,7 @@ struct Mailbox {
     task: Option<AbortHandle>,
 }
 
-/// The other end: what a live stream's task sits on.
+/// The receiving end of a live stream, which its task owns.
 pub(crate) struct StreamHandle {
     pub(crate) number: u64,
     pub(crate) requests: mpsc::Receiver<Request>,
@@ -38,13 +38,13 @@ pub(crate) struct StreamHandle {
     pub(crate) board: Arc<Board>,
 }
 
-/// What came of sending.
+/// The result of sending.
 pub(crate) enum HandOver<T> {
-    /// The task has it.
+    /// The task has the message.
     Yes,
-    /// Its queue is full.
+    /// The queue of the stream is full.
     Full,
-    /// The stream is not live.
+    /// The stream is not live; the message comes back.
     Absent(T),
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Directory {
 struct Streams {
     live: HashMap<StreamId, Mailbox>,
     seats: u64,
-    /// The hall is gone: no task starts any more.
+    /// True if the hall was dropped: no task starts any more.
     closed: bool,
 }
 
@@ -72,8 +72,12 @@ impl Directory {
         self.lock().send(stream, request)
     }
 
-    /// Sends news of a turn to a live stream.
-    pub(crate) fn notify(&self, stream: &StreamId, notice: Box<TurnNotice>) -> HandOver<Box<TurnNotice>> {
+    /// Sends a notice of a turn to a live stream.
+    pub(crate) fn notify(
+        &self,
+        stream: &StreamId,
+        notice: Box<TurnNotice>,
+    ) -> HandOver<Box<TurnNotice>> {
         let streams = self.lock();
         let Some(mailbox) = streams.live.get(stream) else { return HandOver::Absent(notice) };
         match mailbox.lane.send(notice) {
@@ -82,8 +86,7 @@ impl Directory {
         }
     }
 
-    /// Makes a stream live unless it is, sends what `first` makes, and starts the task of a seat
-    /// that is new.
+    /// Sends a request to a stream. If the stream is not live, starts its task.
     pub(crate) fn seat(
         &self,
         stream: &StreamId,
@@ -97,7 +100,7 @@ impl Directory {
         }
     }
 
-    /// The same for news of a turn.
+    /// Sends a notice of a turn to a stream. If the stream is not live, starts its task.
     pub(crate) fn seat_notice(
         &self,
         stream: &StreamId,
@@ -115,7 +118,7 @@ impl Directory {
         streams.open(stream, None, Some(notice), start);
     }
 
-    /// Takes a seat out of the directory, if it is still the stream's. From then on nothing more
+    /// Removes a seat from the directory, if it is still the stream's seat. After that no message
     /// can reach it.
     pub(crate) fn leave(&self, stream: &StreamId, seat: u64) {
         let mut streams = self.lock();
@@ -124,7 +127,8 @@ impl Directory {
         }
     }
 
-    /// The same, unless something is waiting or somebody listens.
+    /// Removes a seat from the directory, unless a message or a listener is waiting. True if none
+    /// is.
     pub(crate) fn leave_if_idle(&self, stream: &StreamId, seat: &StreamHandle) -> bool {
         let mut streams = self.lock();
         let idle = seat.requests.is_empty() && seat.lane.is_empty() && !seat.updates.in_use();
@@ -134,22 +138,22 @@ impl Directory {
         idle
     }
 
-    /// Who listens to a live stream.
+    /// Returns the listeners of a live stream.
     pub(crate) fn updates(&self, stream: &StreamId) -> Option<Arc<Updates>> {
         self.lock().live.get(stream).map(|mailbox| mailbox.updates.clone())
     }
 
-    /// What a live conversation shows.
+    /// Returns the flags of a live conversation.
     pub(crate) fn shown(&self, stream: &StreamId) -> Option<ConversationFlags> {
         self.lock().live.get(stream)?.board.read()
     }
 
-    /// The ids of all live streams.
+    /// Returns the ids of all live streams.
     pub(crate) fn live(&self) -> Vec<StreamId> {
         self.lock().live.keys().cloned().collect()
     }
 
-    /// The queues of all live streams.
+    /// Returns the request queues of all live streams.
     pub(crate) fn queues(&self) -> Vec<mpsc::Sender<Request>> {
         self.lock().live.values().map(|mailbox| mailbox.requests.clone()).collect()
     }
@@ -158,7 +162,7 @@ impl Directory {
         self.lock().live.len()
     }
 
-    /// Ends all tasks where they are, as a crash would, and starts no more.
+    /// Aborts all tasks, as a crash would, and starts no more.
     pub(crate) fn abort_all(&self) {
         let mut streams = self.lock();
         streams.closed = true;
@@ -174,7 +178,7 @@ impl Streams {
         match mailbox.requests.try_send(request) {
             Ok(()) => HandOver::Yes,
             Err(TrySendError::Full(_)) => HandOver::Full,
-            // The task died; whoever comes next makes a new one.
+            // The task has panicked; the next request starts a new one.
             Err(TrySendError::Closed(request)) => HandOver::Absent(request),
         }
     }
@@ -186,6 +190,7 @@ impl Streams {
         notice: Option<Box<TurnNotice>>,
         start: impl FnOnce(StreamHandle) -> AbortHandle,
     ) -> HandOver<Request> {
+        // Dropping the request closes its reply channel, which its sender reports as an error.
         if self.closed {
             return HandOver::Yes;
         }

@@ -1,5 +1,5 @@
-//! The words that agents said lately in all conversations of a hall. They are in memory alone: a
-//! restart forgets how many came by themselves; a hold is in the state of its conversation.
+//! Recent words of agents in all conversations of a hall. They are only in memory: a restart
+//! forgets the count of unprompted ones. A hold is in the state of its conversation.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,12 +7,12 @@ use moothall_kernel::Conversation;
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::voices::Voices;
 
-/// The words that decisions are compared with.
+/// The words with which decisions compare new ones.
 #[derive(Debug, Default)]
 pub struct VoiceBook(Mutex<Arc<Voices>>);
 
 impl VoiceBook {
-    /// Returns what a decision may know.
+    /// Returns the voices for a decision.
     pub fn facts(&self) -> Arc<Voices> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! The one timer for all streams that are not live.
+//! The timer for all streams that are not live.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::hall::inner::Inner;
 use crate::ports::LogError;
 use crate::stream::mail::Request;
 
-/// Looks again at least so often: a stream's wake can appear without anybody telling.
+/// Maximum pause between looks, because the wake of a stream can change without a notification.
 const LOOK_MAX: Millis = Millis::from_secs(60);
-/// Looks again at most so often: the wakes of live streams are theirs to handle.
+/// Minimum pause between looks: live streams handle their wakes themselves.
 const LOOK_MIN: Millis = Millis::from_secs(1);
 
-/// Loads the streams that have something to do now.
+/// Loads the streams whose wake is due.
 pub(crate) async fn load_due(hall: &std::sync::Arc<Inner>) -> Result<(), LogError> {
     for stream in hall.store.log.due(hall.now()).await? {
         if let Err(error) = hall.send(&stream, Request::Wake).await {
@@ -25,7 +25,7 @@ pub(crate) async fn load_due(hall: &std::sync::Arc<Inner>) -> Result<(), LogErro
     Ok(())
 }
 
-/// Loads streams when their wakes come, for as long as the hall is open.
+/// Loads streams when their wakes are due, while the hall is open.
 pub(crate) async fn watch(hall: Weak<Inner>) {
     loop {
         let Some(pause) = next_look(&hall).await else { return };

@@ -1,13 +1,13 @@
-//! The checksum chain of a stream: each link covers the link before it, the position, the time, the
-//! envelope and the hash of the body. The body's own hash takes the place of a body that was
-//! erased, so erasing leaves the chain whole.
+//! The checksum chain of a stream. Each link covers the link before it, the position, the time, the
+//! envelope and the hash of the body. An erased body leaves its hash behind, so the chain stays
+//! intact.
 
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
 use crate::ports::Snapshot;
 
-/// Bytes kept of a hash: enough against damage, and the log's owner is not the adversary.
+/// Bytes kept of a hash: enough to detect damage, and the log's owner is not the adversary.
 const KEPT: usize = 16;
 
 /// The hash of a body.
@@ -15,34 +15,34 @@ const KEPT: usize = 16;
 pub struct BodyHash([u8; KEPT]);
 
 impl BodyHash {
-    /// The hash of these bytes, as long as it is kept.
+    /// Returns the hash of these bytes, at its stored length.
     pub fn of(body: &[u8]) -> Self {
         Self(cut(&blake3::hash(body)))
     }
 
-    /// As it was stored; nothing where that is no hash.
+    /// Reads a stored hash; `None` if its length is wrong.
     pub fn from_stored(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// As it is stored.
+    /// Returns the bytes to store.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// A link: it stands for a whole stream up to an event.
+/// A link of the chain. It covers a whole stream up to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainLink([u8; KEPT]);
 
 impl ChainLink {
-    /// The link before the first event. It names the stream, so that events cannot move to another
-    /// one.
+    /// Returns the link before the first event. It covers the stream's id, so that events cannot
+    /// move to another stream.
     pub fn origin(stream: &StreamId) -> Self {
         Self(cut(&blake3::hash(stream.as_str().as_bytes())))
     }
 
-    /// The link of the event that follows.
+    /// Returns the link of the next event.
     pub fn next(self, seq: Seq, ts: Timestamp, envelope: &[u8], body: Option<BodyHash>) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0).update(&seq.0.to_le_bytes()).update(&ts.millis().to_le_bytes());
@@ -53,19 +53,19 @@ impl ChainLink {
         Self(cut(&hasher.finalize()))
     }
 
-    /// As it was stored; nothing where that is no hash.
+    /// Reads a stored link; `None` if its length is wrong.
     pub fn from_stored(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// As it is stored.
+    /// Returns the bytes to store.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// The checksum of a snapshot: it covers what its bytes mean, and the link of the event at its
-/// head.
+/// Returns the checksum of a snapshot. It covers the version, the position, the bytes, and the link
+/// of the event at its head.
 pub fn snapshot_sum(snapshot: &Snapshot, link: ChainLink) -> [u8; KEPT] {
     let mut hasher = blake3::Hasher::new();
     hasher

@@ -1,4 +1,4 @@
-//! How an event is written to a log: an envelope in JSON, and its body beside it so that it can be
+//! The encoding of an event: an envelope in JSON, and beside it the body, so that the body can be
 //! erased.
 
 use moothall_kernel::event::{Event, RecordedEvent};
@@ -6,13 +6,13 @@ use moothall_kernel::ids::Seq;
 use moothall_kernel::time::Timestamp;
 use strum::VariantNames;
 
-/// The envelope of an event, without its body.
+/// Returns the envelope of an event, without its body.
 pub fn envelope(event: &Event) -> String {
     serde_json::to_string(event).unwrap_or_default()
 }
 
-/// About how many bytes an event takes: its words, and what a client kept of its own. Everything
-/// else of any event is small.
+/// Estimates the bytes of an event: its body, and the content that a client gave it. All other
+/// fields are small.
 pub fn weight(event: &Event) -> usize {
     const REST: usize = 256;
     let own = match event {
@@ -22,20 +22,19 @@ pub fn weight(event: &Event) -> usize {
     own + REST
 }
 
-/// What a stored event turned out to be.
+/// The result of decoding a stored event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DecodedEvent {
     /// An event that this version knows.
     Event(Box<RecordedEvent>),
-    /// One of a kind that only a newer version knows; which kind.
+    /// An event of this kind, which only a newer version knows.
     Newer(String),
-    /// Nothing that any version wrote: it is no event, or one of a known kind that does not read as
-    /// such. In what way.
+    /// Damaged data, with the reason: not an event, or a known kind that does not parse.
     Damaged(String),
 }
 
 impl DecodedEvent {
-    /// The event, if it is one.
+    /// Returns the event, if it was decoded.
     pub fn event(self) -> Option<RecordedEvent> {
         match self {
             DecodedEvent::Event(recorded) => Some(*recorded),
@@ -44,7 +43,7 @@ impl DecodedEvent {
     }
 }
 
-/// An event from what was stored.
+/// Decodes a stored event.
 pub fn decode(seq: Seq, ts: Timestamp, envelope: &str, body: Option<String>) -> DecodedEvent {
     let fault = match serde_json::from_str::<Event>(envelope) {
         Ok(event) => {
@@ -63,7 +62,7 @@ pub fn decode(seq: Seq, ts: Timestamp, envelope: &str, body: Option<String>) -> 
     }
 }
 
-/// The kind that an envelope names: its only key, or all of it where the event has no fields.
+/// Returns the kind in an envelope: its only key, or the whole string if the event has no fields.
 fn kind_of(envelope: &str) -> Option<String> {
     match serde_json::from_str(envelope).ok()? {
         serde_json::Value::Object(fields) if fields.len() == 1 => {
@@ -88,7 +87,10 @@ mod tests {
     fn what_only_a_newer_version_knows_is_told_from_damage() {
         let decode = |envelope: &str| decode(Seq(1), Timestamp::from_millis(1), envelope, None);
         assert!(matches!(decode(r#""round_closed""#), DecodedEvent::Event(_)));
-        assert_eq!(decode(r#"{"levitated": {"by": "a"}}"#), DecodedEvent::Newer("levitated".into()));
+        assert_eq!(
+            decode(r#"{"levitated": {"by": "a"}}"#),
+            DecodedEvent::Newer("levitated".into())
+        );
         assert_eq!(decode(r#""levitated""#), DecodedEvent::Newer("levitated".into()));
         for damaged in [
             r#"{"renamed": {"name": 3}}"#,
@@ -115,7 +117,7 @@ mod tests {
         assert_eq!(named, Event::VARIANTS);
     }
 
-    /// The events that version 0.1.0 wrote, and a few that nobody did.
+    /// Returns the events of version 0.1.0, and a few that no version wrote.
     fn corpus() -> Vec<Vec<u8>> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let golden = here.join("../kernel/tests/golden/0.1.0");
@@ -145,7 +147,11 @@ mod tests {
             match decode(text, Some("a body")) {
                 DecodedEvent::Event(recorded) => {
                     let again = decode(&envelope(&recorded.event), recorded.event.body());
-                    assert_eq!(again, DecodedEvent::Event(recorded), "what is written is what was read");
+                    assert_eq!(
+                        again,
+                        DecodedEvent::Event(recorded),
+                        "what is written is what was read"
+                    );
                 }
                 DecodedEvent::Newer(kind) => {
                     assert!(!Event::VARIANTS.contains(&kind.as_str()), "{kind}")

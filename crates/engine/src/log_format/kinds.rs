@@ -1,10 +1,11 @@
-//! The numbers that stand for states.
+//! The stored numbers of states.
 
 use strum::VariantArray;
 
 use crate::ports::DeliveryState;
 
-/// A delivery's state as it is stored; those below 4 are still owed, which an index relies on.
+/// Returns the stored number of a delivery's state. Numbers below 4 are not settled, which an index
+/// relies on.
 pub const fn code_of(state: DeliveryState) -> i64 {
     match state {
         DeliveryState::Pending => 0,
@@ -17,7 +18,7 @@ pub const fn code_of(state: DeliveryState) -> i64 {
     }
 }
 
-/// The state that a stored number stands for.
+/// Returns the state of a stored number.
 pub fn state_of(code: i64) -> Option<DeliveryState> {
     DeliveryState::VARIANTS.iter().copied().find(|state| code_of(*state) == code)
 }

@@ -1,6 +1,6 @@
-//! What every log that lasts writes the same way, whatever database it writes to: how an event
-//! becomes an envelope and a body, what its checksum covers, the numbers that stand for states, and
-//! what a walk compares. A log that was written by one reads in the other.
+//! The storage format of all durable logs, whatever their database: envelope and body of an event,
+//! its checksum, the numbers of states, and verification. Each database can read the events of
+//! another.
 
 pub mod codec;
 mod chain;

@@ -1,4 +1,4 @@
-//! An event on its way to a log, and back.
+//! The conversion of an event to its stored form and back.
 
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::Seq;
@@ -8,17 +8,17 @@ use super::chain::{BodyHash, ChainLink};
 use super::codec::{self, DecodedEvent};
 use crate::ports::Page;
 
-/// What is written of an event beside its position, its time and its body.
+/// The stored form of an event, without its position, its time and its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredParts {
     /// The event as JSON, without its body.
     pub envelope: String,
-    /// The link of the chain that ends with it.
+    /// The link of the chain at this event.
     pub link: ChainLink,
 }
 
 impl StoredParts {
-    /// Of an event that follows the one with this link.
+    /// Makes the stored form of an event. `before` is the link of the event before it.
     pub fn of(recorded: &RecordedEvent, before: ChainLink) -> Self {
         let envelope = codec::envelope(&recorded.event);
         let body = recorded.event.body().map(|body| BodyHash::of(body.as_bytes()));
@@ -27,33 +27,33 @@ impl StoredParts {
     }
 }
 
-/// An event as it was stored, not yet trusted.
+/// An event as read from the log, not verified yet.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredEvent<'a> {
-    /// Its position in its stream.
+    /// The event's position in its stream.
     pub seq: Seq,
-    /// When it was recorded.
+    /// Time at which it was recorded.
     pub ts: Timestamp,
     /// The event as JSON, without its body.
     pub envelope: &'a [u8],
-    /// Its body, where it has one that was not erased.
+    /// The body, if it has one that was not erased.
     pub body: Option<&'a [u8]>,
-    /// The hash of its body, where that was erased.
+    /// The hash of the body, if that was erased.
     pub erased: Option<&'a [u8]>,
-    /// The link of the chain that ends with it, to be compared with what is read.
+    /// The stored link of the chain at this event.
     pub link: &'a [u8],
 }
 
 impl StoredEvent<'_> {
-    /// What it counts for in a page.
+    /// Returns its size in a page, in bytes.
     pub fn bytes(&self) -> usize {
         self.envelope.len() + self.body.map_or(0, <[u8]>::len)
     }
 
-    /// The link of this event, if it is the one that was stored for it.
+    /// Verifies the event against its stored link, and returns that link.
     ///
     /// # Errors
-    /// How it is damaged, as the end of a sentence.
+    /// The damage, as the end of a sentence.
     pub fn check(&self, seq: Seq, before: ChainLink) -> Result<ChainLink, &'static str> {
         let body = match (self.body, self.erased) {
             (Some(body), _) => Some(BodyHash::of(body)),
@@ -68,10 +68,10 @@ impl StoredEvent<'_> {
         fits.then_some(link).ok_or("its checksum does not match")
     }
 
-    /// Adds it to a page, or notes there that only a newer version knows its kind.
+    /// Adds the event to a page, or notes there that its kind is from a newer version.
     ///
     /// # Errors
-    /// How it is damaged.
+    /// The damage, as text.
     pub fn add_to(&self, page: &mut Page) -> Result<(), String> {
         let text = |bytes| std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned());
         let envelope = text(self.envelope)?;
@@ -98,7 +98,7 @@ mod tests {
         link.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Logs that were written stay readable only as long as this holds, in every database.
+    /// Stored logs depend on these exact checksums, in every database.
     #[test]
     fn the_checksums_are_those_of_the_first_version() {
         let redacted = Event::Redacted {
@@ -107,7 +107,8 @@ mod tests {
             message: false,
             summaries: Vec::new(),
         };
-        let recorded = RecordedEvent { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
+        let recorded =
+            RecordedEvent { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
         let written = StoredParts::of(&recorded, ChainLink::origin(&StreamId::new("a")));
         assert_eq!(written.envelope, r#"{"redacted":{"seq":1,"by":"user"}}"#);
         assert_eq!(hex(written.link), "2578c3337bfa9a72579993542077810a");

@@ -1,4 +1,4 @@
-//! Folding a stream again, to see whether what is kept beside its events is what they make.
+//! Replays a stream, to verify that its catalog row and snapshot match its events.
 
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -7,30 +7,30 @@ use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 
 use crate::ports::{Catalog, ListedStream, LogError, Page, Snapshot};
 
-/// A stream on the way through its events.
+/// A stream that is being replayed.
 #[derive(Debug)]
 pub struct Walk<'a> {
     listed: &'a ListedStream,
     snapshot: Option<&'a Snapshot>,
-    /// Nothing where only a newer version can follow.
+    /// The state so far; `None` after an event that only a newer version knows.
     state: Option<Aggregate>,
     wrong: Option<LogError>,
 }
 
 impl<'a> Walk<'a> {
-    /// Before the first event of a stream with this row and this snapshot.
+    /// Starts before the first event of a stream with this row and this snapshot.
     pub fn new(listed: &'a ListedStream, snapshot: Option<&'a Snapshot>) -> Self {
-        // One of another version is not used, and says nothing here.
+        // A snapshot of another version is never loaded, so its content does not matter.
         let snapshot = snapshot.filter(|snapshot| snapshot.version == STATE_VERSION);
-        // What a newer version's kind of stream would be has events that this version does not
-        // know, and of what was deleted only its end is left.
+        // Any state will do for an unknown kind of stream: its events are unknown to this version
+        // too. The same holds for a deleted stream, of which only the end is left.
         let state = Aggregate::new(&listed.catalog.kind, listed.stream.clone())
             .unwrap_or_else(|| Conversation::new(listed.stream.clone()).into());
         let state = Some(state);
         Self { listed, snapshot, state, wrong: None }
     }
 
-    /// Goes through the next page.
+    /// Applies the next page.
     pub fn page(&mut self, page: &Page) {
         self.state.take_if(|_| page.newer.is_some());
         let wrong =
@@ -38,14 +38,14 @@ impl<'a> Walk<'a> {
         self.wrong = self.wrong.take().or(wrong);
     }
 
-    /// After the last page: what does not fit, if anything.
+    /// Returns the first mismatch, after the last page.
     pub fn end(self) -> Option<LogError> {
         let Self { listed, state, wrong, .. } = self;
         wrong.or_else(|| state.and_then(|state| differs(listed, &state)))
     }
 }
 
-/// Applies events; whether the snapshot is another state than they make where it was taken.
+/// Applies events. Returns an error if the snapshot differs from the state at its position.
 fn follow(
     state: &mut Aggregate,
     events: &[RecordedEvent],
@@ -68,9 +68,9 @@ fn follow(
     wrong
 }
 
-/// Whether the row in the catalog says what the events say. No chain goes over it, but the events
-/// make it. That it looks after a conversation too early or in vain harms nobody, and another
-/// version may have had reasons to.
+/// Returns an error if the catalog row contradicts the events. The row has no checksum, but can be
+/// derived from them. A row that wakes a conversation too early or in vain is harmless, and another
+/// version may have had reasons for it.
 fn differs(listed: &ListedStream, state: &Aggregate) -> Option<LogError> {
     let (row, made) = (&listed.catalog, Catalog::of(state));
     let too_late = made.next_wake.is_some_and(|wake| row.next_wake.is_none_or(|row| row > wake));
@@ -85,7 +85,7 @@ fn differs(listed: &ListedStream, state: &Aggregate) -> Option<LogError> {
         ("time to wake it", too_late),
     ];
     let (what, _) = wrong.into_iter().find(|(_, wrong)| *wrong)?;
-    // Logs that were put together without a beginning have nothing to compare with.
+    // A stream without a creation event has nothing to compare with.
     let reason = || format!("its row in the catalog does not fit its events: the {what}");
     (made.created_at != Timestamp::default())
         .then(|| damaged(&listed.stream, state.head(), reason()))

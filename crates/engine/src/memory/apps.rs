@@ -1,4 +1,4 @@
-//! Keeps apps and their owners in memory, as the reference of the port.
+//! Apps and their agents in memory.
 
 use async_trait::async_trait;
 use moothall_kernel::ids::ParticipantId;

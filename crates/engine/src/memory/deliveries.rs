@@ -1,4 +1,4 @@
-//! What is on its way to terminals and other targets, in memory.
+//! Deliveries to terminals and other targets, in memory.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,18 +1,18 @@
-//! What turns have cost, in memory.
+//! The usage of turns, in memory.
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use moothall_kernel::budget::{Account, Charge, DAY, BudgetOwner, Raise, start_of};
+use moothall_kernel::budget::{Account, BudgetOwner, Charge, DAY, Raise, start_of};
 use moothall_kernel::event::Usage;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
 use super::MemoryLog;
 use crate::access::AuditEntry;
-use crate::ports::{Ledger, LogError, UsageBy, UsageWanted, UsageSum};
+use crate::ports::{Ledger, LogError, UsageBy, UsageSum, UsageWanted};
 
-/// Hour, stream, agent, causer.
+/// Hour, stream, agent and causer of a row.
 type LedgerKey = (Timestamp, StreamId, String, ParticipantId);
 
 #[derive(Debug, Default)]
@@ -68,8 +68,12 @@ impl UsageWanted {
         match self.by {
             None => UsageSum::default(),
             Some(UsageBy::Agent) => UsageSum { agent: Some(agent.clone()), ..UsageSum::default() },
-            Some(UsageBy::Stream) => UsageSum { stream: Some(stream.clone()), ..UsageSum::default() },
-            Some(UsageBy::Day) => UsageSum { day: Some(start_of(*hour, DAY)), ..UsageSum::default() },
+            Some(UsageBy::Stream) => {
+                UsageSum { stream: Some(stream.clone()), ..UsageSum::default() }
+            }
+            Some(UsageBy::Day) => {
+                UsageSum { day: Some(start_of(*hour, DAY)), ..UsageSum::default() }
+            }
         }
     }
 }

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemoryLog;
 use crate::ports::{
-    AgentCard, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CardCount, ClaimOutcome, RevocationScope,
-    InsertOutcome, LogError, Principal, Principals, Registered, Registration, Token, TokenHash,
+    AgentCard, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CardCount, ClaimOutcome, InsertOutcome,
+    LogError, Principal, Principals, Registered, Registration, RevocationScope, Token, TokenHash,
     TokenId, TokenKind, TokenPlace,
 };
 
 const HOUR: Millis = Millis::from_secs(3_600);
 
-/// What is known about who may do what.
+/// The principals, their credentials and the audit record.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     principals: BTreeMap<ParticipantId, Kind>,
@@ -24,7 +24,7 @@ pub(super) struct Keys {
     cards: Vec<StoredCard>,
 }
 
-/// A card, and the hash of what it can be claimed with.
+/// A card, and the hash of its claim code.
 #[derive(Debug)]
 struct StoredCard {
     card: AgentCard,
@@ -49,7 +49,7 @@ impl Keys {
         self.record.push(entry.clone());
     }
 
-    /// Marks the tokens that are meant and were not revoked before.
+    /// Revokes the selected tokens, and returns those that were not revoked before.
     fn mark_revoked(&mut self, meant: impl Fn(&Token) -> bool, at: Timestamp) -> Vec<TokenId> {
         let valid = self.tokens.iter_mut().filter(|token| token.revoked_at.is_none());
         let revoked = valid.filter(|token| meant(token)).map(|token| {
@@ -59,7 +59,7 @@ impl Keys {
         revoked.collect()
     }
 
-    /// Revokes the tokens that are meant, and records it if that changed anything.
+    /// Revokes the selected tokens, and records the entry if that changed any.
     fn revoke(
         &mut self,
         meant: impl Fn(&Token) -> bool,
@@ -130,7 +130,7 @@ impl Keys {
         }
     }
 
-    /// The cards that have one of these words, each once, in the order of the words.
+    /// Returns the cards that match one of these words, each once, in the order of the words.
     fn cards<'a>(
         &self,
         words: impl Iterator<Item = &'a str>,
@@ -212,7 +212,7 @@ impl Principals for MemoryLog {
     ) -> Result<Vec<TokenId>, LogError> {
         let keys = &mut self.to_write()?.keys;
         let mut meant = BTreeSet::from([id.clone()]);
-        // A token is kept after the one that it was made from.
+        // A parent is always stored before the tokens made from it, so one pass finds all of them.
         for token in &keys.tokens {
             let goes = descent == RevocationScope::All || token.depends_on_parent();
             if goes && token.parent.as_ref().is_some_and(|parent| meant.contains(parent)) {

@@ -1,4 +1,4 @@
-//! Searching in memory: everything is looked at, each time.
+//! Search in memory: each query reads all messages.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl Search for MemoryLog {
         Ok(())
     }
 
-    /// Nothing of it is in reach already.
+    /// Does nothing: the messages of a deleted stream are erased already.
     async fn forget_stream(&self, _stream: &StreamId) -> Result<(), LogError> {
         Ok(())
     }
@@ -89,7 +89,7 @@ impl Stream {
             || self.name_at(&posted.from, seq).is_some_and(is)
     }
 
-    /// What somebody was called at a position.
+    /// Returns the name of a participant at a position.
     fn name_at(&self, participant: &ParticipantId, seq: Seq) -> Option<&str> {
         let before = self.entries.iter().filter_map(|entry| match entry {
             Entry::Known(recorded) if recorded.seq < seq => Some(&recorded.event),

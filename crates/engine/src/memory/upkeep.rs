@@ -1,4 +1,4 @@
-//! The upkeep of what is kept in memory: it can be walked and closed.
+//! The upkeep of the log in memory: it can be verified and closed.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use moothall_kernel::ids::Seq;
 
 use super::{MemoryLog, Stream};
 use crate::log_format::Walk;
-use crate::ports::{ListedStream, LogError, CopyError, Upkeep, Verification};
+use crate::ports::{CopyError, ListedStream, LogError, Upkeep, Verification};
 
 #[async_trait]
 impl Upkeep for MemoryLog {
@@ -34,7 +34,7 @@ impl Upkeep for MemoryLog {
         Err(CopyError::Unable)
     }
 
-    /// What is there can still be read.
+    /// Closes the log for writing. Reads still work.
     async fn close(&self) -> Result<(), LogError> {
         self.tables().closed = true;
         Ok(())

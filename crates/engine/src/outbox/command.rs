@@ -1,4 +1,4 @@
-//! What a stream owes outside itself: a command, and how many commands lie before it.
+//! Commands and deliveries from one stream to another, with the length of the chain of commands.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Post};
@@ -12,109 +12,109 @@ use serde_json::{Value, json};
 
 use crate::ports::{Delivery, NewDelivery};
 
-/// What the targets begin with that are streams of this hall.
+/// Prefix of the targets that are streams of this hall.
 pub const STREAM: &str = "stream";
-/// Commands that follow from each other, at most. What is carried out at the end of such a chain
-/// owes nothing.
+/// Maximum length of a chain of commands that cause each other. The last one may not cause another.
 pub const HOPS_MAX: u8 = 8;
 
-/// A command for a stream, decided there once.
+/// A command for a stream, which takes effect there once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum StreamCommand {
-    /// Whoever is at this address said this.
+    /// A post by the participant at this address.
     Say {
-        /// The address of the participant who said it.
+        /// The address of the participant.
         at: Address,
-        /// What was said, as text.
+        /// The text of the post.
         text: String,
-        /// A person typed them there.
+        /// True if a person typed the text there.
         typed: bool,
-        /// The addresses of members that hear them in another conversation.
+        /// The addresses of participants that read the text in another conversation.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         elsewhere: Vec<Address>,
     },
-    /// One participant tells another something.
+    /// A private message from one participant to another.
     Tell {
-        /// The participant who says it.
+        /// The sender.
         from: ParticipantId,
-        /// The only participant it goes to.
+        /// The only recipient.
         to: ParticipantId,
-        /// What is told, as text.
+        /// The text of the message.
         text: String,
     },
-    /// Whoever is at this address goes.
+    /// The departure of the participant at this address.
     Leave {
-        /// The address of the participant who goes.
+        /// The address of the participant.
         at: Address,
     },
-    /// Begin, as a conversation of a task.
+    /// The creation of a conversation of a task.
     Open {
         /// The task.
         task: StreamId,
-        /// The conversation that begins.
+        /// The new conversation.
         #[serde(flatten)]
         begin: ConversationStart,
     },
-    /// An agent leaves the task, and so its conversation.
+    /// The departure of an agent from a task, and so from its conversation.
     Part {
         /// The task.
         task: StreamId,
         /// The agent.
         agent: ParticipantId,
     },
-    /// The task ends, and its conversation takes no more words. The task is told when that is so.
+    /// The end of a task: the conversation takes no more messages, and then reports that to the
+    /// task.
     Retire {
         /// The task.
         task: StreamId,
-        /// Its manager.
+        /// The manager of the task.
         by: ParticipantId,
     },
-    /// For a task that ends: one of its conversations takes no more words.
+    /// A report to a task that is ending: one of its conversations takes no more messages.
     Settle {
         /// The conversation.
         conversation: StreamId,
     },
 }
 
-/// A conversation of a task, as it begins.
+/// A new conversation of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationStart {
-    /// The manager of the task, who takes part.
+    /// The manager of the task, which takes part.
     pub by: ParticipantId,
-    /// The title, if it was given one.
+    /// The title, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Those for whom it begins, in order.
+    /// The participants, in order.
     pub participants: Vec<ParticipantId>,
-    /// It begins together with the task.
+    /// True if the conversation begins together with the task.
     pub first: bool,
-    /// The number of words that its agents may exchange before a person has to go on, if the task
-    /// has one of its own.
+    /// Maximum number of messages that its agents may exchange before a person has to post, if the
+    /// task sets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges_max: Option<u32>,
 }
 
-/// Where a command goes, and as what.
+/// A command by the kind of stream that receives it.
 pub(super) enum CommandTarget {
-    /// To a conversation, as it is when the command comes.
+    /// For a conversation: made from its state when the command arrives.
     Conversation(ConversationAction),
-    /// To a task.
+    /// For a task.
     Task(TaskCommand),
-    /// To a new conversation of a task.
+    /// For a new conversation of a task.
     Begin {
         /// The task.
         task: StreamId,
         /// The conversation.
         begin: ConversationStart,
     },
-    /// To a conversation of a task.
+    /// For a conversation of a task.
     Order {
         /// The task.
         task: StreamId,
-        /// What it wants.
+        /// The order for the conversation.
         order: TaskOrder,
-        /// Whether the task waits to hear that it is done.
+        /// True if the task waits for a report that the order was carried out.
         tells: bool,
     },
 }
@@ -128,7 +128,9 @@ impl From<StreamCommand> for CommandTarget {
             StreamCommand::Tell { from, to, text } => {
                 CommandTarget::Conversation(ConversationAction::Tell { from, to, text })
             }
-            StreamCommand::Leave { at } => CommandTarget::Conversation(ConversationAction::Leave { at }),
+            StreamCommand::Leave { at } => {
+                CommandTarget::Conversation(ConversationAction::Leave { at })
+            }
             StreamCommand::Open { task, begin } => CommandTarget::Begin { task, begin },
             StreamCommand::Part { task, agent } => {
                 CommandTarget::Order { task, order: TaskOrder::Part { agent }, tells: false }
@@ -144,18 +146,19 @@ impl From<StreamCommand> for CommandTarget {
     }
 }
 
-/// What a session, or somebody in it, does in a conversation.
+/// A command of a session, or of a participant in it, for a conversation.
 pub(super) enum ConversationAction {
-    /// Whoever is at this address said this, or had it typed there.
+    /// A post by the participant at this address, or by a person who typed it there.
     Say { at: Address, text: String, typed: bool, elsewhere: Vec<Address> },
-    /// One participant tells another something.
+    /// A private message from one participant to another.
     Tell { from: ParticipantId, to: ParticipantId, text: String },
-    /// Whoever is at this address goes.
+    /// The departure of the participant at this address.
     Leave { at: Address },
 }
 
 impl ConversationAction {
-    /// The command in a conversation as it is now; nothing where the one it is about is not there.
+    /// Returns the command for a conversation in this state; `None` if the participant is not in
+    /// it.
     pub(super) fn command(self, state: &Conversation) -> Option<ClientCommand> {
         let id_at = |at: &Address| {
             state
@@ -174,9 +177,10 @@ impl ConversationAction {
                 };
                 ClientCommand::Post(Post { typed_at, elsewhere, ..Post::new(by, text) })
             }
-            ConversationAction::Tell { from, to, text } => {
-                ClientCommand::Post(Post { to: Recipient::One(to), ..Post::new(Actor::named(from), text) })
-            }
+            ConversationAction::Tell { from, to, text } => ClientCommand::Post(Post {
+                to: Recipient::One(to),
+                ..Post::new(Actor::named(from), text)
+            }),
             ConversationAction::Leave { at } => {
                 let own = id_at(&at)?;
                 ClientCommand::Control {
@@ -188,27 +192,28 @@ impl ConversationAction {
     }
 }
 
-/// Something that is owed outside a stream: inserted as a delivery with the append that caused it.
+/// A side effect outside a stream, inserted as a delivery with the append that caused it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutboxEntry {
-    /// The target of the delivery; what stands before its colon says who carries it there.
+    /// The target of the delivery. The part before the colon selects the courier.
     pub target: String,
-    /// What is to be done there.
+    /// The command for the target.
     pub command: Value,
 }
 
 impl OutboxEntry {
-    /// A command for a stream of this hall.
+    /// Makes a command for a stream of this hall.
     pub fn to_stream(stream: &StreamId, command: &StreamCommand) -> Self {
         Self { target: Self::target_of(stream), command: json!(command) }
     }
 
-    /// Returns the target of what is owed to a stream.
+    /// Returns the delivery target of a stream.
     pub(crate) fn target_of(stream: &StreamId) -> String {
         format!("{STREAM}:{stream}")
     }
 
-    /// Its delivery, which names the event that caused it. `hops` commands lie before that one.
+    /// Makes the delivery. `through_seq` is the event that caused it, and `hops` the number of
+    /// commands that led to that event.
     pub(crate) fn delivery(&self, hops: u8, through_seq: Seq) -> NewDelivery {
         let command = json!(CommandRecord { hops: hops + 1, command: &self.command }).to_string();
         NewDelivery {
@@ -222,24 +227,26 @@ impl OutboxEntry {
 }
 
 impl Delivery {
-    /// The command that it carries.
+    /// Returns the command that the delivery carries.
     ///
     /// # Errors
-    /// What is wrong with it, for this version.
+    /// The command cannot be read by this version.
     pub fn carried<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         Ok(self.in_chain()?.command)
     }
 
-    /// The same, and which link of a chain of commands it is.
-    pub(super) fn in_chain<T: DeserializeOwned>(&self) -> Result<CommandRecord<T>, serde_json::Error> {
+    /// Returns the command and its position in a chain of commands.
+    pub(super) fn in_chain<T: DeserializeOwned>(
+        &self,
+    ) -> Result<CommandRecord<T>, serde_json::Error> {
         serde_json::from_str(self.command.as_deref().unwrap_or_default())
     }
 }
 
-/// A command as a delivery carries it.
+/// A command as stored in a delivery.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct CommandRecord<T> {
-    /// Which link of a chain of commands this is, from 1.
+    /// Position in a chain of commands, from 1.
     pub(super) hops: u8,
     pub(super) command: T,
 }

@@ -1,14 +1,13 @@
-//! The outbox: what streams owe outside themselves is carried to each target in the order in which
-//! it was owed, once.
+//! The outbox: makes the deliveries of streams to each target in order, once.
 //!
-//! What is owed is a delivery, inserted with the append that caused it. What stands before the
-//! colon of its target says who carries it: commands for streams of this hall go by [`stream`],
-//! others by whoever was registered for them. Prompts in terminals, whose targets begin with
-//! `session:`, are served by the task of their session.
+//! A delivery is inserted with the append that caused it. The part of its target before the colon
+//! selects the courier: [`stream`] for commands to streams of this hall, others by registration.
+//! Prompts in terminals, whose targets begin with `session:`, are served by the task of their
+//! session.
 //!
-//! A target is served by one task at a time, which ends when nothing is owed any more. What failed,
-//! or may have arrived, is noted and does not hold up what follows; a target that cannot take
-//! anything now is tried again.
+//! Each target is served by one task at a time, which ends when it has no more deliveries. A
+//! delivery that failed, or may have arrived, is noted and does not block later ones. A target that
+//! cannot take deliveries now is retried.
 
 mod command;
 pub(crate) mod stream;
@@ -26,31 +25,31 @@ use tokio::sync::Notify;
 use crate::crash;
 use crate::ports::{Deliveries, Delivery, DeliveryState, Durability, LogError};
 
-/// Pause before a target that could take nothing is tried again, at first and at most.
+/// First and longest pause before a target is retried that could not take deliveries.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
-/// What came of carrying a delivery to its target.
+/// The result of carrying a delivery to its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is there. What is said about it, for people.
+    /// The delivery has arrived; with details for people.
     Done(String),
-    /// It cannot arrive, for this reason.
+    /// The delivery cannot arrive, for this reason.
     Failed(String),
-    /// It may have arrived, for all that is known.
+    /// The delivery may have arrived, for this reason.
     Unknown(String),
-    /// Not now: the target could not take anything.
+    /// The target cannot take the delivery now, for this reason.
     Later(String),
 }
 
 /// Carries deliveries to targets of one kind.
 #[async_trait]
 pub trait DeliveryHandler: Send + Sync + 'static {
-    /// Whether a delivery that was begun before a crash may be carried again. What may not is
-    /// `unknown` then.
+    /// True if a delivery that was begun before a crash may be carried again. Otherwise it becomes
+    /// `unknown`.
     fn repeats(&self) -> bool {
         false
     }
-    /// Carries one. It is not called again for the same target before this returns.
+    /// Carries one delivery. Not called for the same target again before this returns.
     async fn carry(&self, delivery: &Delivery) -> Outcome;
 }
 
@@ -58,10 +57,9 @@ pub trait DeliveryHandler: Send + Sync + 'static {
 pub(crate) struct Outbox {
     deliveries: Arc<dyn Deliveries>,
     couriers: RwLock<BTreeMap<String, Arc<dyn DeliveryHandler>>>,
-    /// The targets that a task serves now, and whether something more was owed since it last
-    /// looked.
+    /// The targets that have a task now, with true if a delivery was added since its last look.
     served: Mutex<BTreeMap<String, bool>>,
-    /// Rings when a target has nothing to be carried there any more.
+    /// Notified when a target has no more deliveries to carry.
     done: Notify,
 }
 
@@ -75,11 +73,11 @@ impl Outbox {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who carries deliveries to targets that begin like this; what is owed to them already is
-    /// taken up.
+    /// Registers the courier for targets with this scheme. Existing deliveries to them are made as
+    /// well.
     ///
     /// # Errors
-    /// [`LogError`] when the deliveries cannot be read.
+    /// [`LogError`] if the deliveries cannot be read.
     pub(crate) async fn register(
         self: &Arc<Self>,
         scheme: &str,
@@ -101,8 +99,7 @@ impl Outbox {
         self.couriers.read().unwrap_or_else(PoisonError::into_inner).get(scheme_of(target)).cloned()
     }
 
-    /// Something is owed to a target: it is served until nothing is, where anybody carries anything
-    /// there.
+    /// Serves a target that has a new delivery, if a courier is registered for it.
     pub(crate) fn serve(self: &Arc<Self>, target: &str) {
         let Some(courier) = self.courier(target) else { return };
         if self.served().insert(target.to_owned(), true).is_some() {
@@ -111,8 +108,8 @@ impl Outbox {
         tokio::spawn(work(Arc::downgrade(self), target.to_owned(), courier));
     }
 
-    /// Whether there is something to look for. Where nothing came since the last look, the target's
-    /// task ends.
+    /// True if a delivery was added since the last look. Otherwise removes the target, whose task
+    /// then ends.
     fn goes_on(&self, target: &str) -> bool {
         let mut served = self.served();
         let more = served.get_mut(target).is_some_and(std::mem::take);
@@ -123,11 +120,11 @@ impl Outbox {
         more
     }
 
-    /// Resolves when nothing is being carried to a target: what was owed there before was.
+    /// Waits until the earlier deliveries to a target have been made.
     pub(crate) async fn carried(&self, target: &str) {
         loop {
             let mut done = pin!(self.done.notified());
-            // From here on it hears the bell, so none that rings after the look is missed.
+            // Registered before the check, so that a notification after the check is not missed.
             done.as_mut().enable();
             if !self.served().contains_key(target) {
                 return;
@@ -136,10 +133,10 @@ impl Outbox {
         }
     }
 
-    /// Carries what is owed to a target.
+    /// Carries the open deliveries to a target.
     ///
     /// # Errors
-    /// Why the rest has to be carried later.
+    /// The reason for which the rest has to be carried later.
     async fn carry_all(&self, target: &str, courier: &dyn DeliveryHandler) -> Result<(), String> {
         for delivery in self.deliveries.owed(target).await.map_err(|error| error.to_string())? {
             crash::point("delivery_taken");
@@ -151,7 +148,7 @@ impl Outbox {
     }
 }
 
-/// Carries one delivery, and notes what came of it; why it has to be carried later, where it has.
+/// Carries one delivery, and stores the result. The inner error is the reason to carry it later.
 async fn carry_one(
     deliveries: &dyn Deliveries,
     courier: &dyn DeliveryHandler,
@@ -188,7 +185,7 @@ async fn carry_one(
     Ok(Ok(()))
 }
 
-/// Serves one target for as long as anything is owed to it and the hall is open.
+/// Serves one target while it has deliveries and the hall is open.
 async fn work(outbox: Weak<Outbox>, target: String, courier: Arc<dyn DeliveryHandler>) {
     let mut pause = PAUSES.0;
     loop {
@@ -209,7 +206,7 @@ async fn work(outbox: Weak<Outbox>, target: String, courier: Arc<dyn DeliveryHan
     }
 }
 
-/// What stands before the colon.
+/// Returns the part before the colon.
 fn scheme_of(target: &str) -> &str {
     target.split_once(':').map_or(target, |(scheme, _)| scheme)
 }

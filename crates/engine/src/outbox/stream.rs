@@ -1,4 +1,4 @@
-//! Carries commands from one stream to another of the same hall.
+//! The courier for commands from one stream to another of the same hall.
 
 use std::sync::{Arc, Weak};
 
@@ -8,11 +8,11 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 
 use super::command::{CommandRecord, CommandTarget, ConversationAction};
-use super::{DeliveryHandler, Outcome, OutboxEntry, StreamCommand};
+use super::{DeliveryHandler, OutboxEntry, Outcome, StreamCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery};
-use crate::stream::{StartMode, OwedItems};
+use crate::stream::{OwedItems, StartMode};
 
 /// Submits the command of a delivery to its target, under a claim that lasts until the delivery is
 /// settled.
@@ -20,7 +20,7 @@ pub(crate) struct StreamCourier(pub(crate) Weak<Inner>);
 
 #[async_trait]
 impl DeliveryHandler for StreamCourier {
-    /// The claim says whether it was decided before.
+    /// Always true: the claim prevents a second decision.
     fn repeats(&self) -> bool {
         true
     }
@@ -41,7 +41,9 @@ impl DeliveryHandler for StreamCourier {
         let once =
             Idempotency { principal: COMMANDER.into(), key: delivery.id.to_string(), fingerprint };
         match command.into() {
-            CommandTarget::Conversation(command) => converse(&hall, &target, command, once, hops).await,
+            CommandTarget::Conversation(command) => {
+                converse(&hall, &target, command, once, hops).await
+            }
             CommandTarget::Task(command) => submit(&hall, &target, command, once, hops).await,
             CommandTarget::Begin { task, begin: start } => {
                 let order = hall.beginning(start).await;
@@ -57,7 +59,7 @@ impl DeliveryHandler for StreamCourier {
     }
 }
 
-/// A command in a conversation as it is now.
+/// Submits a command made from the conversation's present state.
 async fn converse(
     hall: &Arc<Inner>,
     target: &StreamId,
@@ -72,7 +74,8 @@ async fn converse(
     }
 }
 
-/// The first command of a conversation of a task. One that there is already began with it.
+/// Creates a conversation of a task. If the conversation exists, the command was carried out
+/// before.
 async fn begin(
     hall: &Arc<Inner>,
     target: &StreamId,
@@ -83,15 +86,15 @@ async fn begin(
     let command = EngineCommand::Obey { task, order: Box::new(order) };
     match hall.find(target).await {
         Ok(_) | Err(HallError::Deleted(_)) => Outcome::Done("it began".into()),
-        Err(HallError::NotFound(_)) => {
-            done(hall.begin(target, StartMode::New, command, Some(once), OwedItems::default()).await)
-        }
+        Err(HallError::NotFound(_)) => done(
+            hall.begin(target, StartMode::New, command, Some(once), OwedItems::default()).await,
+        ),
         Err(error) => outcome(&error),
     }
 }
 
-/// What a task wants of a conversation. A task that waits for it hears of it with the same append,
-/// or at once where there is no such conversation any more.
+/// Submits an order of a task to a conversation. If the task waits for it, a report to the task is
+/// committed in the same append, or submitted at once if the conversation does not exist any more.
 async fn obey(
     hall: &Arc<Inner>,
     target: &StreamId,
@@ -104,7 +107,8 @@ async fn obey(
     let owed = tells.then(|| OutboxEntry::to_stream(&task, &settled()));
     let command = EngineCommand::Obey { task: task.clone(), order: Box::new(order) };
     let owed = owed.into_iter().collect();
-    let sent = hall.submit_owing(target, command, Some(once.clone()), OwedItems { hops, owed }).await;
+    let sent =
+        hall.submit_owing(target, command, Some(once.clone()), OwedItems { hops, owed }).await;
     match sent {
         Err(HallError::NotFound(_) | HallError::Deleted(_)) if tells => {
             let settle = TaskCommand::Settle { conversation: target.clone() };
@@ -134,11 +138,12 @@ fn done(sent: Result<Answer, HallError>) -> Outcome {
     }
 }
 
-/// What a refusal is for the delivery: whether the same command could be taken another time.
+/// Converts an error to the outcome of the delivery: a retry, if the same command could be accepted
+/// later.
 fn outcome(error: &HallError) -> Outcome {
     match error {
         HallError::Rejected(refused) if refused.is_held_back() => Outcome::Done(error.to_string()),
-        // It comes when there is room for it.
+        // The command is accepted once its target has room.
         HallError::Rejected(refused) if refused.wait.is_some() => Outcome::Later(error.to_string()),
         HallError::Rejected(_)
         | HallError::NotFound(_)

@@ -1,4 +1,4 @@
-//! The port to apps: which agent manages the tasks of which app.
+//! The port to apps and the agents that manage their tasks.
 
 use async_trait::async_trait;
 use moothall_kernel::ids::ParticipantId;
@@ -7,46 +7,46 @@ use moothall_kernel::time::Timestamp;
 use super::error::LogError;
 use super::principals::AuditEntry;
 
-/// Most apps of one agent.
+/// Maximum number of apps of one agent.
 pub const APPS_MAX: usize = 8;
 
-/// An app and its agent. The agent is named by its id, which no other agent ever gets.
+/// An app and its agent. The agent's id is never reused for another agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldApp {
     /// The app's id: a UUID.
     pub id: String,
-    /// Its name in its manifest.
+    /// The name in the app's manifest.
     pub name: String,
     /// The agent that manages its tasks.
     pub agent: ParticipantId,
-    /// Since when.
+    /// Time since which the agent manages it.
     pub since: Timestamp,
 }
 
-/// The answer to an agent that wants an app.
+/// The answer to an agent that requests an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holding {
-    /// It has, from now on or from before.
+    /// The agent manages the app, from now on or from before.
     Yes,
-    /// Another agent has it.
+    /// Another agent manages the app.
     OfOther,
-    /// The agent has [`APPS_MAX`] others.
+    /// The agent manages [`APPS_MAX`] other apps.
     TooMany,
 }
 
-/// Apps and their agents. A change is recorded in the same transaction, or not made.
+/// Apps and their agents. A change and its audit entry are committed in one transaction.
 #[async_trait]
 pub trait Apps: Send + Sync {
-    /// Gives an app to the agent that asks first. Records only that, and not a repetition.
+    /// Gives an app to an agent, if no other agent has it. A repetition is not recorded.
     async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, LogError>;
-    /// Gives an app to an agent, whichever has it. Never answers [`Holding::OfOther`].
+    /// Gives an app to an agent, even if another has it. Never answers [`Holding::OfOther`].
     async fn give_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, LogError>;
     /// Takes an app from its agent; `false` if no agent has it.
     async fn free_app(&self, id: &str, entry: &AuditEntry) -> Result<bool, LogError>;
-    /// The app of this id, if an agent has it.
+    /// Returns the app with this id, if an agent manages it.
     async fn app(&self, id: &str) -> Result<Option<HeldApp>, LogError>;
-    /// At most `limit` apps, by their ids, after one if it is given.
+    /// Returns at most `limit` apps in the order of their ids, after `after` if it is given.
     async fn apps(&self, after: Option<&str>, limit: usize) -> Result<Vec<HeldApp>, LogError>;
-    /// The apps of one agent, by their ids.
+    /// Returns the apps of one agent, in the order of their ids.
     async fn apps_of(&self, agent: &ParticipantId) -> Result<Vec<HeldApp>, LogError>;
 }

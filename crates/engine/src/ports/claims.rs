@@ -1,4 +1,4 @@
-//! Claims: what one stream holds and no other.
+//! Claims: keys that only one stream holds.
 
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
@@ -6,31 +6,31 @@ use moothall_kernel::time::Timestamp;
 /// A unique key held by a stream: the one mechanism for "only one of these may exist".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// What kind of key, e.g. `chat`, `idem`.
+    /// The kind of key, e.g. `chat`, `idem`.
     pub namespace: String,
     /// The key, unique within its namespace.
     pub key: String,
     /// The stream that holds it.
     pub stream: StreamId,
-    /// Hash of the request that took it; empty where that does not matter.
+    /// Hash of the request that took it; empty if it does not matter.
     pub fingerprint: String,
-    /// What came of that request: for `idem`, the position of the event that answered it.
+    /// The result of that request: for `idem`, the position of the event that answered it.
     pub outcome: String,
-    /// When it lapses by itself.
+    /// Time at which it expires; `None` for never.
     pub expires: Option<Timestamp>,
 }
 
-/// What an append does to claims.
+/// A change of claims by an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimChange {
-    /// Take it, or fail the whole append. A lapsed claim (`expires` ≤ the append's newest `ts`) can
-    /// be taken over.
+    /// Take the claim, or fail the whole append. An expired claim (`expires` ≤ the append's newest
+    /// `ts`) can be taken over.
     Take(Claim),
-    /// Let it go, if this stream holds it.
+    /// Release the claim, if this stream holds it.
     Release {
         /// The namespace of the claim, such as `chat`.
         namespace: String,
-        /// The key that is let go.
+        /// The key that is released.
         key: String,
     },
 }

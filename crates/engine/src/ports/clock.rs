@@ -1,10 +1,10 @@
-//! The port to the time: what gives the moment of now, and the clock of the system.
+//! The port to the time, and the clock of the system.
 
 use moothall_kernel::time::Timestamp;
 
 /// Reads the time. The engine has no other clock.
 pub trait Clock: Send + Sync + 'static {
-    /// What the clock shows at this moment.
+    /// Returns the time at this moment.
     fn now(&self) -> Timestamp;
 }
 

@@ -1,4 +1,4 @@
-//! The outbox: side effects that appends owe to somebody.
+//! The outbox: side effects of appends that have to reach a target.
 
 use std::collections::BTreeMap;
 
@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 
 use super::error::LogError;
 
-/// How far a delivery has come.
+/// The progress of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DeliveryState {
-    /// Written with its event; nothing was sent yet.
+    /// Written with its event; not sent yet.
     Pending,
-    /// Begun; after a crash nobody knows.
+    /// Begun. After a crash it may or may not have arrived.
     Sending,
-    /// It left for the target, which has not said that it has it.
+    /// Sent to the target, which has not confirmed it.
     Sent,
-    /// The target has it.
+    /// The target has confirmed the delivery.
     Accepted,
-    /// The target acted on it.
+    /// The target has acted on the delivery.
     Done,
-    /// It cannot arrive, and is not tried again.
+    /// The delivery cannot arrive and is not retried.
     Failed,
-    /// It may have arrived: shown to a person, never blindly repeated.
+    /// The delivery may have arrived. It is shown to a person, and not retried.
     Unknown,
 }
 
 impl DeliveryState {
-    /// Whether nothing is owed any more.
+    /// True if the delivery is finished, in whatever way.
     pub fn is_settled(self) -> bool {
         match self {
             DeliveryState::Pending
@@ -43,11 +43,11 @@ impl DeliveryState {
     }
 }
 
-/// Whose idempotency keys those of commands from stream to stream are.
+/// Principal of the idempotency keys for commands from stream to stream.
 pub const COMMANDER: &str = "moothall:outbox";
 
-/// The claim that a target stream takes with the command of a delivery: its namespace and its key.
-/// It does not lapse.
+/// Returns the claim that a target stream takes with the command of a delivery: its namespace and
+/// its key. The claim does not expire.
 pub fn command_claim(delivery: u64) -> (&'static str, String) {
     ("idem", format!("{COMMANDER}:{delivery}"))
 }
@@ -55,66 +55,67 @@ pub fn command_claim(delivery: u64) -> (&'static str, String) {
 /// A durable row for a side effect that must reach one target once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its id; rises with insertion, so that each target is served first in, first out.
+    /// The id. Ids rise with insertion, and each target is served in their order.
     pub id: u64,
-    /// Whom it must reach, e.g. `chat:telegram:-100`, `session:7f3a`.
+    /// Address of the recipient, e.g. `chat:telegram:-100`, `session:7f3a`.
     pub target: String,
-    /// Whose event caused it.
+    /// The stream whose event caused it.
     pub stream: StreamId,
-    /// The turn it prompts, if it is a prompt.
+    /// The turn, if the delivery is its prompt.
     pub turn: Option<TurnNo>,
     /// The attempt of that turn.
     pub attempt: u32,
-    /// The newest event it covers.
+    /// The newest event that it covers.
     pub through_seq: Seq,
-    /// What the target shall do, where it is a stream; gone once that is settled, and its words
-    /// with it.
+    /// The command for the target, if that is a stream. It is removed, with its words, once the
+    /// delivery is settled.
     pub command: Option<String>,
-    /// How far it has come.
+    /// The progress so far.
     pub state: DeliveryState,
-    /// What is known about that, for people.
+    /// Details about the state, as text for people.
     pub evidence: String,
 }
 
-/// A delivery to be inserted with the append that caused it.
+/// A delivery to insert with the append that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// Whom it must reach.
+    /// Address of the recipient.
     pub target: String,
-    /// The turn it prompts.
+    /// The turn, if the delivery is its prompt.
     pub turn: Option<TurnNo>,
     /// The attempt of that turn.
     pub attempt: u32,
-    /// The newest event it covers.
+    /// The newest event that it covers.
     pub through_seq: Seq,
-    /// What the target shall do, where it is a stream.
+    /// The command for the target, if that is a stream.
     pub command: Option<String>,
 }
 
-/// How long what was written has to last when it is said that it was.
+/// The durability of a write when it is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// It survives a power cut.
+    /// The write survives a power cut.
     Synced,
-    /// It survives the process. A power cut may take it, and then everything after it too, until
-    /// something later is synced.
+    /// The write survives the process. A power cut may lose it, together with all later writes,
+    /// until one of them is synced.
     Written,
 }
 
 /// The deliveries that appends have inserted.
 #[async_trait]
 pub trait Deliveries: Send + Sync + 'static {
-    /// The oldest delivery of each target that is not `done`, `failed` or `unknown`.
+    /// Returns the oldest delivery of each target that is not `done`, `failed` or `unknown`.
     async fn heads(&self) -> Result<Vec<Delivery>, LogError>;
-    /// The deliveries to one target that are not `done`, `failed` or `unknown`, oldest first.
+    /// Returns the deliveries to one target that are not `done`, `failed` or `unknown`, oldest
+    /// first.
     async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError>;
-    /// The newest deliveries to a target, newest first.
+    /// Returns the newest deliveries to a target, newest first.
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError>;
-    /// All deliveries of a stream, oldest first.
+    /// Returns all deliveries of a stream, oldest first.
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
-    /// Moves one from whichever of some states it is in to another, in one write; `false` when it
-    /// was in none of them. Once it is settled, its command is forgotten, and with it the claim
-    /// that made it count once ([`command_claim`]).
+    /// Moves a delivery from one of several states to another, in one write. Returns `false` if it
+    /// was in none of them. A settled delivery loses its command, and with it the claim that made
+    /// the command take effect once ([`command_claim`]).
     async fn advance(
         &self,
         id: u64,
@@ -123,7 +124,7 @@ pub trait Deliveries: Send + Sync + 'static {
         evidence: &str,
         lasting: Durability,
     ) -> Result<bool, LogError>;
-    /// How many there are in each state that any is in. Those that are `done` are not counted:
-    /// there is no end to them.
+    /// Counts the deliveries in each state. Those that are `done` are left out, because their
+    /// number grows without limit.
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError>;
 }

@@ -1,10 +1,10 @@
-//! Why a log did not do what was asked of it.
+//! Errors of the log.
 
 use moothall_kernel::ids::{Seq, StreamId};
 
 use super::claims::Claim;
 
-/// Why nothing was appended. The log is as it was.
+/// The reason for which an append failed. The log is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[derive(strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -12,7 +12,7 @@ pub enum AppendError {
     /// The stream has another head.
     #[error("stream {stream} is at {head}, not where the writer thought")]
     Conflict {
-        /// The stream to which was appended.
+        /// The stream of the append.
         stream: StreamId,
         /// The position of its newest event.
         head: Seq,
@@ -20,16 +20,16 @@ pub enum AppendError {
     /// Another writer has taken the stream over.
     #[error("stream {stream} has a newer writer")]
     Fenced {
-        /// The stream to which was appended.
+        /// The stream of the append.
         stream: StreamId,
     },
-    /// A key is held already.
+    /// A claim is held already.
     #[error("{}:{} is held by {}", .0.namespace, .0.key, .0.stream)]
     Claimed(Box<Claim>),
-    /// The disk is full; reads go on, and writes will too once there is room.
+    /// The disk is full. Reads still work, and writes work again once there is space.
     #[error("the disk is full")]
     Full,
-    /// Too much is waiting to be written. Nothing was decided; try again.
+    /// Too many appends wait to be written. Nothing was decided; retry later.
     #[error("the log is overloaded")]
     Overloaded,
     /// The log can no longer be trusted to write; the process has to stop.
@@ -37,16 +37,16 @@ pub enum AppendError {
     Fatal(String),
 }
 
-/// Why nothing could be read, or a stream's writer could not be noted.
+/// The reason for which a read failed, or a stream's writer could not be stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// No event of such a stream was ever appended.
+    /// The stream does not exist.
     #[error("no stream {0}")]
     NotFound(StreamId),
-    /// There was one, and it was deleted.
+    /// The stream was deleted.
     #[error("stream {0} was deleted")]
     Deleted(StreamId),
-    /// What is stored does not match its checksum.
+    /// The stored data does not match its checksum.
     #[error("stream {stream} is damaged at {seq}: {reason}")]
     Damaged {
         /// The stream that is damaged.
@@ -61,21 +61,21 @@ pub enum LogError {
     DamagedRow {
         /// The table that the row is in.
         table: String,
-        /// The key of the row, or which rows.
+        /// The key of the row or rows.
         row: String,
         /// The fault in words for people.
         reason: String,
     },
-    /// The disk is full: nothing can be noted, reads go on.
+    /// The disk is full: writes fail, reads still work.
     #[error("the disk is full")]
     Full,
     /// The log can no longer be trusted to write; the process has to stop.
     #[error("the log failed: {0}")]
     Fatal(String),
-    /// The disk could not be read, as far as this goes; what is written is not touched by that.
+    /// The disk could not be read. The stored data is not affected.
     #[error("the disk could not be read: {0}")]
     Unreadable(String),
-    /// Anything else; the text is for people.
+    /// Any other fault; the text is for people.
     #[error("the log failed: {0}")]
     Failed(String),
 }

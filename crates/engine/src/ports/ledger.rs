@@ -1,81 +1,82 @@
-//! The port to what turns have cost, and to raises of budgets: what was charged, added up as asked.
+//! The port to the usage of turns and the raises of budgets.
 
 use async_trait::async_trait;
-use moothall_kernel::budget::{Charge, BudgetOwner, Raise};
+use moothall_kernel::budget::{BudgetOwner, Charge, Raise};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
 use super::error::LogError;
 use super::principals::AuditEntry;
 
-/// What turns have cost, in rows beside the log that could be made again from it: one for each
-/// hour, stream, agent and causer.
+/// The usage of turns, in rows beside the log that can be rebuilt from it: one for each hour,
+/// stream, agent and causer.
 #[async_trait]
 pub trait Ledger: Send + Sync + 'static {
-    /// What was charged from this hour on, summed over all streams.
+    /// Returns the charges from this hour on, summed over all streams.
     async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError>;
-    /// Sums, those that cost or were called most first.
+    /// Returns sums of usage: by cost, then by turns, highest first. Sums by day come newest first.
     async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, LogError>;
-    /// Keeps what a purse may spend above its limit, in place of an earlier raise.
+    /// Stores the raise of a purse, in place of an earlier one.
     async fn keep_raise(
         &self,
         purse: &BudgetOwner,
         raise: &Raise,
         entry: &AuditEntry,
     ) -> Result<(), LogError>;
-    /// What purses may spend above their limits from this time on.
+    /// Returns the raises that are in force at this time.
     async fn raises(&self, now: Timestamp) -> Result<Vec<(BudgetOwner, Raise)>, LogError>;
-    /// Streams of which something was appended before there were rows, and how far that goes.
+    /// Returns streams with events from before the ledger existed, and the position of the last
+    /// such event.
     async fn uncounted(&self, limit: usize) -> Result<Vec<(StreamId, Seq)>, LogError>;
-    /// Counts, once, what was appended to a stream before there were rows.
+    /// Counts, once, the charges of a stream from before the ledger existed.
     async fn count(&self, stream: &StreamId, charges: Vec<Charge>) -> Result<(), LogError>;
 }
 
-/// What sums are made of.
+/// A query for sums of usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageWanted {
-    /// Only in these streams.
+    /// Only these streams.
     pub streams: Option<Vec<StreamId>>,
-    /// Only of this agent.
+    /// Only this agent.
     pub agent: Option<String>,
     /// Only from this time on; whole hours count.
     pub from: Option<Timestamp>,
     /// Only before this time.
     pub to: Option<Timestamp>,
-    /// A sum for each of these; one of everything where unset.
+    /// One sum for each of these; `None` for one total.
     pub by: Option<UsageBy>,
-    /// At most so many sums.
+    /// Maximum number of sums.
     pub limit: usize,
 }
 
-/// What there is a sum for each of.
+/// The grouping of sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {
     /// One sum for each agent.
     Agent,
     /// One sum for each stream.
     Stream,
-    /// For each day in UTC, the newest first.
+    /// One sum for each day in UTC, the newest first.
     Day,
 }
 
-/// A sum of what turns have cost.
+/// A sum of usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageSum {
-    /// The agent, of sums by agent.
+    /// The agent, in sums by agent.
     pub agent: Option<String>,
-    /// The stream, of sums by stream.
+    /// The stream, in sums by stream.
     pub stream: Option<StreamId>,
-    /// The beginning of the day, of sums by day.
+    /// The beginning of the day, in sums by day.
     pub day: Option<Timestamp>,
-    /// The number of turns that began.
+    /// Number of turns that began.
     pub turns: u64,
-    /// Those that no person set off.
+    /// Number of those that were not set off by a person.
     pub unattended: u64,
-    /// Tokens that models read, as their providers counted them.
+    /// Tokens read by models, as counted by their providers.
     pub input_tokens: u64,
-    /// Tokens that models wrote, as their providers counted them.
+    /// Tokens written by models, as counted by their providers.
     pub output_tokens: u64,
-    /// Millionths of the currency.
+    /// Cost in millionths of the currency.
     pub cost_micros: u64,
 }

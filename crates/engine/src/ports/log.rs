@@ -1,4 +1,5 @@
-//! The log itself: streams of events, the rows that start-up reads, and the keys that streams hold.
+//! The port to the log: streams of events, the catalog rows that start-up reads, and the claims of
+//! streams.
 
 use async_trait::async_trait;
 use moothall_kernel::aggregate::{CONVERSATION, TASK};
@@ -14,32 +15,31 @@ use super::claims::{Claim, ClaimChange};
 use super::deliveries::NewDelivery;
 use super::error::{AppendError, LogError};
 
-/// Counts the writers a stream has had; only the newest may append.
+/// Number of writers that a stream has had; only the newest may append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u64);
 
-/// The right of one process to write, as long as it lasts: a log has one for each server process,
-/// not for each stream. Who stops without giving it back keeps the others waiting until it is over,
-/// and no longer.
+/// The right of one process to write to a log, for a limited time. It covers all streams. If the
+/// process stops without returning it, other processes wait until it expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Who has it, as [`EventLog::acquire`] was told.
+    /// The owner, as given to [`EventLog::acquire`].
     pub owner: String,
-    /// When it is over, unless its owner renews it.
+    /// Time at which it expires, unless its owner renews it.
     pub until: Timestamp,
 }
 
-/// What became of the wish to be a stream's writer.
+/// The answer to a process that wants to write a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acquisition {
-    /// It is granted: append under this epoch, which fences every earlier one.
+    /// Granted: append under this epoch, which fences every earlier one.
     Epoch(Epoch),
-    /// Another process holds the log, and nothing has changed. Try again later.
+    /// Refused: another process holds the log, and nothing has changed. Retry later.
     Held(Lease),
 }
 
 impl Acquisition {
-    /// The epoch, if there is one.
+    /// Returns the epoch, if it was granted.
     pub fn epoch(self) -> Option<Epoch> {
         match self {
             Self::Epoch(epoch) => Some(epoch),
@@ -48,34 +48,34 @@ impl Acquisition {
     }
 }
 
-/// The word for what a stream is that was deleted, whatever it was before.
+/// The kind of a deleted stream, whatever it was before.
 pub const DELETED: &str = "deleted";
 
-/// All that start-up reads about a stream, written in the same transaction as its events.
+/// The catalog row of a stream: all that start-up reads about it. Written in the same transaction
+/// as its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
-    /// What kind of stream it is, e.g. [`CONVERSATION`](moothall_kernel::aggregate::CONVERSATION).
-    /// It does not change until the stream is [`DELETED`].
+    /// The kind of stream, e.g. [`CONVERSATION`](moothall_kernel::aggregate::CONVERSATION). It does
+    /// not change until the stream is [`DELETED`].
     pub kind: String,
     /// The title of the stream.
     pub title: String,
     /// The name of its policy.
     pub policy: String,
-    /// When it was created.
+    /// Time of its creation.
     pub created_at: Timestamp,
-    /// When it next has to look at the clock.
+    /// Time at which the stream next has to be loaded.
     pub next_wake: Option<Timestamp>,
-    /// Whether something should be running.
+    /// True if a turn or a request should be running.
     pub has_duties: bool,
-    /// Whether it takes no more messages.
+    /// True if it takes no more messages.
     pub archived: bool,
-    /// How much waits there for a person; nothing where a version wrote the row that did not note
-    /// it.
+    /// Number of questions that wait for a person; `None` if an older version wrote the row.
     pub waits_for_people: Option<u32>,
 }
 
 impl Catalog {
-    /// What the row of a stream in this state says.
+    /// Returns the row of a stream in this state.
     pub fn of(state: &Aggregate) -> Self {
         match state {
             Aggregate::Conversation(conversation) if conversation.is_deleted() => {
@@ -86,7 +86,7 @@ impl Catalog {
         }
     }
 
-    /// Nothing of what it was, and nothing that has to be looked after.
+    /// Returns the row of a deleted stream: without its old content and without duties.
     fn of_deleted(state: &Conversation) -> Self {
         Self {
             kind: DELETED.to_owned(),
@@ -100,7 +100,8 @@ impl Catalog {
         }
     }
 
-    /// People read of a task in its conversations, so its row says what start-up has to know.
+    /// Returns the row of a task. People see a task through its conversations, so title and policy
+    /// are empty.
     fn of_task(state: &Task) -> Self {
         Self {
             kind: TASK.to_owned(),
@@ -136,38 +137,37 @@ pub struct ListedStream {
     pub stream: StreamId,
     /// The position of its newest event.
     pub head: Seq,
-    /// When its newest event was appended.
+    /// Time at which its newest event was appended.
     pub last_ts: Timestamp,
-    /// What the list of conversations shows of it.
+    /// The catalog row of the stream.
     pub catalog: Catalog,
 }
 
-/// Which streams to list. In creation order.
+/// A filter for listing streams, in the order of their creation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListFilter {
-    /// Only streams of this kind, as [`Catalog::kind`] says it; every kind where unset. What is
-    /// [`DELETED`] is never listed.
+    /// Only streams of this kind, as in [`Catalog::kind`]; `None` for every kind. [`DELETED`]
+    /// streams are never listed.
     pub kind: Option<String>,
-    /// Only with or without this mark; both where unset.
+    /// Only archived streams, or only others; `None` for both.
     pub archived: Option<bool>,
-    /// Only open streams whose row says that something runs there or waits for a person. Quiet ones
-    /// are not even looked at.
+    /// Only open streams in which something runs or waits for a person. Other rows are not read.
     pub marked: bool,
-    /// Continue after this position, as [`ListPage::next`] gave it.
+    /// Position to continue after, from [`ListPage::next`].
     pub after: Option<u64>,
-    /// At most so many; all where unset.
+    /// Maximum number of streams; `None` for all.
     pub limit: Option<usize>,
 }
 
 impl Catalog {
-    /// True if something runs in an open stream, or waits there for a person.
+    /// True if the stream is open, and something runs there or waits for a person.
     pub fn is_marked(&self) -> bool {
         !self.archived && (self.has_duties || self.waits_for_people.is_some_and(|count| count > 0))
     }
 }
 
 impl ListFilter {
-    /// All conversations, and nothing that is another kind of stream.
+    /// Returns a filter for all conversations, without other kinds of streams.
     pub fn of_conversations() -> Self {
         Self { kind: Some(CONVERSATION.to_owned()), ..Self::default() }
     }
@@ -178,76 +178,76 @@ impl ListFilter {
 pub struct ListPage {
     /// The streams of the page, in the order in which they were created.
     pub streams: Vec<ListedStream>,
-    /// Where to go on, when there is more.
+    /// Position to continue after, if there are more.
     pub next: Option<u64>,
 }
 
-/// What became of one batch of an append.
+/// The result of one batch of an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// The stream's new head.
     pub head: Seq,
-    /// The ids of the deliveries that were inserted, in the order of [`StreamBatch::deliveries`].
+    /// Ids of the inserted deliveries, in the order of [`StreamBatch::deliveries`].
     pub deliveries: Vec<u64>,
 }
 
-/// What one stream wants to append.
+/// The events of one stream to append, and all that is committed with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamBatch {
-    /// Which stream; a stream begins with its first append, at `expected_head` 0.
+    /// The stream. A new stream begins with its first append, at `expected_head` 0.
     pub stream: StreamId,
     /// The writer's epoch, from [`EventLog::acquire`].
     pub epoch: Epoch,
-    /// The newest event the writer knows.
+    /// The newest event that the writer knows.
     pub expected_head: Seq,
-    /// What comes after it, without a gap.
+    /// The events after it, without a gap.
     pub events: Vec<RecordedEvent>,
-    /// Keys taken and released.
+    /// Claims to take and release.
     pub claims: Vec<ClaimChange>,
-    /// Deliveries that are inserted with the events.
+    /// Deliveries to insert with the events.
     pub deliveries: Vec<NewDelivery>,
-    /// What the events cost: counted if they are appended, and once.
+    /// Charges of the events, counted once with the append.
     pub charges: Vec<Charge>,
-    /// The stream's row after this.
+    /// The catalog row of the stream after the append.
     pub catalog: Catalog,
 }
 
-/// Most bytes of envelopes and words in one page: what a reader holds at a time, however long the
-/// conversation is.
+/// Maximum bytes of envelopes and bodies in one page. It limits the memory of a reader, however
+/// long the conversation is.
 pub const PAGE_BYTES_MAX: usize = 512 * 1024;
 
 /// Events of one stream, in the order of their positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// The events. Those of a kind this version does not know are left out.
+    /// The events, without those of a kind that this version does not know.
     pub events: Vec<RecordedEvent>,
-    /// The newest position looked at; go on after it.
+    /// The newest position that was read; continue after it.
     pub through: Seq,
-    /// Position and kind of the first event this version does not know.
+    /// Position and kind of the first event that this version does not know.
     pub newer: Option<(Seq, String)>,
 }
 
-/// Largest snapshot, in bytes: a state beyond it is folded anew each time.
+/// Maximum bytes of a snapshot. A larger state is replayed from its events on each load.
 pub const SNAPSHOT_BYTES_MAX: usize = 512 * 1024;
 
-/// How many events a stream may have after a snapshot that is put: whether any of them erases words
-/// has to be looked at.
+/// Maximum number of events after a new snapshot, because each of them has to be checked for
+/// erasures.
 pub const SNAPSHOT_BEHIND_MAX: u64 = 1000;
 
-/// A stream's state as it was at one event, kept so that it need not be folded from the beginning.
-/// A cache: losing it costs time.
+/// The state of a stream at one event, kept so that loading need not replay all events. It is a
+/// cache: losing it costs only time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// What the bytes mean: those of another version are worth nothing.
+    /// Version of the state's format. A snapshot of another version is not used.
     pub version: u32,
-    /// The position of the newest event that the state holds.
+    /// Position of the newest event in the state.
     pub head: Seq,
-    /// The state, as the kernel writes it.
+    /// The state, as serialized by the kernel.
     pub bytes: Vec<u8>,
 }
 
 impl Snapshot {
-    /// The state in it, if it is one of this stream at that event, in this version.
+    /// Returns the state, if it belongs to this stream, this event and this version.
     pub fn state(&self, kind: &str, stream: &StreamId) -> Option<Aggregate> {
         let bytes = Some(&self.bytes).filter(|_| self.version == STATE_VERSION)?;
         let state = Aggregate::from_bytes(kind, bytes)?;
@@ -255,87 +255,86 @@ impl Snapshot {
     }
 }
 
-/// Where loading a stream begins.
+/// The data from which a stream is loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Opening {
-    /// What kind of stream it is.
+    /// The kind of the stream.
     pub kind: String,
-    /// A state to go on from, if there is one.
+    /// The state to continue from, if there is one.
     pub snapshot: Option<Snapshot>,
-    /// The first page after it, or from the beginning.
+    /// The first page after the snapshot, or from the beginning.
     pub page: Page,
 }
 
-/// The log of everything. Appends are atomic over all their streams, and acknowledged only when
-/// they will survive a power cut.
+/// The event log. Appends are atomic over all their streams, and acknowledged only when they will
+/// survive a power cut.
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
-    /// Appends all batches, or nothing. Says what became of each, in their order.
+    /// Appends all batches, or nothing. Returns the result of each batch, in order.
     ///
-    /// A `Redacted` among the events erases, in the same breath, the words of the event that it
-    /// names: whoever reads that one from then on gets it with empty words. The words are gone from
-    /// wherever the log keeps them once this returns.
+    /// A `Redacted` among the events erases the body of the event that it names, in the same
+    /// transaction. Later reads return that event with an empty body. Once this returns, the words
+    /// are gone from everything that the log keeps.
     ///
-    /// A `Deleted` takes all that the log keeps of its stream: from then on whoever asks for it
-    /// gets [`LogError::Deleted`], its claims are free, and it is in no listing. Its events are
-    /// erased by [`EventLog::erase_deleted`].
+    /// A `Deleted` deletes its stream: from then on reads return [`LogError::Deleted`], its claims
+    /// are free, and it is in no listing. [`EventLog::erase_deleted`] erases its events.
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError>;
-    /// Erases what deleted streams hold, and returns when nothing is left of it anywhere in the
-    /// log. What a crash interrupts is done when it is called again; each stream's name, head and
-    /// last link stay.
+    /// Erases the content of deleted streams, and returns when none of it is left in the log. After
+    /// a crash, another call finishes the work. Each stream's id, head and last link stay.
     async fn erase_deleted(&self) -> Result<(), LogError>;
-    /// Reads at most `limit` events after a position, and no more than [`PAGE_BYTES_MAX`] of them
-    /// unless the first alone is larger: a page may be shorter than was asked for, so whoever wants
-    /// more goes on after [`Page::through`] until nothing comes.
+    /// Reads at most `limit` events after a position. A page has at most [`PAGE_BYTES_MAX`] bytes,
+    /// unless its first event is larger. So it may be shorter than requested: continue after
+    /// [`Page::through`] until it does not move.
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;
-    /// Messages before a position, the newest first: at most `limit`, and no more than
-    /// [`PAGE_BYTES_MAX`] of them unless the first alone is larger. None where there are no more;
-    /// go on before the last one. What else the stream holds is not read.
+    /// Returns messages before a position, the newest first, and skips all other events. A page has
+    /// at most `limit` messages and [`PAGE_BYTES_MAX`] bytes, unless its first message is larger.
+    /// Continue before the last one until a page is empty.
     async fn messages_before(
         &self,
         stream: &StreamId,
         before: Seq,
         limit: usize,
     ) -> Result<Vec<RecordedEvent>, LogError>;
-    /// Where loading a stream begins: with the snapshot of this version, if the log has one that is
-    /// whole and belongs to the event at its head, and with a page after it as [`EventLog::read`]
-    /// gives it.
+    /// Returns the data from which a stream is loaded: the snapshot of this version, if the log has
+    /// one that is intact and belongs to the event at its head, and the page after it as from
+    /// [`EventLog::read`].
     async fn load(
         &self,
         stream: &StreamId,
         version: u32,
         limit: usize,
     ) -> Result<Opening, LogError>;
-    /// Keeps a snapshot in place of the one there is, and says whether it did. It need not survive
-    /// a power cut.
+    /// Stores a snapshot in place of the present one. True if it was stored. It need not survive a
+    /// power cut.
     ///
-    /// It is not kept where it is larger than [`SNAPSHOT_BYTES_MAX`]; where its head is not an
-    /// event of the stream, or more than [`SNAPSHOT_BEHIND_MAX`] behind; where a later event erased
-    /// words at or before its head; or where the one there is is of the same version and no older.
-    /// An append that erases words lets go of every snapshot that may hold them.
+    /// A snapshot is refused if it is larger than [`SNAPSHOT_BYTES_MAX`]; if its head is not an
+    /// event of the stream, or more than [`SNAPSHOT_BEHIND_MAX`] behind; if a later event erased
+    /// words at or before its head; or if the present one has the same version and is not older. An
+    /// append that erases words drops every snapshot that may hold them.
     async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError>;
-    /// What the list shows of one stream; nothing where there is none of that id.
+    /// Returns the catalog row of one stream; `None` if no stream has this id.
     async fn find(&self, stream: &StreamId) -> Result<Option<ListedStream>, LogError>;
     /// Makes `owner`, the name of one server process, the writer of a stream that exists or is
-    /// about to begin: every earlier epoch is fenced from now on. While another process has the
-    /// log's [`Lease`] nothing is taken from it; one that is over can be taken.
+    /// about to begin, and fences every earlier epoch. Refused while another process has the log's
+    /// [`Lease`]; an expired lease can be taken over.
     async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquisition, LogError>;
-    /// Streams with duties, or with a wake at or before `now`. Read from the catalog alone.
+    /// Returns the streams with duties, or with a wake at or before `now`. Reads only the catalog.
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError>;
-    /// The earliest wake of all streams.
+    /// Returns the earliest wake of all streams.
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
-    /// Lists streams in creation order.
+    /// Lists streams in the order of their creation.
     async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError>;
-    /// Looks up a claim that has not lapsed at `now`.
+    /// Looks up a claim that has not expired at `now`.
     async fn claim(
         &self,
         namespace: &str,
         key: &str,
         now: Timestamp,
     ) -> Result<Option<Claim>, LogError>;
-    /// All claims of a namespace that have not lapsed at `now`, in the order of their keys.
+    /// Returns all claims of a namespace that have not expired at `now`, in the order of their
+    /// keys.
     async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError>;
-    /// Appends that wait to be written now.
+    /// Returns the number of appends that wait to be written.
     fn waiting(&self) -> usize {
         0
     }

@@ -1,32 +1,31 @@
-//! The port to read marks: how far each person has read in each conversation.
+//! The port to read marks: the position up to which each person has read each conversation.
 
 use async_trait::async_trait;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
 use super::error::LogError;
 
-/// How much of a stream a reader has before them.
+/// The unread messages of a reader in one stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnreadCount {
-    /// The newest event that the reader has read; 0 when there is no mark.
+    /// The newest event that the reader has read; 0 without a mark.
     pub read: Seq,
-    /// Messages of others after it, erased ones apart.
+    /// Number of messages by others after it, without erased ones.
     pub messages: usize,
 }
 
-/// How far readers have read. A reader is a participant's id, the same in all streams.
+/// The read marks. A reader is a participant's id, the same in all streams.
 #[async_trait]
 pub trait ReadMarks: Send + Sync {
-    /// Moves a reader's mark forward: never back, and never past the stream's head. Gives where it
-    /// is then.
+    /// Moves a reader's mark forward, at most to the stream's head. Returns the mark after that.
     async fn mark(
         &self,
         reader: &ParticipantId,
         stream: &StreamId,
         seq: Seq,
     ) -> Result<Seq, LogError>;
-    /// What a reader has before them in each of these streams, in their order; counts no further
-    /// than `most`. Nothing in a stream that did not begin.
+    /// Returns the unread messages of a reader in each of these streams, in order. Counts at most
+    /// `most`, and 0 in a stream that has not begun.
     async fn unread(
         &self,
         reader: &ParticipantId,

@@ -1,6 +1,6 @@
-//! What the engine needs from the world: one port, one file, with the types that it speaks of. Each
-//! port has a memory implementation in [`crate::memory`], the reference for the real ones;
-//! [`Store`] holds those of them that keep something.
+//! The ports of the engine: one per file, with the types in its methods. Each has a memory
+//! implementation in [`crate::memory`], the reference for the real ones. [`Store`] holds all ports
+//! to storage.
 
 mod clock;
 mod error;
@@ -23,17 +23,18 @@ pub use deliveries::{
     COMMANDER, Deliveries, Delivery, DeliveryState, Durability, NewDelivery, command_claim,
 };
 pub use error::{AppendError, LogError};
-pub use ledger::{Ledger, UsageBy, UsageWanted, UsageSum};
+pub use ledger::{Ledger, UsageBy, UsageSum, UsageWanted};
 pub use log::{
-    Acquisition, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage, ListedStream,
-    Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot, StreamBatch,
+    Acquisition, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage,
+    ListedStream, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
+    StreamBatch,
 };
 pub use marks::{ReadMarks, UnreadCount};
 pub use principals::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX,
-    CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, RevocationScope, InsertOutcome, RandomnessError,
-    Principal, Principals, Registered, Registration, Scope, Scopes, Secret, Token, TokenHash,
-    TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
+    CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, InsertOutcome, Principal, Principals,
+    RandomnessError, Registered, Registration, RevocationScope, Scope, Scopes, Secret, Token,
+    TokenHash, TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
 };
 pub use search::{Hit, Hits, Search, SearchRequest};
 pub use sessions::{LeftLink, Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};

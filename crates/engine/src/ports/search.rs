@@ -1,4 +1,4 @@
-//! The port to full-text search: takes a query, gives positions and the pieces that matched.
+//! The port to full-text search: takes a query, returns messages and the pieces that matched.
 
 use async_trait::async_trait;
 use moothall_kernel::event::RecordedEvent;
@@ -7,52 +7,50 @@ use moothall_kernel::search::{Piece, Query};
 
 use super::error::LogError;
 
-/// What to search for.
+/// A query and the streams to search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchRequest {
-    /// The query. Its `within` is settled already and not looked at.
+    /// The query. The names in its `within` are resolved already, and ignored here.
     pub query: Query,
-    /// Only in these streams; in all where unset. Those that did not begin are left out.
+    /// Only these streams; `None` for all. Streams that have not begun are left out.
     pub streams: Option<Vec<StreamId>>,
 }
 
-/// A message that was searched for.
+/// A message that matched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Where it was said.
+    /// The stream of the message.
     pub stream: StreamId,
-    /// The message itself, with its position and time.
+    /// The message, with its position and time.
     pub recorded: RecordedEvent,
-    /// Its words around the first match.
+    /// The words around the first match.
     pub snippet: Vec<Piece>,
 }
 
 /// A page of hits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hits {
-    /// The hits, those that were appended last first.
+    /// The hits, the newest appended first.
     pub hits: Vec<Hit>,
-    /// Where to go on, when there may be more.
+    /// Cursor of the next page, if there may be more.
     pub next: Option<u64>,
-    /// Events of the streams asked for that were appended and not yet looked at by the index.
+    /// Number of events in these streams that the index has not read yet.
     pub lag: u64,
 }
 
-/// The index of what was said where everyone may see it. It follows the log at its own pace and
-/// never holds up an append.
+/// The index of public messages. It follows the log at its own pace and never delays an append.
 #[async_trait]
 pub trait Search: Send + Sync {
-    /// At most `limit` messages that the query finds, from where `cursor`, the last page's `next`,
-    /// says.
+    /// Returns at most `limit` messages that match, from `cursor` on, which is the `next` of the
+    /// last page.
     async fn search(
         &self,
         wanted: &SearchRequest,
         limit: usize,
         cursor: Option<u64>,
     ) -> Result<Hits, LogError>;
-    /// Removes a message from the index for good, so that nothing of its words is left in it. The
-    /// log is not touched.
+    /// Removes a message from the index for good, with all of its words. Does not change the log.
     async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError>;
-    /// The same for all messages of a stream that was deleted.
+    /// Removes all messages of a deleted stream from the index for good.
     async fn forget_stream(&self, stream: &StreamId) -> Result<(), LogError>;
 }

@@ -1,4 +1,4 @@
-//! The sessions that ever were, and where they are.
+//! The port to sessions, past and present, and the conversations they are in.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use super::error::LogError;
 
-/// Names a session: the id of its home.
+/// The id of a session, which is also the id of its home.
 pub type SessionId = StreamId;
 
-/// Where a session's program lives. All of it together names one run of one program: a pane that
-/// was given another one has another `pid`.
+/// The terminal pane of a session's program. All fields together identify one run of one program: a
+/// pane that was reused has another `pid`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pane {
-    /// The multiplexer's own name for its socket; empty for the private one of this server.
+    /// The multiplexer's name for its socket; empty for this server's private one.
     pub socket: String,
-    /// The pane there, e.g. `%7`.
+    /// Id of the pane in the multiplexer, e.g. `%7`.
     pub id: String,
-    /// The process the pane was started with.
+    /// Id of the process with which the pane was started.
     pub pid: u32,
-    /// The multiplexer's server in which it was started, if that is known: another one shows that
-    /// the multiplexer, or the computer, was restarted.
+    /// Id of the multiplexer's server that started it, if known. Another id shows that the
+    /// multiplexer or the computer was restarted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
 }
@@ -31,29 +31,30 @@ pub struct Pane {
 /// A user of this computer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnixUser {
-    /// What they are called.
+    /// The user's name.
     pub name: String,
-    /// Their number, which is what the system goes by.
+    /// The user's numeric id, which the system goes by.
     pub uid: u32,
 }
 
-/// Who started a session's program.
+/// The way in which a session's program was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Origin {
-    /// This server, with hooks of its own.
+    /// Started by this server, with its hooks.
     Started,
-    /// Somebody else; it has no hooks, and only its screen tells what it says.
+    /// Started outside the server. Such a program has no hooks, and its output is only read from
+    /// its screen.
     Observed,
 }
 
-/// Who had a session started. What it starts may be steered by a program that started it.
+/// The principal that had a session started. A program may steer the sessions that it started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Starter {
-    /// A person, or the server for somebody whom a person invited.
+    /// A person, or the server on behalf of a participant that a person invited.
     Person(ParticipantId),
     /// An agent with a token of its own.
     Agent(ParticipantId),
@@ -61,51 +62,51 @@ pub enum Starter {
     Session(SessionId),
 }
 
-/// A session as it is kept.
+/// A session, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// Its id, and its home's.
+    /// Id of the session and of its home.
     pub id: SessionId,
-    /// What it is called everywhere; unique among those that live. Good as a participant's id.
+    /// Name of the session; unique among those that live, and valid as a participant's id.
     pub name: ParticipantId,
     /// The client of the registry that it runs.
     pub client: String,
-    /// The computer it is on; empty for this one.
+    /// The computer that it runs on; empty for this one.
     pub computer: String,
-    /// The folder it works in.
+    /// The working directory.
     pub cwd: PathBuf,
-    /// Its terminal, once it has one.
+    /// The terminal of its program, once it has one.
     pub pane: Option<Pane>,
-    /// The program's own id for it, once it is known.
+    /// The program's own id for the session, once it is known.
     pub native: Option<String>,
-    /// Whether this server started its program, or somebody else did.
+    /// The way in which its program was started.
     pub origin: Origin,
-    /// Hash of the secret that its environment holds, in hexadecimal.
+    /// Hash of the secret in its environment, in hexadecimal.
     pub token_hash: String,
-    /// When the session began.
+    /// Time at which the session began.
     pub started_at: Timestamp,
-    /// When it ended, and why in one sentence.
+    /// Time at which it ended, and the reason in one sentence.
     pub ended: Option<(Timestamp, String)>,
-    /// Who had it started; of those that began before this was kept nobody is known.
+    /// The principal that had it started; `None` for sessions older than this field.
     #[serde(default)]
     pub started_by: Option<Starter>,
-    /// The user of this computer that its program runs as, where it is not the server's own.
+    /// The user of this computer that its program runs as, if it is not the server's own.
     #[serde(default)]
     pub run_as: Option<UnixUser>,
     /// The gathering with which it ends, if it was started for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<StreamId>,
-    /// More arguments that its program was started with.
+    /// Additional arguments with which its program was started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
     /// The program's own id of the conversation that it resumes: the last in which it took a
-    /// prompt. Programs keep nothing under an id before that.
+    /// prompt. Before a prompt, programs store nothing under an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
-    /// True if it ended because its terminal went with the computer or the multiplexer.
+    /// True if it ended because its terminal was lost with the computer or the multiplexer.
     #[serde(default)]
     pub lost: bool,
-    /// The links that it left with its end and is not back in.
+    /// The links that it left when it ended and has not entered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<LeftLink>,
 }
@@ -116,32 +117,31 @@ pub struct Session {
 pub struct LeftLink {
     /// The link.
     pub link: StreamId,
-    /// The name that the others read.
+    /// The name that the other members read.
     pub name: Option<String>,
-    /// Its number there.
+    /// Number of the session in the link.
     pub number: Option<u32>,
-    /// Its role there.
+    /// Role of the session in the link.
     pub role: Option<String>,
 }
 
-/// The sessions that ever were, and who wants to know when one finishes its turn.
+/// The sessions, past and present, and the subscriptions to the end of their turns.
 #[async_trait]
 pub trait SessionBook: Send + Sync + 'static {
-    /// Keeps a session, in place of what was kept of it before. It survives a power cut when this
-    /// returns.
+    /// Stores a session in place of the earlier row. It survives a power cut when this returns.
     async fn keep(&self, session: &Session) -> Result<(), LogError>;
-    /// All sessions, in the order of their ids.
+    /// Returns all sessions, in the order of their ids.
     async fn all(&self) -> Result<Vec<Session>, LogError>;
-    /// Notes that one session wants to know when another finishes its turn.
+    /// Subscribes one session to the end of another's turn.
     async fn listen(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError>;
-    /// Who wants to know.
+    /// Returns the subscribers of a session.
     async fn listeners(&self, target: &SessionId) -> Result<Vec<SessionId>, LogError>;
-    /// Forgets that one wants to know.
+    /// Removes a subscription.
     async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError>;
-    /// Notes that a session came into a conversation.
+    /// Notes that a session entered a conversation.
     async fn enter(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError>;
-    /// Notes that it left.
+    /// Notes that a session left a conversation.
     async fn leave(&self, session: &SessionId, room: &StreamId) -> Result<(), LogError>;
-    /// Where a session is, as far as it was noted, in the order of the ids.
+    /// Returns the conversations that a session is in, in the order of their ids.
     async fn rooms(&self, session: &SessionId) -> Result<Vec<StreamId>, LogError>;
 }

@@ -1,4 +1,4 @@
-//! All that is kept, as one value.
+//! All storage ports, as one value.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{
     Apps, Deliveries, EventLog, Ledger, Principals, ReadMarks, Search, SessionBook, Upkeep,
 };
 
-/// All that is kept, each part behind its port. Cheap to clone.
+/// All storage, each part behind its port. Cheap to clone.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -21,25 +21,25 @@ use super::{
 pub struct Store {
     /// The events of all streams.
     pub log: Arc<dyn EventLog>,
-    /// Side effects that appends owe.
+    /// Side effects of appends that have to reach a target.
     pub outbox: Arc<dyn Deliveries>,
-    /// The sessions that ever were.
+    /// The sessions, past and present.
     pub sessions: Arc<dyn SessionBook>,
     /// Principals, their credentials and the audit record.
     pub principals: Arc<dyn Principals>,
     /// The apps and the agents that manage their tasks.
     pub apps: Arc<dyn Apps>,
-    /// How far people have read.
+    /// The read marks of people.
     pub marks: Arc<dyn ReadMarks>,
-    /// What turns have cost.
+    /// The usage of turns.
     pub ledger: Arc<dyn Ledger>,
-    /// The index of what was said.
+    /// The search index of messages.
     pub search: Arc<dyn Search>,
-    /// Walking, copying and closing all of it.
+    /// Verifying, copying and closing all storage.
     pub upkeep: Arc<dyn Upkeep>,
 }
 
-/// One value that keeps everything.
+/// A value that implements all storage ports.
 pub trait FullStore:
     EventLog + Deliveries + SessionBook + Principals + Apps + ReadMarks + Ledger + Search + Upkeep
 {
@@ -59,7 +59,7 @@ impl<T> FullStore for T where
 }
 
 impl Store {
-    /// All parts from one value.
+    /// Makes all parts from one value.
     pub fn of<T: FullStore>(all: Arc<T>) -> Self {
         Self {
             log: all.clone(),

@@ -1,4 +1,4 @@
-//! Looking after all that is kept, as one: whether it is whole, a copy of it, and its end.
+//! Upkeep of all storage as one: verifying it, copying it, closing it.
 
 use std::path::Path;
 
@@ -6,56 +6,57 @@ use async_trait::async_trait;
 
 use super::LogError;
 
-/// What a walk over the whole log found.
+/// The result of verifying the whole log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// The number of streams that were looked at.
+    /// Number of streams that were read.
     pub streams: u64,
-    /// Events whose checksums match, where there are any.
+    /// Number of events whose checksums match, if the log has checksums.
     pub events: u64,
     /// The tables beside the streams whose rows were checked, if the log has any.
     pub tables: Vec<CheckedTable>,
-    /// The rest, which no checksum covers, in words.
+    /// Descriptions of what no checksum covers.
     pub unchecked: Vec<String>,
-    /// What is damaged: the first place of each stream, and faults of the database itself.
+    /// The damage that was found: the first place in each stream, and faults of the database
+    /// itself.
     pub faults: Vec<LogError>,
 }
 
 /// A table that was checked row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedTable {
-    /// Its name.
+    /// Name of the table.
     pub table: String,
-    /// The number of rows that were looked at.
+    /// Number of rows that were checked.
     pub rows: u64,
 }
 
-/// Why there is no copy.
+/// The reason for which a copy failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
-    /// This log has no way to copy itself.
+    /// This log cannot copy itself.
     #[error("this log cannot be copied")]
     Unable,
-    /// It has one, and that failed: for what reason, in words for people.
+    /// The copy failed, for this reason in words for people.
     #[error("{0}")]
     Failed(String),
 }
 
-/// The upkeep of all that is kept, while it is open.
+/// The upkeep of all storage while it is open.
 #[async_trait]
 pub trait Upkeep: Send + Sync + 'static {
-    /// Returns the id of this log. A log that was restored, or copied, has another: its positions
-    /// stand for other events.
+    /// Returns the id of this log. A restored or copied log has another id, because its positions
+    /// may stand for other events.
     fn log_id(&self) -> &str;
-    /// Walks everything, and folds each stream again. Takes as long as reading it all. What is
-    /// damaged, also where that makes going on impossible, is in [`Verified::faults`]; a stream
-    /// that has only been acquired is not counted.
+    /// Reads everything, and replays each stream. Takes as long as reading the whole log. Damage is
+    /// in [`Verified::faults`], even if it makes further reading impossible. A stream that was only
+    /// acquired is not counted.
     async fn verify(&self) -> Verification;
-    /// Copies one moment of it all to the new folder `dest`, while others write, and walks the
-    /// copy. Nothing is overwritten, and nothing bears the name `dest` unless it is whole.
+    /// Copies a consistent state to the new folder `dest`, while others write, and verifies the
+    /// copy. Never overwrites, and only a complete copy gets the name `dest`.
     async fn backup(&self, dest: &Path) -> Result<Verification, CopyError>;
-    /// Writes what was asked for and gives free what is held. Later writes are refused as
-    /// [`LogError::Fatal`] or its like; closing again does nothing.
+    /// Writes what is pending and releases all resources. Later writes are refused as
+    /// [`LogError::Fatal`] or an equivalent; closing again does nothing.
     ///
     /// # Errors
     /// The log had failed before, or cannot be written now.

@@ -1,9 +1,9 @@
-//! The port to whatever takes turns.
+//! The port to agents: the runtimes that take turns.
 
 use async_trait::async_trait;
 use moothall_kernel::compose::{Prompt, TRANSCRIPT_BYTES};
 use moothall_kernel::ending::Ending;
-use moothall_kernel::event::{Fault, RecordedEvent, TurnKind, Usage, TurnReason};
+use moothall_kernel::event::{Fault, RecordedEvent, TurnKind, TurnReason, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
 use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
 use moothall_kernel::permission::{Question, WithdrawalReason};
@@ -12,111 +12,111 @@ use moothall_kernel::time::Millis;
 use crate::runtime::places::ProgramSlots;
 pub use crate::runtime::turn::TurnKey;
 
-/// All that a runtime is told about a turn.
+/// A turn as its runtime gets it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// The conversation, the turn and the attempt.
     pub key: TurnKey,
     /// The participant whose turn it is.
     pub participant: ParticipantId,
-    /// Its name, as the others read it.
+    /// The participant's name, as others see it.
     pub name: String,
-    /// What its invite said.
+    /// The profile from its invite.
     pub profile: Profile,
-    /// Where it can be reached, when it is not a client of the registry.
+    /// The address of the participant, if it is not a client of the registry.
     pub address: Option<Address>,
-    /// Why it was granted.
+    /// The reason for which the turn was granted.
     pub why: TurnReason,
-    /// Whether it is to say something or only to listen.
+    /// The kind of turn: a reply, or only listening.
     pub kind: TurnKind,
-    /// Whether `[PASS]` is offered.
+    /// True if the agent may answer `[PASS]`.
     pub may_pass: bool,
-    /// What it is told.
+    /// The prompt for the agent.
     pub prompt: Prompt,
-    /// The event that gave rise to it.
+    /// The event that caused the turn.
     pub trigger: RecordedEvent,
     /// The newest messages, oldest first, as a transcript for programs without a memory.
     pub window: Vec<RecordedEvent>,
-    /// The newest event the prompt covers.
+    /// The newest event that the prompt covers.
     pub through: Seq,
     /// Time limit, counted from the start.
     pub limit: Millis,
 }
 
-/// What a person answered to a permission.
+/// A person's answer to a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionAnswer {
-    /// The id of its option.
+    /// The id of the chosen option.
     pub option: String,
-    /// Words of their own, where that option takes them.
+    /// The person's own words, if that option takes them.
     pub text: Option<String>,
 }
 
-/// What a runtime knows about a turn.
+/// The state of a turn in its runtime.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Probe {
-    /// Never heard of it.
+    /// The runtime does not know the turn.
     Unknown,
-    /// It has not begun, and will.
+    /// The turn has not begun yet, and will.
     Waiting,
-    /// It works on the turn.
+    /// The turn is running.
     Running,
-    /// It has answered, in these words.
+    /// The turn has ended with this answer.
     Done(String),
-    /// It was begun and can no longer be followed.
+    /// The turn was begun and can no longer be followed.
     Lost,
 }
 
-/// What a runtime reports about a turn.
+/// A report of a runtime about a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
-    /// It accepted the turn.
+    /// The runtime has accepted the turn.
     Started {
-        /// The newest event that its prompt covers: [`Job::through`] of the job it took.
+        /// The newest event that its prompt covers: [`Job::through`] of the job that it took.
         through: Seq,
     },
     /// A piece of the answer, in order.
     Delta(String),
-    /// A word about what it is doing, for people.
+    /// A short text about the present activity, for people.
     Progress(String),
-    /// What it has used so far, for the case that it is stopped.
+    /// The usage so far, in case the turn is stopped.
     Used(Usage),
-    /// A piece of what its model thought and did not say, in order.
+    /// A piece of the model's thoughts, in order. Thoughts are not part of the answer.
     Thought(String),
-    /// All that a program has printed so far. It is kept if the turn ends without an answer.
+    /// All output of a program so far. It is kept if the turn ends without an answer.
     Printed(String),
-    /// Its model said nothing: the text that it will finish with consists of thoughts.
+    /// The model gave only thoughts, and they will be the text of [`Report::Finished`].
     OnlyThought,
-    /// The way in which its model ended the answer. Comes before [`Report::Finished`].
+    /// The way in which the model ended the answer. Comes before [`Report::Finished`].
     Ended(Ending),
-    /// It summed up what no longer fits into its memory, for the turns to come.
+    /// A summary of messages that no longer fit into the agent's memory, for later turns.
     Summarised {
-        /// What took effect up to and with this.
+        /// The last event that the summary covers.
         through: Seq,
-        /// The words of the summary.
+        /// The text of the summary.
         text: String,
         /// Time, tokens and money that the summary used.
         usage: Usage,
     },
-    /// It waits for a person's permission.
+    /// The turn waits for a person's permission.
     Permission {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// The exact action, and the answers that a person can choose from.
         question: Box<Question>,
-        /// How long a person has.
+        /// Time limit for an answer.
         within: Millis,
     },
-    /// What was asked is not asked any more, or something else is.
+    /// A request for permission that is no longer open, or was replaced by another.
     Withdrawn {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Why nobody is asked any more.
+        /// The reason for the withdrawal.
         because: WithdrawalReason,
     },
-    /// The turn is over, one way or the other.
+    /// The end of the turn, successful or not.
     Finished {
-        /// The text, or what went wrong.
+        /// The text, or the fault.
         result: Result<String, Fault>,
         /// Time, tokens and money that the turn used.
         usage: Usage,
@@ -124,7 +124,7 @@ pub enum Report {
 }
 
 impl Report {
-    /// True if it asks for no decision, and only tells what a running turn has brought by now.
+    /// True if the report needs no decision, and only shows the progress of a running turn.
     pub fn is_by_the_way(&self) -> bool {
         match self {
             Report::Delta(_)
@@ -143,94 +143,103 @@ impl Report {
     }
 }
 
-/// The most that a call may cost, as far as it is known before the call.
+/// The maximum cost of a call, as known before the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallCost {
-    /// It costs nothing.
+    /// The call is free.
     Nothing,
-    /// It costs no more than this.
+    /// The call costs at most this amount.
     AtMost {
         /// Millionths of the currency.
         micros: u64,
     },
-    /// Its price is not known, or nothing limits its length.
+    /// The price of the call is unknown, or its length is not limited.
     Unknown,
 }
 
-/// Takes a runtime's reports to the conversation. Cheap to clone; never blocks; ordered.
+/// Sends a runtime's reports to the conversation. Cheap to clone; never blocks; keeps the order.
 #[async_trait]
 pub trait Reporter: Send + Sync + 'static {
-    /// Reports about the turn this reporter was made for.
+    /// Reports about the turn for which this reporter was made.
     fn report(&self, report: Report);
 
-    /// Reserves what the turn may cost, before it begins, and waits if money may come back. Returns
-    /// the most that it may cost, in millionths of the currency, if a budget limits it.
+    /// Reserves the maximum cost of the turn before it begins. Waits if other calls may leave
+    /// enough money. Returns the maximum cost in millionths of the currency, if a budget limits it.
     ///
     /// # Errors
-    /// `over_budget` if nothing is left.
+    /// `over_budget` if the budget is spent.
     async fn reserve(&self, _cost: CallCost) -> Result<Option<u64>, Fault> {
         Ok(None)
     }
 
-    /// Returns what [`Reporter::reserve`] has returned.
+    /// Returns the result of [`Reporter::reserve`], once it has one.
     fn allowance(&self) -> Option<u64> {
         None
     }
 }
 
-/// Messages that a job carries, where its agent says nothing else.
+/// Default number of messages in a job.
 pub const WINDOW_LEN: usize = 25;
 
-/// Something that can take turns. One for each entry of the registry.
+/// An agent, which takes turns. One for each entry of the registry.
 ///
-/// `ensure` is asked again after every doubt: asking twice for the same key must do the work once.
+/// `ensure` is called again whenever a turn may not be running. Two calls with the same key must do
+/// the work once.
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
-    /// How it runs, as a word for people.
+    /// Returns the kind of runtime, as a word for people.
     fn runtime(&self) -> Runtime;
-    /// What its participants can. Where nothing is said, they are asked, answer at once and
-    /// remember nothing.
+    /// Returns the abilities of its participants. By default they are asked, answer at once and
+    /// have no memory.
     fn abilities(&self) -> Abilities {
         Abilities::PLAIN
     }
-    /// What to do when a restart lost a running turn.
+    /// Returns the handling of a running turn that a restart lost.
     fn on_lost(&self) -> OnLost {
         OnLost::Rerun
     }
-    /// Whether a turn that waits for it is briefed again when it gets another cause. It then takes
-    /// the newest job for a key.
+    /// True if a waiting turn gets a new job when another cause is added to it. The agent then
+    /// takes the newest job for a key.
     fn waits(&self) -> bool {
         false
     }
-    /// Bytes of what was said that its prompts have room for, where it has no memory of its own.
+    /// Returns the bytes of transcript for which its prompts have room, if it has no memory of its
+    /// own.
     fn room(&self) -> usize {
         TRANSCRIPT_BYTES
     }
-    /// How many of the newest messages a job of it carries.
+    /// Returns the number of newest messages in its jobs.
     fn window(&self) -> usize {
         WINDOW_LEN
     }
-    /// Its own time limit for a turn.
+    /// Returns its own time limit for a turn.
     fn timeout(&self) -> Option<Millis> {
         None
     }
-    /// How many programs may run at once, together with those of all others. Only for agents that
-    /// start one for each turn.
+    /// Shares the slots for programs with all other agents. Only for agents that start a program
+    /// for each turn.
     fn share(&self, _places: &std::sync::Arc<ProgramSlots>) {}
     /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or
     /// later.
     fn ensure(&self, job: Job, reporter: std::sync::Arc<dyn Reporter>);
-    /// The start is in the log: what must not happen twice may happen now. Its prompt may be a
-    /// delivery, which is known by its id to the process that inserted it.
+    /// Tells the agent that the start is in the log, so effects that must not happen twice may
+    /// happen now. If the prompt is a delivery, `delivery` is its id, which only the process that
+    /// inserted it knows.
     fn begun(&self, _key: &TurnKey, _delivery: Option<u64>) {}
-    /// What it knows about a turn.
+    /// Returns the state of a turn.
     async fn probe(&self, key: &TurnKey) -> Probe;
-    /// Ends a turn. Nothing more need be reported about it.
+    /// Cancels a turn. The runtime need not report its end.
     fn cancel(&self, key: &TurnKey);
-    /// The time of a turn that runs is over. What works for this turn alone is ended.
+    /// Ends a running turn whose time limit has passed, with all work that is only for this turn.
     fn lapsed(&self, key: &TurnKey) {
         self.cancel(key);
     }
-    /// Hands over a person's answer to a permission, or nothing when nobody answered in time.
-    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&PermissionAnswer>) {}
+    /// Takes a person's answer to a permission; `None` if there was no answer in time.
+    fn permit(
+        &self,
+        _key: &TurnKey,
+        _permission: &PermissionId,
+        _given: Option<&PermissionAnswer>,
+    ) {
+    }
 }

@@ -1,22 +1,21 @@
-//! Time while this process ran: what a stopped process, a frozen container or a paused computer
-//! missed is nobody's fault, and no limit of a turn counts it.
-//! (Section "Append first, then tell" of ARCHITECTURE.md: open deadlines move by the time that was
-//! lost.)
+//! Time that excludes pauses of this process. When the process was stopped, its container frozen or
+//! the computer asleep, that time does not count against the limits of turns. (Section "Append
+//! first, then tell" of ARCHITECTURE.md: open deadlines move by the time that was lost.)
 //!
-//! The clocks of the system go on meanwhile. So whoever waits wakes every second: where that took
-//! much longer, the process stood still, and the surplus is not counted.
+//! The clocks of the system run during a pause. So a waiting task wakes every second. If that took
+//! much longer, the process was paused, and the surplus is not counted.
 
 use std::time::Duration;
 
 use moothall_kernel::time::Millis;
 use tokio::time::Instant;
 
-/// How often whoever waits looks up.
+/// Interval at which a waiting task wakes.
 const BEAT: Duration = Duration::from_secs(1);
-/// What counts of one beat at most: a busy processor may let it wait for a while.
+/// Maximum time that is counted for one beat: a busy processor may delay it for a while.
 const BEAT_MAX: Duration = Duration::from_secs(2);
 
-/// A steady clock that stands while the process does.
+/// A steady clock that stops while the process is paused.
 #[derive(Debug)]
 pub(crate) struct SteadyClock {
     looked: Instant,
@@ -28,7 +27,7 @@ impl SteadyClock {
         Self { looked: now, counted: Duration::ZERO }
     }
 
-    /// The time now. Where somebody `beats`, what went beyond a beat since the last look is not
+    /// Returns the time now. If the caller `beats`, time beyond one beat since the last look is not
     /// counted.
     pub(crate) fn read(&mut self, now: Instant, beats: bool) -> Millis {
         let gone = now.saturating_duration_since(self.looked);
@@ -37,23 +36,23 @@ impl SteadyClock {
         Millis(u64::try_from(self.counted.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// When a time of this clock comes, if nothing stands still until then.
+    /// Converts a time of this clock, assuming that the process is not paused until then.
     pub(crate) fn when(&self, time: Millis) -> Instant {
         self.looked + Duration::from_millis(time.0).saturating_sub(self.counted)
     }
 
-    /// When to look up next.
+    /// Returns the time of the next beat.
     pub(crate) fn beat(&self) -> Instant {
         self.looked + BEAT
     }
 
-    /// Whether something stood still since the last look.
+    /// True if the process was paused since the last look.
     pub(crate) fn stood(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.looked) > BEAT_MAX
     }
 }
 
-/// Waits for something as long as this process runs so long, and gives nothing when that is over.
+/// Waits for a future for at most `limit` of unpaused time; `None` after that.
 pub async fn within<T>(limit: Duration, wanted: impl Future<Output = T>) -> Option<T> {
     let mut wanted = std::pin::pin!(wanted);
     let mut left = limit;
@@ -62,7 +61,7 @@ pub async fn within<T>(limit: Duration, wanted: impl Future<Output = T>) -> Opti
         if let Ok(came) = tokio::time::timeout(piece, &mut wanted).await {
             return Some(came);
         }
-        // Of a piece that took much longer nothing is counted: what came meanwhile has to be seen
+        // A piece that took much longer is not counted: what arrived during the pause is looked at
         // first.
         if begun.elapsed() <= piece + BEAT_MAX {
             left -= piece;

@@ -1,4 +1,4 @@
-//! How many programs run at once. What is more waits its turn, first come, first served.
+//! Limits the number of programs that run at once. Others wait in order of arrival.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::runtime::turn::TurnKey;
 
-/// How many programs may run at once, and the turns that wait for one of these places.
+/// The slots for running programs, and the turns that wait for one.
 #[derive(Debug)]
 pub struct ProgramSlots {
     number: Mutex<Number>,
@@ -16,15 +16,15 @@ pub struct ProgramSlots {
     waiting: Mutex<BTreeSet<(StreamId, TurnNo)>>,
 }
 
-/// How many places there are.
+/// The number of slots.
 #[derive(Debug)]
 struct Number {
     most: usize,
-    /// Places that are to be taken away, and somebody is in them.
+    /// Occupied slots to remove when they are left.
     surplus: usize,
 }
 
-/// A program's place, until it is dropped.
+/// A program's slot, until it is dropped.
 #[derive(Debug)]
 pub struct ProgramSlot {
     permit: Option<OwnedSemaphorePermit>,
@@ -32,7 +32,7 @@ pub struct ProgramSlot {
 }
 
 impl Drop for ProgramSlot {
-    /// A place of which there is one too many goes with whoever was in it.
+    /// Removes the slot instead of freeing it, if there are too many.
     fn drop(&mut self) {
         let mut number = self.places.number();
         if number.surplus > 0 {
@@ -42,22 +42,22 @@ impl Drop for ProgramSlot {
     }
 }
 
-/// Somebody who waits for a place.
+/// A turn that waits for a slot.
 pub(crate) struct SlotWaiter {
     places: Arc<ProgramSlots>,
     turn: (StreamId, TurnNo),
 }
 
 impl ProgramSlots {
-    /// So many places; at least one.
+    /// Makes this number of slots, at least one.
     pub fn new(most: usize) -> Arc<Self> {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
         let number = Mutex::new(Number { most, surplus: 0 });
         Arc::new(Self { number, free: Arc::new(Semaphore::new(most)), waiting: Mutex::default() })
     }
 
-    /// So many places from now on; at least one. Programs that run go on, and where there are too
-    /// many, the next to end make no room.
+    /// Changes the number of slots, to at least one. Running programs are not stopped: if there are
+    /// too many, the next ones to end free no slot.
     pub fn resize(&self, most: usize) {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
         let mut number = self.number();
@@ -83,31 +83,31 @@ impl ProgramSlots {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place that is free now, if nobody waits for it.
+    /// Returns a slot if one is free and no turn waits for it.
     pub(crate) fn free_one(self: &Arc<Self>) -> Option<ProgramSlot> {
         self.free.clone().try_acquire_owned().ok().map(|permit| self.place(permit))
     }
 
-    /// Notes that this turn waits for a place, until what is returned is dropped.
+    /// Notes that this turn waits for a slot, until the result is dropped.
     pub(crate) fn wait(self: &Arc<Self>, key: &TurnKey) -> SlotWaiter {
         let turn = (key.stream.clone(), key.turn);
         self.waiting().insert(turn.clone());
         SlotWaiter { places: self.clone(), turn }
     }
 
-    /// Whether this turn waits for a place.
+    /// True if this turn waits for a slot.
     pub fn is_waiting(&self, stream: &StreamId, turn: TurnNo) -> bool {
         self.waiting().contains(&(stream.clone(), turn))
     }
 
-    /// What people are told about a turn that waits for a place.
+    /// Returns the text for people about a turn that waits for a slot.
     pub fn why(&self) -> String {
         let most = self.number().most;
         let programs = if most == 1 { "1 program runs" } else { &format!("{most} programs run") };
         format!("waits for a free place: {programs}")
     }
 
-    /// Programs that have a place, and turns that wait for one.
+    /// Returns the number of programs with a slot, and of turns that wait for one.
     pub fn counts(&self) -> (usize, usize) {
         let number = self.number();
         (
@@ -118,7 +118,7 @@ impl ProgramSlots {
 }
 
 impl SlotWaiter {
-    /// The place, when it is this one's time. Nothing only when there are no places any more.
+    /// Waits for a slot. `None` only if the semaphore was closed.
     pub(crate) async fn place(&self) -> Option<ProgramSlot> {
         self.places.free.clone().acquire_owned().await.ok().map(|permit| self.places.place(permit))
     }

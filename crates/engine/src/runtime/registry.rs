@@ -1,4 +1,4 @@
-//! The operator's registry: which agents exist and how they run.
+//! The registry of agents that the operator has configured, and how they run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,22 +13,22 @@ use crate::runtime::places::ProgramSlots;
 /// An entry of the registry.
 #[derive(Clone)]
 pub struct AgentSpec {
-    /// Its name: what an invite's `client` says.
+    /// The name of the client, as in an invite.
     pub client: String,
     /// One sentence for people.
     pub summary: String,
-    /// What an invite of it starts from.
+    /// The default profile of an invite.
     pub profile: Profile,
-    /// Where it comes from: `built-in`, `configured` or `discovered`.
+    /// The origin of the entry: `built-in`, `configured` or `discovered`.
     pub origin: &'static str,
-    /// The user of this computer that its programs run as, where it is not the server's own.
+    /// The user of this computer that its programs run as, if it is not the server's own.
     pub run_as: Option<String>,
     /// The implementation that its turns are given to.
     pub agent: Arc<dyn Agent>,
 }
 
 impl AgentSpec {
-    /// The facts that the kernel records about its participants.
+    /// Returns the facts that the kernel records about its participants.
     pub fn facts(&self) -> AgentFacts {
         AgentFacts {
             runtime: self.agent.runtime(),
@@ -48,23 +48,23 @@ pub struct Registry {
     places: Option<Arc<ProgramSlots>>,
 }
 
-/// What a stream's host has to know of whatever runs a turn.
+/// The part of an agent that a stream's host has to know in order to run its turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunnerFacts {
-    /// A turn that waits for it is briefed again when it gets another cause.
+    /// True if a waiting turn gets a new job when another cause is added to it.
     pub waits: bool,
-    /// What to do when a restart lost a running turn.
+    /// Handling of a running turn that a restart lost.
     pub on_lost: OnLost,
-    /// Bytes of what was said that its prompts have room for.
+    /// Bytes of transcript for which its prompts have room.
     pub room: usize,
-    /// How many of the newest messages its jobs carry.
+    /// Number of newest messages in its jobs.
     pub window: usize,
-    /// Its turns go on when this process ends, and are taken up again by the next one.
+    /// True if its turns outlive this process, and are taken up by the next one.
     pub outlives: bool,
 }
 
 impl RunnerFacts {
-    /// That of whoever lives in a session.
+    /// The hand of an agent in a session.
     pub const RESIDENT: RunnerFacts = RunnerFacts {
         waits: true,
         on_lost: OnLost::Fail,
@@ -74,11 +74,11 @@ impl RunnerFacts {
     };
 }
 
-/// The agents as facts, without what runs them.
+/// The agents as facts, without their implementations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roster(BTreeMap<String, RegisteredFacts>);
 
-/// What is known of an agent without what runs it.
+/// The facts of one agent.
 #[derive(Clone, Debug, PartialEq)]
 struct RegisteredFacts {
     facts: AgentFacts,
@@ -88,19 +88,21 @@ struct RegisteredFacts {
 }
 
 impl Roster {
-    /// Notes a client: what the kernel may know about it, and whether turns that wait for it are
-    /// briefed again.
+    /// Notes a client: its facts for the kernel, and whether its waiting turns get a new job.
     pub fn insert(&mut self, client: String, facts: AgentFacts, waits: bool) {
-        self.0.insert(client, RegisteredFacts { facts, waits, room: TRANSCRIPT_BYTES, window: WINDOW_LEN });
+        self.0.insert(
+            client,
+            RegisteredFacts { facts, waits, room: TRANSCRIPT_BYTES, window: WINDOW_LEN },
+        );
     }
 
-    /// What the kernel may know about a client; an unknown one is external. (Rulings 4 and 5.)
+    /// Returns the facts of a client for the kernel; an unknown one is external. (Rulings 4 and 5.)
     pub fn facts(&self, client: &str) -> AgentFacts {
         self.0.get(client).map_or_else(AgentFacts::external, |listed| listed.facts.clone())
     }
 
-    /// What runs a participant here; nothing when it runs elsewhere and comes by itself.
-    /// (Ruling 5.)
+    /// Returns the hand that runs a participant here; `None` for a remote client, which comes for
+    /// its turns. (Ruling 5.)
     pub fn hand(&self, participant: &Participant) -> Option<RunnerFacts> {
         if participant.facts.abilities.lives_in_session {
             return Some(RunnerFacts::RESIDENT);
@@ -118,49 +120,49 @@ impl Roster {
 }
 
 impl Registry {
-    /// Lets only so many programs run at once, of all entries together, those that come later too.
+    /// Limits the programs that run at once, for present and later entries together.
     pub fn share(&mut self, places: Arc<ProgramSlots>) {
         self.specs.values().for_each(|spec| spec.agent.share(&places));
         self.places = Some(places);
     }
 
-    /// The places that programs share, where their number has an end.
+    /// Returns the slots that programs share, if their number is limited.
     pub fn places(&self) -> Option<&Arc<ProgramSlots>> {
         self.places.as_ref()
     }
 
-    /// Adds an entry; one of the same name is replaced.
+    /// Adds an entry, in place of one with the same name.
     pub fn insert(&mut self, spec: AgentSpec) {
         self.places.iter().for_each(|places| spec.agent.share(places));
         self.specs.insert(spec.client.clone(), spec);
     }
 
-    /// Keeps a name for whoever connects by it from elsewhere: nothing runs here under it.
+    /// Reserves a name for a remote client; no agent here runs under it.
     pub fn keep_name(&mut self, client: String) {
         self.elsewhere.insert(client);
     }
 
-    /// The names that are kept, in their order.
+    /// Returns the reserved names, in order.
     pub fn kept_names(&self) -> impl Iterator<Item = &str> {
         self.elsewhere.iter().map(String::as_str)
     }
 
-    /// The agent of this name, unless none is registered under it.
+    /// Returns the agent with this name, if one is registered.
     pub fn get(&self, client: &str) -> Option<&AgentSpec> {
         self.specs.get(client)
     }
 
-    /// All entries, by name.
+    /// Returns all entries, by name.
     pub fn iter(&self) -> impl Iterator<Item = &AgentSpec> {
         self.specs.values()
     }
 
-    /// What the kernel may know about a client; an unknown one is external. (Rulings 4 and 5.)
+    /// Returns the facts of a client for the kernel; an unknown one is external. (Rulings 4 and 5.)
     pub fn facts(&self, client: &str) -> AgentFacts {
         self.get(client).map_or_else(AgentFacts::external, AgentSpec::facts)
     }
 
-    /// All of them, as facts.
+    /// Returns the facts of all agents.
     pub fn roster(&self) -> Roster {
         let listed = |spec: &AgentSpec| RegisteredFacts {
             facts: spec.facts(),
@@ -172,16 +174,16 @@ impl Registry {
     }
 }
 
-/// What the operator says now: it can be replaced while conversations go on.
+/// The present configuration, which can be replaced while conversations run.
 pub(crate) struct LiveRegistry(RwLock<RegistryState>);
 
-/// What is said at one time.
+/// The configuration at one time.
 struct RegistryState {
     agents: Agents,
     defaults: Arc<Policy>,
 }
 
-/// The agents at one time, and the same as facts.
+/// The agents at one time, and their facts.
 #[derive(Clone)]
 pub(crate) struct Agents {
     pub(crate) registry: Arc<Registry>,
@@ -204,20 +206,21 @@ impl LiveRegistry {
     }
 
     pub(crate) fn replace(&self, registry: Registry, defaults: Policy) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = RegistryState::new(registry, defaults);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) =
+            RegistryState::new(registry, defaults);
     }
 
-    /// The agents alone, as the operator said last.
+    /// Returns the present registry.
     pub(crate) fn registry(&self) -> Arc<Registry> {
         self.agents().registry
     }
 
-    /// The agents, and the same as facts.
+    /// Returns the present agents and their facts.
     pub(crate) fn agents(&self) -> Agents {
         self.0.read().unwrap_or_else(PoisonError::into_inner).agents.clone()
     }
 
-    /// Settings of conversations that do not say otherwise.
+    /// Returns the default settings of conversations.
     pub(crate) fn defaults(&self) -> Arc<Policy> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).defaults.clone()
     }

@@ -1,5 +1,5 @@
-//! For runtimes that do a turn's work in one future: asked twice they work once, cancelled they
-//! stop.
+//! Adapter for runtimes that do a turn's work in one future: repeated calls work once, and a cancel
+//! stops the work.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,47 +18,53 @@ use moothall_kernel::time::Millis;
 use tokio::task::AbortHandle;
 
 use crate::runtime::agent::{
-    Agent, CallCost, PermissionAnswer, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN,
+    Agent, CallCost, Job, PermissionAnswer, Probe, Report, Reporter, TurnKey, WINDOW_LEN,
 };
 use crate::runtime::places::{ProgramSlot, ProgramSlots};
 
-/// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive
-/// it belongs into drop guards.
+/// A turn's work as a future. It is dropped when the turn is cancelled, so drop guards have to
+/// release whatever must not outlive it.
 #[async_trait]
 pub trait Work: Send + Sync + 'static {
-    /// Does the work. `Started` and `Finished` are reported around it; deltas, progress and
-    /// permissions go to `out`.
+    /// Does the work. The caller reports `Started` and `Finished`; deltas, progress and permissions
+    /// go to `out`.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage);
-    /// How it runs, as a word for people.
+    /// Returns the kind of runtime, as a word for people.
     fn runtime(&self) -> Runtime;
-    /// What its participants can. Where nothing is said, they are asked, answer at once and
-    /// remember nothing.
+    /// Returns the abilities of its participants. By default they are asked, answer at once and
+    /// have no memory.
     fn abilities(&self) -> Abilities {
         Abilities::PLAIN
     }
-    /// What to do when a restart lost a running turn.
+    /// Returns the handling of a running turn that a restart lost.
     fn on_lost(&self) -> OnLost {
         OnLost::Rerun
     }
-    /// Bytes of what was said that its prompts have room for.
+    /// Returns the bytes of transcript for which its prompts have room.
     fn room(&self) -> usize {
         TRANSCRIPT_BYTES
     }
-    /// How many of the newest messages a job of it carries.
+    /// Returns the number of newest messages in its jobs.
     fn window(&self) -> usize {
         WINDOW_LEN
     }
-    /// Its own time limit for a turn.
+    /// Returns its own time limit for a turn.
     fn timeout(&self) -> Option<Millis> {
         None
     }
-    /// Returns the most that a turn may cost. That is reserved before it begins.
+    /// Returns the maximum cost of a turn, which is reserved before it begins.
     fn call_cost(&self) -> CallCost {
         CallCost::Nothing
     }
-    /// Hands over a person's answer to a permission.
-    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&PermissionAnswer>) {}
-    /// Whether it starts a program, of which only so many run at once.
+    /// Takes a person's answer to a permission.
+    fn permit(
+        &self,
+        _key: &TurnKey,
+        _permission: &PermissionId,
+        _given: Option<&PermissionAnswer>,
+    ) {
+    }
+    /// True if it starts a program, whose number is limited.
     fn needs_a_place(&self) -> bool {
         false
     }
@@ -66,7 +72,7 @@ pub trait Work: Send + Sync + 'static {
 
 /// An [`Agent`] that does each turn's [`Work`] once.
 ///
-/// Work that never waits is over when `ensure` returns, without a task of its own. Dropping this
+/// Work that never waits is done when `ensure` returns, without a task of its own. Dropping this
 /// ends all work.
 pub struct RunOnce<W: Work> {
     work: Arc<W>,
@@ -78,15 +84,15 @@ pub struct RunOnce<W: Work> {
 #[derive(Default)]
 struct ActiveTasks(Mutex<HashMap<TurnKey, ActiveRun>>);
 
-/// One run of a turn, with the way to stop it once it waits for something.
+/// One run of a turn, with the handle to abort it once it waits.
 struct ActiveRun {
     run: Arc<()>,
     abort: Option<AbortHandle>,
-    /// What it will do once there is a place for it: the newest of what it was given.
+    /// The newest job and reporter, while the turn waits for a program slot.
     waits_with: Option<Assignment>,
 }
 
-/// What a turn is to do, and who hears of it.
+/// A turn's job, and the receiver of its reports.
 type Assignment = (Job, Arc<dyn Reporter>);
 
 impl ActiveTasks {
@@ -94,14 +100,14 @@ impl ActiveTasks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a turn that waits for a place something newer to do. Whether it waits.
+    /// Replaces the job of a turn that waits for a program slot. True if the turn waits.
     fn renew(&self, job: &Job, reporter: &Arc<dyn Reporter>) -> bool {
         let mut going = self.lock();
         let waits = going.get_mut(&job.key).and_then(|slot| slot.waits_with.as_mut());
         waits.map(|assignment| *assignment = (job.clone(), reporter.clone())).is_some()
     }
 
-    /// Notes what a turn will do once there is a place for it.
+    /// Notes the job of a turn that waits for a program slot.
     fn wait_with(&self, listed: &ActiveEntry, assignment: Assignment) {
         if let Some(slot) =
             self.lock().get_mut(&listed.key).filter(|slot| Arc::ptr_eq(&slot.run, &listed.run))
@@ -110,7 +116,7 @@ impl ActiveTasks {
         }
     }
 
-    /// Takes out what a turn waited with; nothing where another run has its entry now.
+    /// Takes the job of a turn that waited; `None` if another run has replaced its entry.
     fn assign(&self, listed: &ActiveEntry) -> Option<Assignment> {
         self.lock()
             .get_mut(&listed.key)
@@ -119,7 +125,7 @@ impl ActiveTasks {
             .take()
     }
 
-    /// Enters a turn, unless it runs already.
+    /// Adds a turn, unless it runs already.
     fn enter(self: &Arc<Self>, key: &TurnKey) -> Option<ActiveEntry> {
         match self.lock().entry(key.clone()) {
             Entry::Occupied(_) => None,
@@ -134,7 +140,7 @@ impl ActiveTasks {
     }
 }
 
-/// Forgets a turn however its future ends: by its result, by a panic or by being dropped.
+/// Removes a turn when its future ends: by its result, by a panic or by being dropped.
 struct ActiveEntry {
     going: Arc<ActiveTasks>,
     key: TurnKey,
@@ -144,7 +150,7 @@ struct ActiveEntry {
 impl Drop for ActiveEntry {
     fn drop(&mut self) {
         let mut going = self.going.lock();
-        // A cancelled run may end after the same turn was begun anew.
+        // A cancelled run may end after the same turn was started again.
         if going.get(&self.key).is_some_and(|slot| Arc::ptr_eq(&slot.run, &self.run)) {
             going.remove(&self.key);
         }
@@ -175,12 +181,12 @@ impl Drop for Ending {
 }
 
 impl<W: Work> RunOnce<W> {
-    /// An agent that does this work.
+    /// Makes an agent that does this work.
     pub fn new(work: W) -> Self {
         Self { work: Arc::new(work), going: Arc::default(), places: OnceLock::new() }
     }
 
-    /// The work that it was made with.
+    /// Returns the work with which the agent was made.
     pub fn work(&self) -> &W {
         &self.work
     }
@@ -212,8 +218,8 @@ impl<W: Work> RunOnce<W> {
     }
 }
 
-/// Waits for a place where one is needed, and says so. Meanwhile what is to be done may be renewed.
-/// Nothing when nobody wants it any more.
+/// Waits for a program slot if the work needs one, and reports the wait. The job may be replaced
+/// meanwhile. `None` if the turn was cancelled.
 async fn seated(
     places: Option<Arc<ProgramSlots>>,
     listed: &ActiveEntry,
@@ -271,8 +277,7 @@ impl<W: Work> Agent for RunOnce<W> {
         let Some(listed) = self.going.enter(&key) else { return };
         let run = listed.run.clone();
         let mut future = self.future(job, reporter, listed);
-        // A panic was already reported by `Ending`, and must not take the conversation down with
-        // it.
+        // `Ending` has reported a panic already. It must not end the conversation's task.
         let first = catch_unwind(AssertUnwindSafe(|| {
             future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
         }));
@@ -284,6 +289,7 @@ impl<W: Work> Agent for RunOnce<W> {
         let abort = tokio::spawn(future).abort_handle();
         match self.going.lock().get_mut(&key).filter(|slot| Arc::ptr_eq(&slot.run, &run)) {
             Some(slot) => slot.abort = Some(abort),
+            // The turn has ended or was cancelled since the first poll.
             None => abort.abort(),
         }
     }
@@ -293,7 +299,7 @@ impl<W: Work> Agent for RunOnce<W> {
     }
 
     fn share(&self, places: &Arc<ProgramSlots>) {
-        // Whoever came first has said how many there are.
+        // The first call sets the program slots; later calls are ignored.
         let _ = self.places.set(places.clone());
     }
 
@@ -330,7 +336,7 @@ mod tests {
     use moothall_kernel::time::Timestamp;
     use tokio::sync::Notify;
 
-    /// What the work of these tests does.
+    /// The behaviour of the work in these tests.
     enum Act {
         Answer,
         Wait,
@@ -391,7 +397,11 @@ mod tests {
             kind: TurnKind::Reply,
             may_pass: false,
             prompt: Prompt::default(),
-            trigger: RecordedEvent { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
+            trigger: RecordedEvent {
+                seq: Seq(1),
+                ts: Timestamp::default(),
+                event: Event::RoundClosed,
+            },
             window: Vec::new(),
             through: Seq(1),
             limit: Millis::from_secs(1),
@@ -471,7 +481,7 @@ mod tests {
         assert!(
             places.is_waiting(&"s".into(), TurnNo(3)) && !places.is_waiting(&"s".into(), TurnNo(1))
         );
-        // What it is to do is renewed while it waits.
+        // The job is replaced while the turn waits.
         agents[1].ensure(job_of(2, 9), notes[3].clone());
 
         agents[0].cancel(&job_of(1, 1).key);

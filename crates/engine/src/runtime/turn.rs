@@ -1,14 +1,14 @@
-//! What names a turn, everywhere outside its conversation.
+//! The key of a turn outside its conversation.
 
 use moothall_kernel::ids::{StreamId, TurnNo};
 
-/// A turn of some conversation, and which try of it.
+/// A turn of a conversation, and its attempt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TurnKey {
     /// The conversation that the turn belongs to.
     pub stream: StreamId,
     /// The number of the turn in its conversation.
     pub turn: TurnNo,
-    /// The try. A result of another attempt than the current one is kept, not shown.
+    /// The attempt. A result of any but the current attempt is kept in the trace and not shown.
     pub attempt: u32,
 }

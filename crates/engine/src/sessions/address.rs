@@ -1,4 +1,4 @@
-//! How an address names a session, and what is delivered to it.
+//! Addresses and delivery targets of sessions.
 
 use moothall_kernel::participant::{Address, Participant};
 
@@ -7,7 +7,7 @@ use crate::ports::{Session, SessionId};
 /// The address kind of a participant that is a session.
 pub const ADDRESS: &str = "session";
 
-/// Where a session is reached.
+/// Returns the address of a session.
 pub fn address_of(session: &Session) -> Address {
     Address {
         computer: session.computer.clone(),
@@ -16,28 +16,28 @@ pub fn address_of(session: &Session) -> Address {
     }
 }
 
-/// The session that an address names.
+/// Returns the session that an address names; `None` for an address of another kind.
 pub fn named_by(address: &Address) -> Option<SessionId> {
     (address.kind == ADDRESS).then(|| SessionId::new(&address.local_id))
 }
 
-/// The session that a participant is.
+/// Returns the session that a participant is; `None` for any other participant.
 pub fn session_of(participant: &Participant) -> Option<SessionId> {
     participant.address.as_ref().and_then(named_by)
 }
 
-/// Whether a participant is this session.
+/// True if the participant is this session.
 pub fn is_session(participant: &Participant, session: &SessionId) -> bool {
     session_of(participant).as_ref() == Some(session)
 }
 
-/// The delivery target of a session.
+/// Returns the delivery target of a session: `session:` and its id.
 pub fn target(session: &SessionId) -> String {
     format!("{ADDRESS}:{session}")
 }
 
-/// The delivery target of a participant that is a session: what it is prompted with is a row in the
-/// log.
+/// Returns the delivery target of a participant that is a session. Each of its prompts is a row in
+/// the log.
 pub fn target_of(participant: &Participant) -> Option<String> {
     session_of(participant).map(|session| target(&session))
 }

@@ -1,5 +1,5 @@
-//! A conversation that is begun together with those who take part in it, some of whom have to be
-//! started: all of them come, or nobody does.
+//! Beginning a conversation together with its members, some of which have to be started. Either all
+//! come or none.
 
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::gathering::GatheringPlan;
@@ -7,39 +7,39 @@ use moothall_kernel::policy::Policy;
 
 use super::{NewSession, Session, SessionId};
 
-/// A session that is to come.
+/// A session to bring into a conversation.
 pub enum SessionSource {
-    /// One that lives already.
+    /// A living session.
     Living(SessionId),
-    /// One that is started for it, and ended again where not all come.
+    /// A session that is started for the conversation. Ended again if not all members come.
     Started(NewSession),
 }
 
-/// A session that is to come, and as whom.
+/// A session to bring, with its invitation.
 pub struct JoiningSession {
-    /// Which session.
+    /// The session to bring.
     pub who: SessionSource,
-    /// The invitation of the session, once it is there.
+    /// A function that returns the invitation of the session, called once the session exists.
     pub invite: Box<dyn Fn(&Session) -> Invite + Send + Sync>,
 }
 
-/// A conversation that is begun for those who come.
+/// A conversation to begin together with its members.
 pub struct ConversationPlan {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Its rules.
+    /// The rules.
     pub policy: Policy,
-    /// Who begins it.
+    /// The participant who begins the conversation.
     pub by: Actor,
-    /// The sessions that come.
+    /// The sessions to bring.
     pub comers: Vec<JoiningSession>,
-    /// Everybody else who is invited in the same append.
+    /// The other participants to invite in the same append.
     pub others: Vec<Invite>,
-    /// Keys that it takes in the same append, each `namespace:key`. Nobody comes where one is
-    /// taken.
+    /// Keys to claim in the same append, each `namespace:key`. If one is taken, the conversation
+    /// does not begin.
     pub claims: Vec<String>,
     /// The gathering that begins in the same append, if one does.
     pub gathering: Option<GatheringPlan>,
-    /// True if programs that are started for the gathering go on after it.
+    /// True if the programs started for the gathering outlive it.
     pub keep: bool,
 }

@@ -1,4 +1,4 @@
-//! What is known of sessions and links, and what can be asked about them.
+//! Facts about sessions and links, and requests to them.
 
 use std::path::PathBuf;
 
@@ -11,80 +11,81 @@ use crate::access::reach::Reach;
 use crate::answers::HallError;
 use crate::ports::{Session, SessionId, Starter};
 
-/// What a session is doing now.
+/// The activity of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum Activity {
-    /// Its program draws its first screen.
+    /// The program draws its first screen.
     Starting,
-    /// It waits for work.
+    /// The session waits for work.
     Idle,
-    /// A person's draft is in its composer, so that nothing is typed.
+    /// The composer holds a person's draft, so nothing is typed.
     Drafting,
-    /// It works on a turn.
+    /// The session works on a turn.
     Busy,
-    /// It waits for a person's permission.
+    /// The program waits for a person's permission.
     Asking,
-    /// Its program is gone, and it takes no more turns.
+    /// The program has exited, and the session takes no more turns.
     Ended,
 }
 
-/// A session, and how it is now.
+/// A session and its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// What is kept about it.
+    /// The stored facts of the session.
     pub session: Session,
-    /// What it is doing.
+    /// The activity of the session.
     pub doing: Activity,
-    /// Turns that wait for it.
+    /// Number of turns that wait for the session.
     pub waiting: usize,
 }
 
-/// A session that runs again.
+/// A session whose program runs again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumedSession {
-    /// The session.
+    /// The session and its current state.
     pub status: Status,
-    /// True if its program goes on with what it remembers; otherwise it began anew.
+    /// True if the program resumed its own conversation; otherwise it began a new one.
     pub remembers: bool,
-    /// The links that carry its words again.
+    /// The links that carry the session's words again.
     pub links: Vec<StreamId>,
-    /// Arguments of its first run that were left out, since they were a prompt or may have been
+    /// Arguments of the first run that were left out, because they were a prompt or may have been
     /// one.
     pub left_out: Vec<String>,
 }
 
-/// A session to be started.
+/// A session to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSession {
-    /// The client of the registry that is to run.
+    /// The client of the registry that runs.
     pub client: String,
-    /// The folder it shall work in; the program's own when it is empty.
+    /// The working folder; the program's default if empty.
     pub cwd: PathBuf,
-    /// More arguments for it.
+    /// Additional arguments of the program.
     pub args: Vec<String>,
-    /// What it shall be called; made from the client's name where unset.
+    /// The name of the session; made from the client's name if unset.
     pub name: Option<String>,
-    /// The caller, as the surface proved it or as the client said.
+    /// The caller, under the name that the surface proved or the client gave.
     pub by: Actor,
-    /// The session whose program asks, where it is one.
+    /// The session whose program asks, if the caller is one.
     pub session: Option<SessionId>,
-    /// Its seat, if it is started for a gathering.
+    /// The seat in a gathering, if the session is started for one.
     pub seat: Option<GatheringSeat>,
 }
 
 /// The seat in a gathering for which a program is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatheringSeat {
-    /// The name of the seat. The session has it, with the first number that is free.
+    /// The name of the seat. The session gets this name, with the first number that is free.
     pub name: String,
-    /// The gathering, once it has begun, if the program ends with it.
+    /// The gathering with which the program ends, once the gathering has begun; `None` if the
+    /// program outlives it.
     pub until: Option<StreamId>,
 }
 
 impl NewSession {
-    /// Who has it started.
+    /// Returns the person, agent or session that starts this one.
     pub fn starter(&self) -> Starter {
         match &self.session {
             Some(session) => Starter::Session(session.clone()),
@@ -94,224 +95,224 @@ impl NewSession {
     }
 }
 
-/// A program that runs already, to become a session.
+/// A running program that becomes a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewObserved {
-    /// The terminal it runs in, and which program it is.
+    /// The terminal and the program in it.
     pub adopt: AdoptRequest,
-    /// What it shall be called; made from the client's name where unset.
+    /// The name of the session; made from the client's name if unset.
     pub name: Option<String>,
-    /// The caller, as the surface proved it or as the client said.
+    /// The caller, under the name that the surface proved or the client gave.
     pub by: Actor,
 }
 
-/// What is said to a program when it runs.
+/// The first words to a program, sent once it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FirstWords {
-    /// The words, if there are any.
+    /// The text, if any.
     pub text: Option<String>,
-    /// They begin a link of the two.
+    /// True if the words begin a link of the two.
     pub direct: bool,
 }
 
-/// What the operator grants to a client beyond what every session may.
+/// Rights that the operator grants to a client, beyond those of every session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientRights {
-    /// Its sessions reach all conversations, and all sessions.
+    /// True if the client's sessions reach all conversations and all sessions.
     pub reaches_all: bool,
-    /// Agents may start it without asking a person, without arguments, in the folders that the
-    /// operator lists.
+    /// True if agents may start the client without asking a person: without arguments, in the
+    /// folders that the operator lists.
     pub startable_by_agents: bool,
 }
 
-/// Who asks for something: a person, or the program of a session.
+/// The party that asks for something: a participant at a surface, or the program of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asker {
-    /// Somebody at a surface.
+    /// A participant at a surface.
     Actor(Actor),
-    /// A session, known by the secret of its environment.
+    /// A session, identified by the secret of its environment.
     Session(SessionId),
 }
 
 /// A message to a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// A participant at a surface, or a session.
+    /// The sender.
     pub from: Asker,
-    /// The session that is to be told.
+    /// The session that receives the message.
     pub to: SessionId,
-    /// The words; may be empty when a link is only to be closed.
+    /// The text; may be empty if a link is only closed.
     pub text: String,
-    /// Talk over a link of the two: what either says at the end of a turn reaches the other.
+    /// True to talk over a link of the two: what either says at the end of a turn reaches the
+    /// other.
     pub direct: bool,
-    /// End the link of the two instead, after the words, if there are any.
+    /// True to close the link of the two instead, after the text, if any.
     pub close_link: bool,
 }
 
-/// What became of a link.
+/// The effect of a request on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum LinkState {
-    /// There was none between them, and it was made.
+    /// A new link was made.
     Created,
-    /// There was one between just these members.
+    /// The link between exactly these members existed already.
     Reused,
-    /// It was there, and carries no more words.
+    /// The link was closed.
     Closed,
     /// No link was made or closed: none was asked for, or there was none to close.
     None,
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendResult {
-    /// Where it was said.
+    /// The conversation in which the message was said.
     pub stream: StreamId,
-    /// The event, when something was said.
+    /// The position of the message, if there was text.
     pub seq: Option<Seq>,
-    /// The link, when there is one.
+    /// The link, if there is one.
     pub link: Option<StreamId>,
-    /// What became of the link.
+    /// The effect on the link.
     pub state: LinkState,
-    /// The sessions it goes to.
+    /// The sessions that the message goes to.
     pub delivered_to: Vec<SessionId>,
-    /// `held` or `stopped`, if a guard or a Stop holds it back.
+    /// `held` or `stopped`, if a guard or a Stop holds the message back.
     pub held: Option<&'static str>,
 }
 
 /// A member of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The session that is in the link.
+    /// The member's session.
     pub session: SessionId,
-    /// The computer it is on; empty for this one.
+    /// The computer of the session; empty for this one.
     pub computer: String,
-    /// Its name in the link; the session's own where unset.
+    /// The member's name in the link; the session's own if unset.
     pub name: Option<String>,
-    /// Its number in the link, which no other member has; a member may have none.
+    /// The member's number in the link, unique among the members; may be unset.
     pub number: Option<u32>,
-    /// What it is there for.
+    /// The member's role.
     pub role: Option<String>,
 }
 
-/// The highest number of words that the members of a link may be given to exchange before a person
-/// has to go on.
-/// (Ruling 16.)
+/// Maximum for the number of messages that the members of a link may exchange before a person has
+/// to continue. (Ruling 16.)
 pub const LINK_EXCHANGES_MAX: u32 = 200;
 
-/// A link to be made between sessions.
+/// A link to make between sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewLink {
-    /// Its members, two or more.
+    /// The members, at least two.
     pub members: Vec<Member>,
-    /// Its title; made from the members' names where unset.
+    /// The title; made from the members' names if unset.
     pub title: Option<String>,
-    /// A participant at a surface, or a session, that makes the link.
+    /// The participant or session that makes the link.
     pub by: Asker,
-    /// Words that its members may exchange before a person has to go on, from 1 to
-    /// [`LINK_EXCHANGES_MAX`]; the usual number of conversations without it.
+    /// The number of messages that the members may exchange before a person has to continue, from 1
+    /// to [`LINK_EXCHANGES_MAX`]. The default of conversations applies if unset.
     pub exchanges_max: Option<u32>,
 }
 
 /// A conversation under `open` whose members are sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Its id: that of its conversation.
+    /// The id of the link, which is that of its conversation.
     pub id: StreamId,
     /// The title of its conversation.
     pub title: String,
-    /// Who is in it. Those of a closed link are those it had at last.
+    /// The members; for a closed link, those it had last.
     pub members: Vec<Member>,
-    /// When it was made.
+    /// When the link was made.
     pub created_at: Timestamp,
-    /// Whether it still carries words.
+    /// True if the link still carries words.
     pub active: bool,
-    /// Sessions that ended and keep it closed until they are resumed or ended.
+    /// The ended sessions that keep the link closed until they are resumed or ended.
     pub waits_for: Vec<SessionId>,
 }
 
-/// How much of what a session was asked and said.
+/// A selection of what a session was asked and said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Only what came at or after this.
+    /// Earliest time, inclusive.
     pub since: Option<Timestamp>,
-    /// Only what came at or before this.
+    /// Latest time, inclusive.
     pub until: Option<Timestamp>,
-    /// At most so many characters, the newest; 0 asks for the most there can be.
+    /// Maximum number of characters, the newest; 0 for the most possible.
     pub tail_chars: Option<usize>,
 }
 
-/// Through whose eyes the words of a session are read.
+/// The reader of a session's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageReader {
-    /// Who looks; nobody in particular where all is within reach.
+    /// The participant who reads; `None` for a reader who reaches everything.
     pub name: Option<ParticipantId>,
-    /// The conversations whose words they are shown.
+    /// The conversations whose words the reader may see.
     pub reach: Reach,
 }
 
-/// Something a session was asked, or said.
+/// A message to or from a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionLine {
-    /// When it was said.
+    /// When the message was sent.
     pub ts: Timestamp,
-    /// The conversation in which it was said.
+    /// The conversation of the message.
     pub stream: StreamId,
-    /// The participant who said it.
+    /// The participant who sent the message.
     pub from: ParticipantId,
     /// The text, in UTF-8.
     pub text: String,
 }
 
-/// What a session was asked and said, oldest first.
+/// The messages to and from a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionData {
-    /// The session, and how it is.
+    /// The session and its current state.
     pub status: Status,
-    /// Each time it was asked or said something, oldest first.
+    /// The messages, oldest first.
     pub lines: Vec<SessionLine>,
-    /// The same as text, cut to what was asked for.
+    /// The messages as text, cut to the requested length.
     pub text: String,
-    /// Whether something was cut off.
+    /// True if some text was cut off.
     pub truncated: bool,
-    /// The cut that was made, in characters.
+    /// The maximum length that was applied, in characters.
     pub tail_chars: usize,
 }
 
-/// Why something about sessions could not be done.
+/// The reason why a request about sessions failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SessionError {
     /// This server has no terminals.
     #[error("there are no terminals here: {0}")]
     Unavailable(String),
-    /// No session has this id, name or beginning of an id.
+    /// No session has this id, name or prefix of an id.
     #[error("there is no session {0}")]
     NotFound(String),
-    /// The session has ended, and its program takes nothing more.
+    /// The session has ended, so its program takes no more input.
     #[error("session {name} has ended: {why}")]
     Ended {
-        /// The name that the session had.
+        /// The name of the session.
         name: ParticipantId,
-        /// Why its program ended, for people.
+        /// Why the program ended, for people.
         why: String,
     },
-    /// No such link, or it is closed.
+    /// The link does not exist, or is closed.
     #[error("there is no active link here")]
     NoLink,
-    /// The pane does not exist, or another program has it.
+    /// The pane does not exist, or belongs to another program.
     #[error("{0}")]
     NoPane(String),
-    /// The request makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// It cannot be done now; the text says what is in the way.
+    /// The request conflicts with the current state; the text says why.
     #[error("{0}")]
     Conflict(String),
-    /// The terminal could not do it.
+    /// The terminal failed.
     #[error("{0}")]
     Host(String),
-    /// The conversation could not.
+    /// The hall failed.
     #[error(transparent)]
     Hall(#[from] HallError),
 }

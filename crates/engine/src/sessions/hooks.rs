@@ -1,83 +1,82 @@
-//! What the programs in terminals report by themselves, whatever their makers call it.
+//! Reports that programs in terminals make by themselves, independent of their vendors.
 
 use super::SessionId;
 
 /// A report of a program about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// Unique; the same report may be brought twice.
+    /// The unique id; the same report may arrive twice.
     pub id: String,
-    /// The session in whose environment it was made.
+    /// The session in whose environment the report was made.
     pub session: SessionId,
-    /// The session's own secret, which its environment holds.
+    /// The secret of the session, from its environment.
     pub token: String,
-    /// The program's own id for its session or thread, where it gives one.
+    /// The program's own id for its session or thread, if it gives one.
     pub native: Option<String>,
-    /// What happened in the program.
+    /// The event in the program.
     pub news: HookNews,
 }
 
-/// What a program reported.
+/// An event that a program reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookNews {
     /// The program began a session of its own.
     Began,
-    /// It took a prompt.
+    /// The program took a prompt.
     Prompt {
         /// The whole prompt, as the program took it.
         text: String,
     },
-    /// It is done with a turn.
+    /// The program finished a turn.
     Stopped {
-        /// What it said at last; nothing when it said nothing.
+        /// The last words of the turn; `None` if the program said nothing.
         text: Option<String>,
-        /// Prompts it had taken, for programs that do not report them one by one: all of its
-        /// session so far.
+        /// All prompts of the program's session so far, if the program does not report them one by
+        /// one.
         inputs: Option<Vec<String>>,
-        /// The reports of this program hold only what ended normally: its next idle screen ends a
-        /// turn too.
+        /// True if the program does not report interrupted turns.
         interrupted: bool,
     },
-    /// It gave a turn up: its model cannot be reached, say.
+    /// The program gave up a turn, for example because it cannot reach its model.
     Failed {
-        /// What it says of it.
+        /// The program's error message.
         message: String,
     },
-    /// It waits for a person's permission.
+    /// The program waits for a person's permission.
     Asks {
-        /// What it wants to do, as far as the report holds it.
+        /// The action that the program wants to take, as far as the report holds it.
         action: String,
-        /// The report does not hold all of it.
+        /// True if the report does not hold the whole action.
         partial: bool,
     },
     /// The program ended its session.
     Ended,
 }
 
-/// What came of a report.
+/// The outcome of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportOutcome {
-    /// It counted, and what followed from it is kept.
+    /// The report was new, and its effects are committed.
     Yes,
-    /// It was known already, or is of no interest.
+    /// The report was known already, or is of no interest.
     Nothing,
-    /// There is no such session, or it is over.
+    /// The session does not exist, or has ended.
     Unknown,
-    /// It did not come from the session it names.
+    /// The report does not come from the session that it names.
     Forged,
 }
 
-/// An answer to a permission that a program's own hook waits for.
+/// The answer to a permission that a program's own hook waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
     /// A person allowed the action.
     Allow,
     /// A person did not allow the action.
     Deny,
-    /// No person answered in time: the action is not done, and the program may ask again.
+    /// No person answered in time. The action is not done, and the program may ask again.
     GaveUp,
-    /// Too many questions of the program wait for people already: this one was not asked.
+    /// Too many questions of the program already wait for people, so this one was not asked.
     TooMany,
-    /// Nobody decided: the program asks the person at its terminal.
+    /// Moothall has no decision: the program asks the person at its terminal.
     Undecided,
 }

@@ -11,155 +11,156 @@ use tokio::sync::broadcast;
 
 use crate::ports::{Pane, SessionId, UnixUser};
 
-/// A program to be started in a terminal of its own.
+/// A program to start in a new terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The session that the program belongs to.
     pub session: SessionId,
-    /// The session's name, for the window's title.
+    /// The session's name, used as the title of the window.
     pub name: String,
-    /// Which program: an entry of the host's programs, e.g. `claude`.
+    /// The program: an entry of the host's programs, e.g. `claude`.
     pub client: String,
-    /// More arguments for it.
+    /// Additional arguments of the program.
     pub args: Vec<String>,
-    /// The folder it works in.
+    /// The working folder.
     pub cwd: PathBuf,
-    /// `cwd` is a real path, and the program runs in that very folder or not at all: whoever had it
-    /// started may put something else in the folder's place meanwhile.
+    /// True if `cwd` is a real path, and the program must run in exactly that folder or not at all.
+    /// The agent that had it started might replace the folder meanwhile.
     pub exact: bool,
-    /// Variables for it, beside the few that the host lets through.
+    /// Additional variables, besides the few that the host passes on.
     pub env: BTreeMap<String, String>,
-    /// The user that it runs as, as [`SessionHost::runs_as`] said; the server's own where there is
-    /// none.
+    /// The user that the program runs as, from [`SessionHost::runs_as`]; `None` for the server's
+    /// own.
     pub run_as: Option<UnixUser>,
 }
 
-/// The arguments of a program that runs once more.
+/// The arguments with which a program runs again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResumeArgs {
     /// The arguments.
     pub args: Vec<String>,
-    /// The program resumes a conversation of its own with them.
+    /// True if the program resumes a conversation of its own with these arguments.
     pub resumes: bool,
-    /// Those of the first run that were a prompt, or may have been one.
+    /// The arguments of the first run that were left out, because they were a prompt or may have
+    /// been one.
     pub left_out: Vec<String>,
 }
 
-/// A program that runs already, in a terminal that somebody else started.
+/// A running program to take over, in a terminal that the server did not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdoptRequest {
     /// The multiplexer's socket: a name or a path.
     pub socket: String,
-    /// The pane there, e.g. `%7` or `work:0.1`.
+    /// The pane, e.g. `%7` or `work:0.1`.
     pub target: String,
-    /// Which program it is taken for.
+    /// The program that is taken to run there.
     pub client: String,
 }
 
-/// Words for a composer.
+/// Text for a program's composer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paste {
-    /// The session whose program they are for.
+    /// The session whose program gets the text.
     pub session: SessionId,
-    /// The words, as they are to stand there.
+    /// The text, as it is to stand in the composer.
     pub text: String,
-    /// The bytes of the text that are the words of one member each, in their order.
+    /// The byte ranges of the text that are the words of one member each, in order.
     pub bodies: Vec<Range<usize>>,
 }
 
-/// Words that were put into a composer.
+/// The changes made to a text when it was pasted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PasteReport {
-    /// The tokens that the program would have obeyed, as they were said; they were written
-    /// otherwise.
+    /// The original tokens that the program would have obeyed as commands, and that were written
+    /// differently.
     pub altered: Vec<String>,
-    /// The lines that the program would have changed, and that went as files.
+    /// The number of lines that the program would have changed, and that were put into files.
     pub filed: usize,
 }
 
-/// What a pane shows, judged by what is known of its program.
+/// The screen of a pane, interpreted for its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Whether the program can be spoken to.
+    /// The state of the program.
     pub state: PaneState,
-    /// What stands in the program's composer, as far as it can be seen; `None` when it cannot be
-    /// told.
+    /// The text in the program's composer, as far as it is visible; `None` if it cannot be read.
     pub composer: Option<String>,
-    /// The question the program asks, when it waits for permission.
+    /// The question of the program, if it waits for permission.
     pub dialog: Option<Dialog>,
     /// The whole screen as text, without escape sequences.
     pub text: String,
 }
 
-/// What a program in a pane is doing.
+/// The state of a program in a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum PaneState {
-    /// It draws its first screen.
+    /// The program draws its first screen.
     Starting,
-    /// It waits for input.
+    /// The program waits for input.
     Idle,
-    /// It works, and shows so.
+    /// The screen shows that the program works.
     Busy,
-    /// It waits for an answer to a question of its own.
+    /// The program waits for an answer to its question.
     Asking,
-    /// The program is gone and a shell shows; nothing may be typed.
+    /// The program exited and a shell shows; nothing may be typed.
     Shell,
-    /// The pane is gone, or belongs to another process now.
+    /// The pane does not exist any more, or belongs to another process.
     Gone,
 }
 
 /// A question of a program, recognised on its screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialog {
-    /// What it wants to do, as far as it stands on the screen.
+    /// The action that the program asks for, as far as it is on the screen.
     pub action: String,
-    /// Not all of that stands there.
+    /// True if the screen does not show the whole action.
     pub partial: bool,
-    /// The answers it offers, in its own words and order. The id of each is the key that chooses
-    /// it.
+    /// The answers on offer, in the program's own words and order. The id of each is the key that
+    /// chooses it.
     pub options: Vec<PermissionOption>,
-    /// Where it takes words of one's own, if it does.
+    /// The field for free text, if there is one.
     pub field: Option<Field>,
-    /// The position of the option that its mark points to, from 0, where the arrow keys and Enter
-    /// choose one and no digit does.
+    /// The position of the marked option, from 0, if the arrow keys and Enter choose one and no
+    /// digit does.
     pub pointer: Option<usize>,
-    /// The program draws all of it, so that no report is needed to say so.
+    /// True if the program draws the whole action, so that no report is needed to confirm it.
     pub whole: bool,
-    /// The positions of the options that are checked, if several can be. The key of one of those
-    /// checks it and answers nothing.
+    /// The positions of the checked options, if several can be checked. The key of such an option
+    /// checks it, and answers nothing.
     pub checked: Option<Vec<usize>>,
-    /// It shows the answer to one question again, and its first option sends that off.
+    /// True if the dialog repeats the answer to one question, and its first option submits that
+    /// answer.
     pub confirms: bool,
 }
 
-/// The part of a dialog that takes words. What stands there is no part of the question.
+/// The part of a dialog that takes free text. Text in it does not belong to the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The position of the option that they answer, from 0.
+    /// The position of the option that the text answers, from 0.
     pub option: usize,
-    /// What is typed goes there, digits too.
+    /// True if typed keys go to the field, digits included.
     pub is_focused: bool,
-    /// The words that are typed there already.
+    /// The text typed so far.
     pub words: String,
 }
 
 impl Dialog {
-    /// All that it shows, to the last blank: with one blank more, a command may be another.
+    /// Returns all that the dialog shows, blanks included: one more blank may make another command.
     pub fn content(&self) -> String {
         let labels = self.options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>();
         format!("{}\n\n{}", self.action, labels.join("\n"))
     }
 
-    /// Whether it is the same dialog: that it has the same words in its options says nothing.
+    /// True if both are the same dialog. Equal options alone do not prove that.
     pub fn is_same(&self, other: &Dialog) -> bool {
         self.content() == other.content()
     }
 
-    /// Whether it can be what a report says that the program asks: the beginning of its command, or
-    /// else something that it names, stands in it. That is not proof, so both are shown to whoever
-    /// decides.
+    /// True if the dialog may be the question of a report: it shows the beginning of the reported
+    /// command, or else something that the report names. This is not proof, so the person who
+    /// decides sees both.
     pub fn shows(&self, reported: &str) -> bool {
         const NAMED_CHARS: usize = 24;
         let shown = squeezed(&self.action);
@@ -177,12 +178,12 @@ impl Dialog {
     }
 }
 
-/// Without blanks, and without what boxes are drawn with.
+/// Returns the text without blanks and box-drawing characters.
 fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && !('\u{2500}'..='\u{257f}').contains(c)).collect()
 }
 
-/// Whether words of a value, apart from what it is called and of which kind it is, pass a test.
+/// True if some text of a value passes a test, apart from its type, title and description.
 fn any_words(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::String(words) => test(words),
@@ -195,103 +196,102 @@ fn any_words(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
     }
 }
 
-/// A key that is not text.
+/// A key that types no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The Enter key, which sends off what was typed.
+    /// The Enter key: submits the typed text.
     Enter,
-    /// Escape: interrupts a running turn.
+    /// The Escape key: interrupts a running turn.
     Escape,
 }
 
-/// What a program reports by itself, once it is started here.
+/// The kinds of events that a program reports by itself once it is started here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reports {
-    /// The end of each turn, with its words.
+    /// True if the program reports the end of each turn, with the words of the turn.
     pub turns: bool,
-    /// Each prompt when it is taken, and not only with the end of its turn.
+    /// True if the program reports each prompt when taken, not only with the end of the turn.
     pub prompts: bool,
-    /// What it asks permission for.
+    /// True if the program reports its questions for permission.
     pub questions: bool,
 }
 
 impl Reports {
-    /// A program that reports its turns, its prompts and its questions.
+    /// All kinds: turns, prompts and questions.
     pub const ALL: Self = Self { turns: true, prompts: true, questions: true };
 }
 
-/// A prompt, or the newest turn, that is looked up in a program's own record.
+/// A query for a prompt, or for the newest turn, in a program's own record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct RecordQuery {
-    /// The program's own id for its conversation, if it has said one.
+    /// The program's own id for its conversation, if known.
     pub native: Option<String>,
-    /// The line that stands in this prompt alone. `None` asks for the newest turn.
+    /// A line that only this prompt contains. `None` asks for the newest turn.
     pub tag: Option<String>,
 }
 
-/// A prompt that the program took, by the program's own record.
+/// A prompt that the program took, according to its own record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct Record {
-    /// The program's own id for the conversation in which it took the prompt, if the record says
-    /// that.
+    /// The program's own id for the conversation in which it took the prompt, if the record has it.
     pub native: Option<String>,
-    /// The end of the prompt's turn; `None` while the record does not tell one.
+    /// The end of the prompt's turn; `None` while the record does not show one.
     pub end: Option<RecordEnd>,
-    /// The newest turn, if that was asked for.
+    /// The newest turn, if the query asked for it.
     pub newest: Option<NewestTurn>,
 }
 
-/// The newest turn of a program by its own record.
+/// The newest turn of a program, according to its own record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct NewestTurn {
-    /// The program's own id for it.
+    /// The program's own id for the turn.
     pub turn: String,
-    /// Its prompts, in their order.
+    /// The prompts of the turn, in order.
     pub prompts: Vec<String>,
 }
 
-/// The end of a turn by the program's own record.
+/// The end of a turn, according to the program's own record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordEnd {
-    /// With these last words; `None` if the program said nothing.
+    /// The turn ended with these last words; `None` if the program said nothing.
     Said(Option<String>),
-    /// With an error, in the program's words.
+    /// The turn failed with this error, in the program's words.
     Failed(String),
-    /// A person interrupted it.
+    /// A person interrupted the turn.
     Interrupted,
 }
 
-/// Something that happened in a pane.
+/// A change in a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaneNews {
-    /// It drew something and was quiet since, or goes on drawing for a while.
+    /// The program drew something and then paused, or keeps drawing for a while.
     Drawn,
-    /// The program, or the pane, is gone.
+    /// The program exited, or the pane was closed.
     Died,
 }
 
-/// Why a terminal could not be used.
+/// The reason why a terminal could not be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HostFault {
-    /// The multiplexer is not installed, or not usable.
+    /// The multiplexer is missing or unusable.
     #[error("{0}")]
     Unavailable(String),
-    /// The program is not known, not installed or cannot be started; why, in words for people.
+    /// The program is unknown, not installed or cannot be started. The text says why, for people.
     #[error("{0}")]
     UnknownProgram(String),
-    /// No such pane, or it belongs to another process.
+    /// The pane does not exist, or belongs to another process.
     #[error("{0}")]
     Gone(String),
-    /// The pane may not be typed into now: a shell shows, the composer is not empty, the program is
-    /// busy.
+    /// The pane may not be typed into now: it shows a shell, its composer is not empty, or the
+    /// program is busy.
     #[error("{0}")]
     Refused(String),
-    /// Anything else, such as a terminal that does not answer; the text is for people.
+    /// Any other failure, such as a terminal that does not answer. The text is for people.
     #[error("{0}")]
     Failed(String),
 }
@@ -299,14 +299,14 @@ pub enum HostFault {
 /// The end of a program, and the last lines of its terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastWords {
-    /// `with exit status 1`, or `by signal 9`, and the line of its error if it has one.
+    /// `with exit status 1` or `by signal 9`, then the program's error line, if it has one.
     pub how: String,
-    /// The lines behind its error, or its last lines. For those who may read its screen.
+    /// The lines after the error, or the last lines. Only for readers who may see the screen.
     pub shown: String,
 }
 
 impl LastWords {
-    /// Returns all of it, for those who may read its screen.
+    /// Returns both parts, for readers who may see the screen.
     pub fn whole(&self) -> String {
         match self.shown.as_str() {
             "" => self.how.clone(),
@@ -315,61 +315,66 @@ impl LastWords {
         }
     }
 
-    /// Returns the reason of a session's end without the lines of its program, for those who may
-    /// not read its screen.
+    /// Returns the reason of a session's end without the program's lines, for readers who may not
+    /// see its screen.
     pub fn without_lines(why: &str) -> &str {
         why.split(": ").next().unwrap_or(why)
     }
 }
 
-/// Terminals, and how to type into them. Every text goes in as data: nothing in it is a key, a
+/// Terminals, and typing into them. All text is sent as data: no part of it acts as a key, a
 /// command or the end of a paste.
 #[async_trait]
 pub trait SessionHost: Send + Sync + 'static {
-    /// The programs that can be started, by client name, with one sentence each.
+    /// Returns the programs that can be started: the name of the client, and a sentence about it.
     fn programs(&self) -> Vec<(String, String)>;
-    /// What a program reports by itself once it is started here.
+    /// Returns the kinds of events that a program reports by itself once it is started here.
     fn reports(&self, _client: &str) -> Reports {
         Reports::default()
     }
-    /// Where a program works when nobody says where.
+    /// Returns the folder in which a program works by default.
     fn home(&self, _client: &str) -> PathBuf {
         std::env::current_dir().unwrap_or_default()
     }
-    /// As whom a program runs; nothing where it is the server's own user.
+    /// Returns the user that a program runs as; `None` for the server's own.
     ///
     /// # Errors
-    /// [`HostFault::Refused`] where it is meant to be another user's, and cannot be now.
+    /// [`HostFault::Refused`], if the program is configured for another user, and cannot run as
+    /// that user now.
     fn runs_as(&self, _client: &str) -> Result<Option<UnixUser>, HostFault> {
         Ok(None)
     }
-    /// Starts a program. The answer comes when its process runs; [`View::state`] says when it takes
-    /// input.
+    /// Starts a program. Answers when its process runs; [`View::state`] tells when it takes input.
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;
-    /// Takes over a program that runs already.
+    /// Takes over a running program.
     async fn adopt(&self, adopt: &AdoptRequest) -> Result<Pane, HostFault>;
-    /// Listens to a pane, again after a restart too. `client` says how its screen is read.
+    /// Subscribes to changes of a pane, also after a restart. `client` selects how the screen is
+    /// read.
     async fn watch(
         &self,
         pane: &Pane,
         client: &str,
     ) -> Result<broadcast::Receiver<PaneNews>, HostFault>;
-    /// What a pane shows.
+    /// Returns the screen of a pane.
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault>;
-    /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks
-    /// first that the pane still runs the program and that its composer is empty.
-    /// Tokens that the program would obey inside it are written so that they arrive as words. If
-    /// they stand in a patch or in a block of code, that goes as a file.
-    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<PasteReport, HostFault>;
-    /// Presses a key in a pane. An Enter goes only into the composer with what was pasted last:
-    /// [`HostFault::Refused`] if a question covers it, and nothing was sent off then.
+    /// Puts text into the composer of an idle program and reads it back, without submitting it.
+    /// First checks that the pane still runs the program and that its composer is empty. Tokens
+    /// that the program would obey are rewritten so that they arrive as words. If they stand in a
+    /// patch or a block of code, that part is put into a file.
+    async fn paste(
+        &self,
+        pane: &Pane,
+        client: &str,
+        paste: &Paste,
+    ) -> Result<PasteReport, HostFault>;
+    /// Presses a key in a pane. Enter is pressed only if the composer holds the last paste.
+    /// [`HostFault::Refused`] if a question covers the composer; then nothing was submitted.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
-    /// Chooses the options at these positions of a dialog, counted from 0; more than one if several
-    /// can be checked. Looks right before the key
-    /// is pressed that this very dialog stands there; [`HostFault::Refused`] where it does not, and
-    /// then no key was pressed. Words of one's own go into the option's field, are read back and
-    /// sent off; after any other fault they may stand there, and the same words again are not typed
-    /// a second time.
+    /// Chooses the options of a dialog at these positions, from 0; more than one if several can be
+    /// checked. Checks right before the key press that this very dialog is still shown. If it is
+    /// not, fails with [`HostFault::Refused`] and presses no key. Free text is typed into the
+    /// option's field, read back and submitted. After any other fault the text may still be in the
+    /// field, and a retry with the same text does not type it again.
     async fn choose(
         &self,
         pane: &Pane,
@@ -378,48 +383,46 @@ pub trait SessionHost: Send + Sync + 'static {
         chosen: &[usize],
         text: Option<&str>,
     ) -> Result<(), HostFault>;
-    /// The newest lines, with the history above the screen.
+    /// Returns the newest lines of a pane, including the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
     /// Returns the folder in which the program of a pane works, if its terminal says so.
     async fn folder(&self, _pane: &Pane) -> Option<PathBuf> {
         None
     }
-    /// Looks a prompt up in the program's own record. `None` if the program keeps no record, or
-    /// none that can be read holds the prompt.
+    /// Looks a prompt up in the program's own record. `None` if the program keeps no readable
+    /// record with the prompt.
     async fn recorded(&self, _pane: &Pane, _client: &str, _query: &RecordQuery) -> Option<Record> {
         None
     }
-    /// Ends the program and its pane; one that was adopted is only let go. One that is gone is
-    /// ended already.
+    /// Ends the program and closes its pane. An adopted program is only released. Succeeds if the
+    /// program has already exited.
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
-    /// How a program ended that is gone, and what it showed at last, as far as its terminal says.
+    /// Returns how a program exited and the last lines it showed, as far as its terminal says.
     async fn last_words(&self, _pane: &Pane) -> Option<LastWords> {
         None
     }
-    /// Finds the pane of a program whose start an earlier process did not see the end of.
+    /// Finds the pane of a program whose start an earlier server process did not complete.
     async fn left(&self, _session: &SessionId) -> Option<Pane> {
         None
     }
-    /// True if these are the last words of a program that does not know the conversation that it
-    /// was to resume.
+    /// True if these are the last words of a program that could not find the conversation to
+    /// resume.
     fn has_forgotten(&self, _client: &str, _words: &str) -> bool {
         false
     }
-    /// True if a terminal is gone because the multiplexer, or the computer, was restarted.
+    /// True if a terminal was lost in a restart of the multiplexer or the computer.
     async fn is_lost(&self, _pane: &Pane) -> bool {
         false
     }
-    /// The arguments with which a program runs once more, made of those that it was started with:
-    /// without a prompt, and with a conversation of its own if it can resume that.
+    /// Returns the arguments with which a program runs again, made from its first ones: without a
+    /// prompt, and resuming its own conversation if possible.
     fn resume_args(&self, _client: &str, args: &[String], _native: Option<&str>) -> ResumeArgs {
         ResumeArgs { args: args.to_vec(), ..ResumeArgs::default() }
     }
-    /// These sessions are over: what of their programs goes on without a terminal is killed, a
-    /// moment later.
+    /// Kills, after a moment, the processes that outlived the terminals of these ended sessions.
     fn reap(&self, _left: Vec<(SessionId, Pane)>) {}
-    /// A session is over: nothing that was kept for its program, beside its pane, is needed any
-    /// more.
+    /// Deletes what is kept for the program of an ended session, besides its pane.
     async fn forget(&self, _session: &SessionId) {}
-    /// The command with which a person on this computer looks at the pane and types into it.
+    /// Returns the command with which a person on this computer opens the pane and types into it.
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault>;
 }

@@ -1,11 +1,11 @@
-//! Sessions, as the engine knows them: what a hall asks of those who live in it, what can be asked
-//! about them, and how their programs, terminals and reports are spoken of.
+//! Sessions, as the engine knows them: the ports between a hall and its sessions, and the facts
+//! about sessions, their programs, terminals and reports.
 //!
 //! A session is one live run of a program. It has a *home*, a conversation of its own whose id is
-//! the session's id: what people and other sessions send to it alone is said there, and what a
-//! person types in its terminal too. In every other conversation a session is a participant like
-//! any other, whose address names it. What sessions are, beside that, is the crate `terminals`,
-//! which stands behind [`Residents`]; another way to have programs live here would stand there too.
+//! the session's id. The home holds what people and other sessions send to this session alone, and
+//! what a person types in its terminal. In every other conversation a session is a participant
+//! whose address names it. The crate `terminals` implements sessions behind [`Residents`], as any
+//! other way to run programs would.
 
 mod address;
 mod convening;
@@ -16,16 +16,17 @@ mod on_demand;
 mod residents;
 
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
-pub use convening::{JoiningSession, ConversationPlan, SessionSource};
+pub use convening::{ConversationPlan, JoiningSession, SessionSource};
 pub use facts::{
-    Asker, ClientRights, Activity, Excerpt, MessageReader, FirstWords, LINK_EXCHANGES_MAX, SessionLine, Link,
-    LinkState, Member, Message, NewLink, NewObserved, NewSession, ResumedSession, GatheringSeat, SendResult, SessionData,
-    SessionError, Status,
+    Activity, Asker, ClientRights, Excerpt, FirstWords, GatheringSeat, LINK_EXCHANGES_MAX, Link,
+    LinkState, Member, Message, MessageReader, NewLink, NewObserved, NewSession, ResumedSession,
+    SendResult, SessionData, SessionError, SessionLine, Status,
 };
-pub use hooks::{ReportOutcome, Hook, HookNews, Permit};
+pub use hooks::{Hook, HookNews, Permit, ReportOutcome};
 pub use host::{
-    AdoptRequest, Dialog, Field, HostFault, Key, LastWords, Launch, NewestTurn, PaneNews, PaneState,
-    Paste, PasteReport, Record, RecordEnd, RecordQuery, Reports, ResumeArgs, SessionHost, View,
+    AdoptRequest, Dialog, Field, HostFault, Key, LastWords, Launch, NewestTurn, PaneNews,
+    PaneState, Paste, PasteReport, Record, RecordEnd, RecordQuery, Reports, ResumeArgs,
+    SessionHost, View,
 };
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};

@@ -1,4 +1,4 @@
-//! Agents that get a session of their own with the first turn that they are given.
+//! Agents whose participants get a session of their own with their first turn.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::runtime::agent::{Agent, Job, Probe, Report, Reporter, TurnKey};
 /// A registry entry whose participants get a session of their own with their first turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnDemand {
-    /// Its time limit for a turn.
+    /// The time limit for a turn.
     pub timeout: Option<Millis>,
 }
 
@@ -34,8 +34,8 @@ impl Agent for OnDemand {
         self.timeout
     }
 
-    /// The hall gives the turns of its participants to their sessions, so this is asked where there
-    /// are none.
+    /// Fails the turn. The hall gives turns to sessions, so this is called only on a server without
+    /// terminals.
     fn ensure(&self, _job: Job, reporter: Arc<dyn Reporter>) {
         fail_turn(&*reporter, "this server was started without terminals");
     }
@@ -47,7 +47,7 @@ impl Agent for OnDemand {
     fn cancel(&self, _key: &TurnKey) {}
 }
 
-/// A turn that no session takes is over.
+/// Ends a turn with the fault `session_ended`, because no session takes it.
 pub fn fail_turn(reporter: &dyn Reporter, why: &str) {
     reporter.report(Report::Finished {
         result: Err(Fault::new("session_ended", why)),

@@ -1,5 +1,5 @@
-//! The port to those who live in a hall: sessions of programs, wherever these run. The engine knows
-//! of them what stands here.
+//! The port to the sessions of a hall, wherever their programs run. The engine calls sessions only
+//! through this port.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,8 +18,8 @@ use tokio::sync::broadcast;
 use super::SessionId;
 use super::convening::ConversationPlan;
 use super::facts::{
-    Asker, Excerpt, MessageReader, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
-    ResumedSession, SendResult, SessionData, SessionError, Status,
+    Asker, Excerpt, FirstWords, Link, LinkState, Message, MessageReader, NewLink, NewObserved,
+    NewSession, ResumedSession, SendResult, SessionData, SessionError, Status,
 };
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
@@ -29,34 +29,34 @@ use crate::answers::Idempotency;
 use crate::ports::{LogError, UnixUser};
 use crate::runtime::agent::Agent;
 
-/// The program of a session as somebody who asks for something.
+/// The program of a session, as a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resident {
     /// The session that the program runs in.
     pub session: SessionId,
-    /// What the session is called.
+    /// The name of the session.
     pub name: ParticipantId,
-    /// The conversations that it may see.
+    /// The conversations that the session may see.
     pub reach: Reach,
-    /// The user of this computer that it runs as, where that is not the server's own.
+    /// The user of this computer that the program runs as; `None` for the server's own.
     pub run_as: Option<UnixUser>,
 }
 
-/// What a hall asks of those who live in it. Where nothing is said, nobody does.
+/// The hall's port to its sessions. The default methods are those of a hall without sessions.
 #[async_trait]
 pub trait Residents: Send + Sync + 'static {
-    /// What can be asked about sessions; nothing where there can be none.
+    /// Returns the session directory; `None` on a server without sessions.
     fn directory(&self) -> Option<&dyn SessionDirectory> {
         None
     }
 
-    /// What takes the turns of a participant at this address; for one that has none yet, a session
-    /// is begun.
+    /// Returns the agent that takes the turns of a participant at this address. A session is begun
+    /// for a participant without an address.
     fn agent(&self, _address: Option<&Address>) -> Arc<dyn Agent> {
         Arc::new(OnDemand::default())
     }
 
-    /// Hears what is about to be committed; `state` is how the conversation was before.
+    /// Handles events before they are committed. `state` is the conversation before them.
     ///
     /// # Errors
     /// [`LogError`]; nothing is committed then.
@@ -69,54 +69,59 @@ pub trait Residents: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Hears what was committed, before anybody is answered; `state` is how the conversation was
-    /// before.
-    async fn after_commit(&self, _stream: &StreamId, _state: &Conversation, _events: &[RecordedEvent]) {}
+    /// Handles events after they are committed, before any caller gets an answer. `state` is the
+    /// conversation before them.
+    async fn after_commit(
+        &self,
+        _stream: &StreamId,
+        _state: &Conversation,
+        _events: &[RecordedEvent],
+    ) {
+    }
 
-    /// Sees whether what was asked is asked still, before somebody answers it: what is not is
+    /// Checks, before an answer counts, that a question still stands. If it does not, it is
     /// withdrawn when this returns.
     async fn see_question(&self, _stream: &StreamId, _permission: &PermissionId) {}
 
-    /// Carries out what a person allowed, once however often it is asked, and tells the
-    /// conversation what came of it.
+    /// Carries out what a person allowed, once, however often it is called. Then reports the
+    /// outcome to the conversation.
     fn carry_out(&self, _stream: &StreamId, _errand: &AllowedRequest) {}
 
-    /// Whose program holds this secret.
+    /// Returns the program that holds this secret.
     fn by_token(&self, _token: &str) -> Option<Resident> {
         None
     }
 
-    /// Whether a conversation is the home of a session, living or ended.
+    /// True if the conversation is the home of a session, living or ended.
     fn is_home(&self, _stream: &StreamId) -> bool {
         false
     }
 
-    /// What keeps a conversation from being deleted, and the way forward: a session that lives in
-    /// it, or a link that carries words.
+    /// Returns why a conversation cannot be deleted, and what to do: a session lives in it, or it
+    /// is a link that carries words.
     fn keeps(&self, _stream: &StreamId) -> Option<String> {
         None
     }
 
-    /// Whether any session, living or ended, is or was called like this.
+    /// True if a session, living or ended, has or had a name that looks like this one.
     fn was_called(&self, _name: &ParticipantId) -> bool {
         false
     }
 
-    /// Whether a living session is called so.
+    /// True if a living session has exactly this name.
     fn has_living(&self, _name: &ParticipantId) -> bool {
         false
     }
 
-    /// True if two sessions are in a conversation together that takes words, the home of one of
-    /// them included.
+    /// True if two sessions share a conversation that takes words. The home of either counts too.
     fn meet(&self, _one: &SessionId, _other: &SessionId) -> bool {
         false
     }
 
-    /// Whether a participant is somewhere where a session is.
+    /// True if the participant and the session share a conversation that takes words.
     ///
     /// # Errors
-    /// [`SessionError`] when that cannot be read.
+    /// [`SessionError`], if a conversation cannot be read.
     async fn shares(
         &self,
         _participant: &ParticipantId,
@@ -125,51 +130,51 @@ pub trait Residents: Send + Sync + 'static {
         Ok(false)
     }
 
-    /// Resolves when a session is over; at once where there is none.
+    /// Resolves when the session has ended; at once for an unknown session.
     async fn over(&self, _session: &SessionId) {}
 
-    /// Resolves when a session that reached everything does so no more; at once where there is
-    /// none.
+    /// Resolves when the session's client does not reach everything any more; at once for an
+    /// unknown session.
     async fn reach_less(&self, _session: &SessionId) {}
 }
 
-/// Nobody: of a hall in which nothing lives.
+/// A no-op implementation for a server without sessions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoResidents;
 
 impl Residents for NoResidents {}
 
-/// What can be asked about sessions and links. The door says who may. (`door/sessions.rs`)
+/// Requests about sessions and links. The door checks the caller's rights. (`door/sessions.rs`)
 #[async_trait]
 pub trait SessionDirectory: Send + Sync {
-    /// The programs that can be started, with one sentence each.
+    /// Returns the programs that can be started: the name of the client, and a sentence about it.
     fn programs(&self) -> Vec<(String, String)>;
 
-    /// All sessions that live, and those that ended too if wanted, oldest first.
+    /// Returns the living sessions, and the ended ones if wanted, oldest first.
     fn list(&self, include_ended: bool) -> Vec<Status>;
 
-    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that
-    /// lives, or lived last.
+    /// Finds a session by its id, the beginning of its id, or its name. Among several with a name,
+    /// prefers the living one, then the newest.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
+    /// [`SessionError::NotFound`]; [`SessionError::Invalid`], if the word means more than one.
     fn find(&self, word: &str) -> Result<Status, SessionError> {
         self.find_among(word, &|_| true)
     }
 
-    /// Finds the same among the sessions that a caller sees. Of the others its answer tells
-    /// nothing.
+    /// Finds a session among those that a caller sees, as [`SessionDirectory::find`]. The answer
+    /// reveals nothing about the others.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
+    /// [`SessionError::NotFound`]; [`SessionError::Invalid`], if the word means more than one.
     fn find_among(
         &self,
         word: &str,
         is_seen: &dyn Fn(&Status) -> bool,
     ) -> Result<Status, SessionError>;
 
-    /// Starts a program with a home to talk to it in, once for a key. Of two at a time, the caller
-    /// takes care.
+    /// Starts a program in a terminal, with a home for messages to it, once per key. The caller
+    /// prevents concurrent calls with one key.
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
@@ -179,7 +184,7 @@ pub trait SessionDirectory: Send + Sync {
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
-    /// Makes a session of a program that runs already, once for a key.
+    /// Makes a session of a running program, once per key.
     ///
     /// # Errors
     /// [`SessionError`]; the program is left alone then.
@@ -189,12 +194,12 @@ pub trait SessionDirectory: Send + Sync {
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
-    /// The folder in which an agent may start a program without asking anybody; nothing where it
-    /// has to ask.
+    /// Returns the folder in which an agent may start a program without asking a person; `None` if
+    /// it has to ask.
     fn starts_alone(&self, new: &NewSession) -> Option<PathBuf>;
 
-    /// Asks people whether a program may be started, in the home of the session that asks, or in
-    /// `thread`. The answer is the conversation and the permission.
+    /// Asks a person to allow the start of a program, in the home of the session that asks, or in
+    /// `thread`. Returns the conversation and the permission.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is asked then.
@@ -205,8 +210,8 @@ pub trait SessionDirectory: Send + Sync {
         first: FirstWords,
     ) -> Result<(StreamId, PermissionId), SessionError>;
 
-    /// Asks people, in the home of a session, if it may talk to another. The answer is the
-    /// conversation and the permission, and tells nothing about the other.
+    /// Asks a person, in the home of a session, if it may talk to another. Returns the conversation
+    /// and the permission. The answer reveals nothing about the other session.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is asked then.
@@ -216,52 +221,53 @@ pub trait SessionDirectory: Send + Sync {
         talk: TalkRequest,
     ) -> Result<(StreamId, PermissionId), SessionError>;
 
-    /// How a session takes part in a conversation, under its own name.
+    /// Returns an invitation of a session under its own name.
     ///
     /// # Errors
-    /// [`SessionError`] when it does not live.
+    /// [`SessionError`], if the session has ended.
     fn invite(&self, id: &SessionId) -> Result<Invite, SessionError>;
 
-    /// What its terminal shows.
+    /// Returns what the session's terminal shows.
     ///
     /// # Errors
     /// [`SessionError`].
     async fn screen(&self, warrant: &Warrant) -> Result<View, SessionError>;
 
-    /// Listens to its terminal.
+    /// Subscribes to changes of the session's terminal.
     ///
     /// # Errors
     /// [`SessionError`].
     async fn watch(&self, warrant: &Warrant)
     -> Result<broadcast::Receiver<PaneNews>, SessionError>;
 
-    /// The command with which a person on this computer looks at it and types into it.
+    /// Returns the command with which a person on this computer opens the terminal and types into
+    /// it.
     ///
     /// # Errors
     /// [`SessionError`].
     async fn attach(&self, warrant: &Warrant) -> Result<Vec<String>, SessionError>;
 
-    /// Interrupts what it is doing: its turn is cancelled, if it has one.
+    /// Interrupts the session. Its turn is cancelled, if it has one.
     ///
     /// # Errors
     /// [`SessionError`].
     async fn interrupt(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError>;
 
-    /// Ends it: its program, its turns, its place in links. If its program went by itself or with
-    /// the computer, its places are what is left to end.
+    /// Ends the session: its program, its turns, and its places in links. If its program has
+    /// already exited, only the places are left to end.
     ///
     /// # Errors
     /// [`SessionError`].
     async fn end(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError>;
 
-    /// Runs the program of a session that ended again.
+    /// Runs the program of an ended session again.
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
     async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<ResumedSession, SessionError>;
 
-    /// Returns the links that a living session is not back in, each with the sessions for which
-    /// the link waits.
+    /// Returns the links that a living session has not rejoined, each with the sessions that the
+    /// link waits for.
     ///
     /// # Errors
     /// [`SessionError`] if a link cannot be read.
@@ -270,7 +276,7 @@ pub trait SessionDirectory: Send + Sync {
         id: &SessionId,
     ) -> Result<BTreeMap<StreamId, Vec<SessionId>>, SessionError>;
 
-    /// Sends words to a session, once for a key.
+    /// Sends a message to a session, once per key.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was said then.
@@ -280,10 +286,10 @@ pub trait SessionDirectory: Send + Sync {
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError>;
 
-    /// What a session was asked and said, as far as these eyes see.
+    /// Returns what a session was asked and said, as far as the reader may see it.
     ///
     /// # Errors
-    /// [`SessionError`] when it does not exist or cannot be read.
+    /// [`SessionError`], if the session does not exist or cannot be read.
     async fn data(
         &self,
         warrant: &Warrant,
@@ -291,39 +297,39 @@ pub trait SessionDirectory: Send + Sync {
         eyes: &MessageReader,
     ) -> Result<SessionData, SessionError>;
 
-    /// Begins a conversation with all who come, or with nobody: then nothing that was started for
-    /// it runs on.
+    /// Begins a conversation with all members, or not at all. If one does not come, the programs
+    /// started for it are ended.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing is left of it then.
+    /// [`SessionError`]; nothing is left of the conversation then.
     async fn convene(&self, new: Authorized<ConversationPlan>) -> Result<StreamId, SessionError>;
 
-    /// Makes a link, or finds the one that has just these members.
+    /// Makes a link, or returns the one with exactly these members.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was made then.
     async fn link(&self, new: Authorized<NewLink>) -> Result<(Link, LinkState), SessionError>;
 
-    /// The links that carry words now, of one session or of all.
+    /// Returns the active links, of one session or of all.
     ///
     /// # Errors
-    /// [`SessionError`] when one cannot be read.
+    /// [`SessionError`], if a link cannot be read.
     async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError>;
 
-    /// Returns the closed links that come back once the sessions that they wait for are resumed or
+    /// Returns the closed links that reopen once the sessions that they wait for are resumed or
     /// ended, of one session or of all.
     ///
     /// # Errors
-    /// [`SessionError`] if one cannot be read.
+    /// [`SessionError`], if a link cannot be read.
     async fn waiting_links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError>;
 
-    /// A link, active or closed.
+    /// Returns a link, active or closed.
     ///
     /// # Errors
-    /// [`SessionError::NoLink`] when the conversation is none.
+    /// [`SessionError::NoLink`], if the conversation is not a link.
     async fn link_of(&self, id: &StreamId) -> Result<Link, SessionError>;
 
-    /// Ends a link for all its members. A person may, and so may any member. (Ruling 27.)
+    /// Ends a link for all its members. A person or any member may do so. (Ruling 27.)
     ///
     /// # Errors
     /// [`SessionError`].

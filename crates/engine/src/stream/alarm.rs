@@ -1,22 +1,22 @@
-//! The one timer of a stream's task. It stays registered from one wait to the next: a timer that is
-//! made for each wait and dropped after it wakes whichever thread keeps the clock, for nothing.
+//! The one timer of a stream's task. It stays registered between waits: a timer made for each wait
+//! and dropped after it would wake the timer thread for nothing.
 
 use std::pin::Pin;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// A timer that is set again and again, mostly to later times.
+/// A timer that is reset often, mostly to later times.
 #[derive(Debug)]
 pub(super) struct Alarm(Pin<Box<Sleep>>);
 
 impl Alarm {
-    /// Not to be waited for after this time, at first.
+    /// Makes an alarm that is first registered for this time.
     pub(super) fn new(at: Instant) -> Self {
         Self(Box::pin(sleep_until(at)))
     }
 
-    /// Waits until this time. Whoever stops waiting loses nothing: a timer that is set too early is
-    /// moved when it has rung, and one that is set too late at once.
+    /// Waits until this time. Cancelling the wait is safe: a timer set too early is reset after it
+    /// fires, and one set too late is reset at once.
     pub(super) async fn wait_until(&mut self, at: Instant) {
         while Instant::now() < at {
             if self.0.deadline() > at || self.0.is_elapsed() {

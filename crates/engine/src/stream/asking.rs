@@ -1,5 +1,5 @@
-//! The shell's part in asking somebody about a request: who can be asked, and the questions that
-//! are out.
+//! Consent questions of a stream's task: the principals that can be asked, and the questions that
+//! are open.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,24 +11,25 @@ use tokio::time::{Instant, timeout_at};
 
 use super::io::{Condition, Consent, RequestId};
 
-/// Reaches those who have to agree to requests.
+/// Asks principals for their consent to requests.
 #[async_trait]
 pub trait ConsentAsker: Send + Sync {
-    /// Asks somebody whether they agree. It may take as long as it likes: it is dropped when its
-    /// answer would come too late.
+    /// Asks a principal for consent to a request. This may take any time: the host drops the future
+    /// when the answer would come too late.
     async fn ask(&self, principal: &str, request: &Command) -> Consent;
 }
 
-/// What a request stands under, and how whoever has to agree is reached.
+/// The condition of a request, and the way to ask for consent.
 pub(crate) struct ConsentRequest {
     pub(crate) condition: Condition,
     pub(crate) asker: Arc<dyn ConsentAsker>,
 }
 
-/// What came of asking.
+/// The end of a question: the answer, `None` if it came too late, or an error if the asker
+/// panicked.
 pub(super) type ConsentResult = Result<Option<(RequestId, Consent)>, JoinError>;
 
-/// The questions of one stream. They end with its task.
+/// The questions of one stream. They are cancelled with its task.
 #[derive(Default)]
 pub(super) struct ConsentQuestions {
     askers: BTreeMap<RequestId, Arc<dyn ConsentAsker>>,
@@ -36,8 +37,12 @@ pub(super) struct ConsentQuestions {
 }
 
 impl ConsentQuestions {
-    /// Takes down how somebody is asked, should it come to that.
-    pub(super) fn note(&mut self, id: RequestId, asked: Option<ConsentRequest>) -> Option<Condition> {
+    /// Notes the asker of a request, for use if the host asks, and returns the condition.
+    pub(super) fn note(
+        &mut self,
+        id: RequestId,
+        asked: Option<ConsentRequest>,
+    ) -> Option<Condition> {
         let ConsentRequest { condition, asker } = asked?;
         self.askers.insert(id, asker);
         Some(condition)
@@ -57,23 +62,23 @@ impl ConsentQuestions {
         });
     }
 
-    /// The request is done.
+    /// Drops the asker of a request that is done.
     pub(super) fn forget(&mut self, id: RequestId) {
         self.askers.remove(&id);
     }
 
-    /// The next question that is over; nothing when none is out.
+    /// Waits for the next question that ends. Returns `None` if no question is open.
     pub(super) async fn next(&mut self) -> Option<ConsentResult> {
         self.questions.join_next().await
     }
 
-    /// One that is over already.
+    /// Returns a question that has ended already.
     pub(super) fn try_next(&mut self) -> Option<ConsentResult> {
         self.questions.try_join_next()
     }
 }
 
-/// What was said, if that was in time. Where asking failed, nothing was.
+/// Returns the answer, if it came in time and the asker did not fail.
 pub(super) fn answer_of(over: ConsentResult) -> Option<(RequestId, Consent)> {
     over.ok().flatten()
 }

@@ -1,5 +1,4 @@
-//! Requests that wait until somebody agrees to them. They are in no log: after a crash whoever made
-//! one asks again.
+//! Requests that wait for consent. They are not in the log: after a crash their senders ask again.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +9,28 @@ use super::deciding::Item;
 use super::io::RequestId;
 use crate::answers::HallError;
 
-/// So many requests of a stream may wait for somebody; more are refused as overload.
+/// Maximum number of requests of a stream that wait for consent; more are refused as overload.
 pub(super) const AWAITED_MAX: usize = 256;
 
-/// What waits, under the id of the request about which somebody is asked.
+/// Waiting requests, by the id of the request about which the principal is asked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingConsents(BTreeMap<RequestId, PendingConsent>);
 
 #[derive(Clone, Debug)]
 struct PendingConsent {
-    /// On the steady clock.
+    /// Deadline on the steady clock.
     until: Millis,
-    /// The request, and its repetitions with the same key: nobody is asked twice about one thing.
+    /// The request and its repetitions with the same key: one question serves all of them.
     items: Vec<Item>,
 }
 
-/// What came of putting a request here.
+/// The result of adding a request.
 pub(super) enum PutOutcome {
-    /// Somebody has to be asked.
+    /// The principal has to be asked.
     First,
-    /// Somebody is being asked about the same request.
+    /// The principal is being asked about the same request already.
     Joined,
-    /// Too many wait. It comes back.
+    /// Too many requests wait; the item comes back.
     Full(Box<Item>),
 }
 
@@ -50,8 +49,8 @@ impl PendingConsents {
         PutOutcome::First
     }
 
-    /// What may be decided, or not, now that there is an answer. Nothing when it comes too late, or
-    /// when nobody waits for it.
+    /// Returns the items whose question was answered; empty if the answer is late or the question
+    /// unknown.
     pub(super) fn answered(&mut self, id: RequestId, now: Millis) -> Vec<Item> {
         match self.0.get(&id) {
             Some(question) if now < question.until => self.take([id]),
@@ -59,7 +58,7 @@ impl PendingConsents {
         }
     }
 
-    /// What has waited long enough.
+    /// Returns the items whose deadline has passed.
     pub(super) fn take_over(&mut self, now: Millis) -> Vec<Item> {
         let over: Vec<_> = self
             .0
@@ -80,7 +79,7 @@ impl PendingConsents {
         questions.flat_map(|question| question.items).map(Item::agreed).collect()
     }
 
-    /// When the first of them has waited long enough.
+    /// Returns the earliest deadline.
     pub(super) fn until(&self) -> Option<Millis> {
         self.0.values().map(|question| question.until).min()
     }
@@ -90,13 +89,13 @@ impl PendingConsents {
     }
 }
 
-/// What is said where somebody did not agree.
+/// Returns the error for a request that was not agreed to.
 pub(super) fn refused(why: &str) -> HallError {
     let message = format!("It was not agreed to: {why}");
     HallError::Rejected(Box::new(Rejection::new(Refusal::Forbidden, "not_agreed", message)))
 }
 
-/// What is said where nobody agreed in time.
+/// Returns the error for a request that got no consent in time.
 pub(super) fn unanswered() -> HallError {
     let message =
         "Nobody agreed to it in time, so nothing was decided; send it again to ask again.";

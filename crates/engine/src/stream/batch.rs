@@ -1,4 +1,4 @@
-//! Deciding and appending: what was told together is decided together, appended at once, and
+//! Deciding and appending: requests of one look are decided together, appended at once, and
 //! answered only then.
 
 use std::sync::Arc;
@@ -13,11 +13,13 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::awaited::PutOutcome;
-use super::deciding::{PendingBatch, Item, PendingPayment};
+use super::deciding::{Item, PendingBatch, PendingPayment};
 use super::effects::effects;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
-use super::io::{Around, Condition, PriorRequest, Lookups, Output, RequestId, Verdict, ItemBody, EndReason};
+use super::io::{
+    Around, Condition, EndReason, ItemBody, Lookups, Output, PriorRequest, RequestId, Verdict,
+};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::copies;
 use crate::ports::{
@@ -25,11 +27,12 @@ use crate::ports::{
 };
 use crate::sessions::target_of;
 
-/// Pause before what found the log overloaded is tried again.
+/// Pause before a retry after the log was overloaded.
 const RETRY: Millis = Millis(50);
 
 impl Host {
-    /// Goes on with the first item that has no verdict yet.
+    /// Decides the items that have no verdict yet, in order. Stops at an item that has to be paid
+    /// first.
     pub(super) fn decide(&mut self, mut deciding: PendingBatch, around: &Around<'_>) {
         while let Some(item) = deciding.items.get(deciding.verdicts.len()) {
             let known =
@@ -82,7 +85,8 @@ impl Host {
         self.append(deciding, around);
     }
 
-    /// Asks whoever has to agree to a request. It leaves its batch, and comes back when they did.
+    /// Asks for consent to a request. The request leaves its batch and returns when consent is
+    /// given.
     fn ask(&mut self, item: Item, command: Command, around: &Around<'_>) {
         let (Some(id), Some(Condition { principal, within })) = (item.id(), item.condition.clone())
         else {
@@ -118,8 +122,8 @@ impl Host {
         working.decide(deciding.now, command, &facts)
     }
 
-    /// The purses paid for a decision. When another conversation has spent the rest in between, it
-    /// is made again, and knows.
+    /// Continues after the purses were charged. If another conversation spent the rest meanwhile,
+    /// the decision is made again with the new budgets.
     pub(super) fn charged(
         &mut self,
         paying: PendingPayment,
@@ -137,7 +141,7 @@ impl Host {
         self.decide(deciding, around);
     }
 
-    /// A decision belongs to the batch.
+    /// Adds a decision to the batch.
     fn accept(&mut self, deciding: &mut PendingBatch, decision: Decision) {
         let Decision { events, outcome, charges, unkept } = decision;
         let verdict = match outcome {
@@ -173,8 +177,8 @@ impl Host {
         deciding.push(verdict);
     }
 
-    /// Returns the answer under which words that were held back are remembered: a client that sends
-    /// them again is told the same, whatever holds then.
+    /// Returns the answer to remember for words that were held back, so that a retry by the client
+    /// gets the same answer even if the rules have changed.
     fn held_back(&self, verdict: &Verdict, events: &[RecordedEvent]) -> Option<Answer> {
         let Err(HallError::Rejected(rejection)) = verdict else { return None };
         let kept =
@@ -182,7 +186,7 @@ impl Host {
         Some(Answer { event: Some(kept.clone()), ..self.nothing_new() })
     }
 
-    /// The decisions after this one know what was said with it.
+    /// Adds what was said to the voices, for the decisions after this one.
     fn let_hear(&self, found: &mut Lookups, events: &[RecordedEvent]) {
         let is_said = |recorded: &&RecordedEvent| matches!(recorded.event, Event::Posted(_));
         let Some(state) = self.working().conversation() else { return };
@@ -191,15 +195,15 @@ impl Host {
         }
     }
 
-    /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that
-    /// is only how many there were.
+    /// Counts rejected words that were not kept, until an event reports them. A restart only loses
+    /// their number.
     fn count_unkept(&mut self, unkept: DroppedWords) {
         let (count, sum) = self.unkept.entry(unkept.participant).or_default();
         *count += 1;
         *sum += unkept.bytes;
     }
 
-    /// Forgets what an event has told.
+    /// Forgets the counts that an event has reported.
     fn told_of_unkept(&mut self, events: &[RecordedEvent]) {
         for recorded in events {
             if let Event::Discarded { participant, until: None, .. } = &recorded.event {
@@ -231,8 +235,8 @@ impl Host {
             fingerprint: idempotency.fingerprint.clone(),
             outcome,
             expires: match idempotency.principal == COMMANDER {
-                // A command from another stream may be submitted again as long as its delivery is
-                // not settled.
+                // A command from another stream may be submitted again until its delivery is
+                // settled.
                 true => planted::has(Bug::CommandClaimLapses).then_some(now),
                 false => Some(now + IDEM_TTL),
             },
@@ -252,7 +256,7 @@ impl Host {
         }
         match self.epoch {
             Some(epoch) => self.append_under(epoch, Box::new(deciding)),
-            // Should another have written since the stream was read, the append will find that out.
+            // If another process has appended since, the append fails with `Conflict`.
             None => {
                 self.out.push(Output::Acquire);
                 self.stage = Stage::Acquiring(Box::new(deciding));
@@ -271,7 +275,7 @@ impl Host {
                 self.epoch = Some(epoch);
                 self.append_under(epoch, deciding);
             }
-            // To this process it is a log that cannot be written now, and may be later.
+            // Another process holds the lease: treat as overload and retry.
             Ok(Acquisition::Held(_)) => self.undo(*deciding, AppendError::Overloaded, around),
             Err(error) => self.undo(*deciding, unwritable(&error), around),
         }
@@ -330,8 +334,8 @@ impl Host {
         }
     }
 
-    /// The batch is in the log, with these deliveries: now the state counts, and everybody may
-    /// know.
+    /// Applies an appended batch, then answers and publishes it. `deliveries` are the ids of its
+    /// deliveries.
     fn commit(&mut self, deciding: PendingBatch, deliveries: &[u64], around: &Around<'_>) {
         let PendingBatch { items, mut events, charges, verdicts, prompts, .. } = deciding;
         self.runs.inserted(&prompts, deliveries);
@@ -356,9 +360,9 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// The rules led to what no rule allows. Whichever item it was is refused, also one of the
-    /// engine's own, which would only lead there again; and the state is read anew, in case it was
-    /// wrong before.
+    /// Rejects decisions that led to a state which breaks an invariant. A single item is refused,
+    /// even one of the engine's own, because a retry would break the same rule. The state is loaded
+    /// again, in case it was wrong before.
     fn broken(&mut self, deciding: PendingBatch, broken: BrokenRule) {
         let items = self.forget_decided(deciding);
         self.out.push(Output::Broken(broken));
@@ -371,7 +375,7 @@ impl Host {
         self.stage = Stage::Reloading;
     }
 
-    /// A batch comes to nothing. What it was made of comes back.
+    /// Drops the decisions of a batch and gives back its charges. Returns its items.
     fn forget_decided(&mut self, deciding: PendingBatch) -> Vec<Item> {
         self.working = None;
         let PendingBatch { items, charges, .. } = deciding;
@@ -381,7 +385,7 @@ impl Host {
         items
     }
 
-    /// The batch is not in the log: forget what was decided, and tell why.
+    /// Drops a batch that was not appended, and retries or refuses its items by the error.
     fn undo(&mut self, deciding: PendingBatch, error: AppendError, around: &Around<'_>) {
         let items = self.forget_decided(deciding);
         match error {
@@ -404,8 +408,8 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// A key of the batch is held already. Its items are decided one at a time then, to see whose
-    /// it is; and that one once more, to get the answer of the request that was quicker.
+    /// Handles a claim that was already taken. The items are decided one at a time, to find the
+    /// owner of the key. That item is decided once more, to get the answer of the earlier request.
     fn claimed(&mut self, mut items: Vec<Item>, claim: &Claim) {
         if let [item] = &mut items[..] {
             let own = claim.namespace == IDEM && item.claim_key().as_ref() == Some(&claim.key);
@@ -425,8 +429,8 @@ impl Host {
         }
     }
 
-    /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's
-    /// answer must not be lost.
+    /// Refuses client requests and keeps the engine's own commands for a retry: an agent's answer
+    /// must not be lost.
     fn put_back(&mut self, items: Vec<Item>, error: &HallError, now: Millis, pause: Millis) {
         let (asked, own): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| item.asked.is_some());
@@ -438,7 +442,7 @@ impl Host {
         }
     }
 
-    /// Answers that nothing was done.
+    /// Answers the waiting requests with an error.
     pub(super) fn refuse(&mut self, items: Vec<Item>, error: &HallError) {
         let answers: Vec<_> =
             items.iter().filter_map(|item| Some((item.id()?, Err(error.clone())))).collect();
@@ -448,7 +452,7 @@ impl Host {
     }
 }
 
-/// What each of those who wait gets.
+/// Pairs each waiting request with its verdict.
 fn answers(items: &[Item], mut verdicts: Vec<Verdict>) -> Vec<(RequestId, Verdict)> {
     if planted::has(Bug::AnswersSwapped) {
         verdicts.reverse();
@@ -456,7 +460,7 @@ fn answers(items: &[Item], mut verdicts: Vec<Verdict>) -> Vec<(RequestId, Verdic
     items.iter().zip(verdicts).filter_map(|(item, verdict)| Some((item.id()?, verdict))).collect()
 }
 
-/// What a log that cannot note something says about an append.
+/// Maps an error of the log to the error of an append.
 pub(super) fn unwritable(error: &LogError) -> AppendError {
     match error {
         LogError::Full => AppendError::Full,

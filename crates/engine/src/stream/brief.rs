@@ -1,9 +1,9 @@
-//! What a runtime is told about a turn: the prompt, the trigger, the transcript.
+//! Jobs for runtimes: the prompt of a turn, its trigger and the window of messages.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Story, OmittedCount, compose};
+use moothall_kernel::compose::{Material, OmittedCount, SINCE_BYTES_MAX, Story, compose};
 use moothall_kernel::duties::{AllowedRequest, TurnDuty};
 use moothall_kernel::event::{Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{Seq, StreamId};
@@ -17,27 +17,26 @@ use super::tail::TailBudget;
 use crate::ports::{EventLog, LogError, Page};
 use crate::runtime::agent::{Job, TurnKey};
 
-/// Events looked at before the range of a turn, so that what was queued among the newest messages
-/// stands where its time came. Of what left the queue before the events that are read, the state
-/// knows what the participant was not told of.
+/// Number of events that are read before the range of a turn, so that a message that was queued
+/// appears at the place where it took effect. If it left the queue before these events, the state
+/// knows that the participant has not heard it.
 const WINDOW_SEQS: u64 = 128;
-/// Most events that are read for a turn. Beyond them only messages are.
+/// Maximum number of events that are read for a turn. Before them only messages are read.
 const RANGE_SEQS_MAX: u64 = 1000;
-/// Messages read at once.
+/// Number of messages in one read.
 const MESSAGES_PAGE: usize = 256;
-/// Messages counted at once, where a prompt has no room for them.
+/// Number of messages in one read that only counts those without room in the prompt.
 const COUNTED_PAGE: usize = 1000;
-/// Most pages of them: a prompt says that there are more.
+/// Maximum number of such reads. Beyond it the prompt says that there are more.
 const COUNTED_PAGES_MAX: usize = 10;
-/// Most messages of one prompt of which it is looked up what they reply to, where that is older
-/// than all of it.
+/// Maximum number of messages in a prompt whose `reply_to` is read from before the range.
 const REPLIES_MAX: usize = 16;
 
-/// Events read at once where many are wanted.
+/// Number of events in one read of a longer span.
 const SPAN_PAGE: usize = 1000;
 
-/// The events at so many positions after one, page after page. All of them are in memory then, so
-/// it is for spans that have an end.
+/// Reads the events at `count` positions after one, page after page. All of them are in memory at
+/// the end, so the span must be bounded.
 pub(crate) async fn read_span(
     log: &dyn EventLog,
     stream: &StreamId,
@@ -61,31 +60,31 @@ pub(crate) async fn read_span(
     Ok(all)
 }
 
-/// Which turn of whom.
+/// The turn for which a job is made, and its limits.
 pub(crate) struct Brief<'a> {
     pub(crate) state: &'a Conversation,
     pub(crate) turn: &'a Turn,
     pub(crate) participant: &'a Participant,
-    /// Bytes of what was said that its prompt has room for, where it is not only told what came
-    /// since its last turn.
+    /// Bytes of transcript that fit into the prompt. A participant with its own memory is only told
+    /// what is new since its last turn.
     pub(crate) room: usize,
-    /// Messages that its job carries.
+    /// Number of messages that the job carries.
     pub(crate) window: usize,
 }
 
-/// What has to be read.
+/// Events that have to be read first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ReadRequest {
-    /// So many events after a position.
+    /// `count` events after a position.
     Events { after: Seq, count: usize },
-    /// So many messages before a position, if there are any.
+    /// Up to `limit` messages before a position.
     Messages { before: Seq, limit: usize },
 }
 
-/// What came of trying to make a job.
+/// The result of drafting a job.
 pub(crate) enum DraftOutcome {
     Job(Box<Job>),
-    /// This has to be read before.
+    /// A read that has to come first.
     Missing(ReadRequest),
 }
 
@@ -93,14 +92,14 @@ pub(crate) enum DraftOutcome {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobDraft {
     asked: Option<LastRead>,
-    /// Single events that it refers to, and that are not among those of its range.
+    /// Single events from outside the range to which the job refers.
     apart: Vec<RecordedEvent>,
-    /// Messages that somebody replied to and that were looked for.
+    /// Messages before the range that were looked up as the target of a reply.
     sought: BTreeSet<Seq>,
     counted: OmittedMessages,
 }
 
-/// What was asked for last.
+/// The last read that was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastRead {
     Range(Seq),
@@ -109,21 +108,25 @@ enum LastRead {
     Single(Seq),
 }
 
-/// Messages of the range that were counted, because there is no room for them.
+/// Messages of the range that were counted because the prompt has no room for them.
 #[derive(Clone, Debug, Default)]
 struct OmittedMessages {
     unread: OmittedCount,
-    /// All messages after this are read or counted.
+    /// Position after which all messages are read or counted.
     after: Option<Seq>,
     pages: usize,
 }
 
 impl JobDraft {
-    /// Makes the job, if everything it needs was read.
+    /// Makes the job, if all events that it needs were read.
     ///
     /// # Errors
-    /// [`LogError`] when the log did not give what was asked for.
-    pub(crate) fn draft(&mut self, of: &Brief<'_>, tail: &mut Tail) -> Result<DraftOutcome, LogError> {
+    /// [`LogError`] if the log did not give the requested events.
+    pub(crate) fn draft(
+        &mut self,
+        of: &Brief<'_>,
+        tail: &mut Tail,
+    ) -> Result<DraftOutcome, LogError> {
         let range = Range::of(of);
         let count = usize::try_from(range.until.0 - range.after.0).unwrap_or(usize::MAX);
         tail.reaches(count, range.wanted);
@@ -147,8 +150,7 @@ impl JobDraft {
             Material { messages, events, apart: &self.apart, unread: self.counted.unread };
         if let Some((seq, needed)) = missing_single(of, &range, &material, &self.sought) {
             self.sought.insert(seq);
-            if self.asked.replace(LastRead::Single(seq)) == Some(LastRead::Single(seq)) && needed
-            {
+            if self.asked.replace(LastRead::Single(seq)) == Some(LastRead::Single(seq)) && needed {
                 return Err(LogError::Failed(format!(
                     "stream {} has no event {seq}",
                     of.state.stream()
@@ -165,8 +167,8 @@ impl JobDraft {
         Ok(DraftOutcome::Job(Box::new(job(of, &range, material, trigger))))
     }
 
-    /// Messages that are to be read, or counted where there is no room for them. The state has
-    /// counted those of the whole conversation.
+    /// Returns the next read of messages: first those that fit into the prompt, then those that are
+    /// only counted. For the whole conversation the state has the count.
     fn missing_messages(&mut self, range: &Range, tail: &Tail) -> Option<ReadRequest> {
         let known = tail.messages_after();
         if known > range.floor && !tail.meets(range.wanted, range.through) {
@@ -185,7 +187,7 @@ impl JobDraft {
         Some(ReadRequest::Messages { before: counted.next(), limit: COUNTED_PAGE })
     }
 
-    /// Takes what was read, oldest first.
+    /// Adds the events that were read, oldest first.
     pub(crate) fn take(&mut self, of: &Brief<'_>, events: Vec<RecordedEvent>, tail: &mut Tail) {
         match self.asked {
             Some(LastRead::Range(after)) => tail.replace(after, events),
@@ -212,8 +214,8 @@ impl OmittedMessages {
     }
 }
 
-/// An event that those of the range and the turn refer to, or that the participant remembers by,
-/// and that was not read; and whether there is no prompt without it.
+/// Returns the position of an event to which the range, the turn or the participant's summary
+/// refers and that was not read yet, and true if the prompt needs it.
 fn missing_single(
     of: &Brief<'_>,
     range: &Range,
@@ -235,7 +237,8 @@ fn missing_single(
         return Some((seq, true));
     }
     let cause = material.find(of.turn.cause.seq);
-    let heard = |recorded: &&RecordedEvent| recorded.seq > range.from && recorded.seq <= range.through;
+    let heard =
+        |recorded: &&RecordedEvent| recorded.seq > range.from && recorded.seq <= range.through;
     let chosen = material
         .events
         .iter()
@@ -250,7 +253,7 @@ fn reply_of(recorded: &RecordedEvent) -> Option<Seq> {
     posted(recorded)?.reply_to.as_ref().map(|cause| cause.seq)
 }
 
-/// Whether they are words that answer no turn: they may reply to anything.
+/// True if the event is a post outside a turn, which may reply to any message.
 fn is_unasked(recorded: &RecordedEvent) -> bool {
     posted(recorded).is_some_and(|posted| posted.turn.is_none())
 }
@@ -262,13 +265,13 @@ fn posted(recorded: &RecordedEvent) -> Option<&Posted> {
     }
 }
 
-/// What is left of making things agree, while events for a prompt are read.
+/// The rest of a reconciliation, while events for a prompt are read.
 #[derive(Clone, Debug)]
 pub(super) struct Briefing {
     pub(super) runs: VecDeque<TurnDuty>,
     pub(super) errands: Vec<AllowedRequest>,
     pub(super) wake_at: Option<Timestamp>,
-    /// Whose prompt it is, and how far it has come.
+    /// The run whose job is being made, and its draft.
     pub(super) drafting: Option<(TurnDuty, JobDraft)>,
 }
 
@@ -295,10 +298,10 @@ fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: RecordedE
     }
 }
 
-/// Makes the job of a turn, reading what it needs.
+/// Makes the job of a turn and reads the events that it needs.
 ///
 /// # Errors
-/// [`LogError`] when the events it covers cannot be read.
+/// [`LogError`] if the events that the turn covers cannot be read.
 pub(crate) async fn brief(
     of: Brief<'_>,
     log: &dyn EventLog,
@@ -320,7 +323,7 @@ pub(crate) async fn brief(
     }
 }
 
-/// Messages before a position, oldest first.
+/// Reads messages before a position and returns them oldest first.
 pub(crate) async fn read_messages(
     log: &dyn EventLog,
     stream: &StreamId,
@@ -332,15 +335,16 @@ pub(crate) async fn read_messages(
     Ok(Page { through: Seq(before.0.saturating_sub(1)), events, newer: None })
 }
 
-/// What a turn covers, `(from, through]`, and what is read for it.
+/// The events that a turn covers, `(from, through]`, and the events to read for it.
 struct Range {
-    /// All events after this are read,
+    /// All events after this one are read.
     after: Seq,
-    /// and up to this: what came after `through` says what had not taken effect there.
+    /// Last event that is read. Events after `through` tell which messages had not taken effect by
+    /// then.
     until: Seq,
     from: Seq,
     through: Seq,
-    /// Messages are read as far back as this, if that many are wanted.
+    /// Messages are read back to this position, until there are as many as wanted.
     floor: Seq,
     wanted: TailBudget,
 }
@@ -356,8 +360,10 @@ impl Range {
             of.state.summary_of(&of.participant.id).map_or(Seq(0), |summary| summary.through);
         let (floor, wanted) = match of.participant.facts.abilities.memory {
             Memory::None => (Seq(0), TailBudget { bytes: of.room, count: of.window }),
-            // More than there is room for, so that it can be summed up.
-            Memory::Rebuilt => (summed_up, TailBudget { bytes: of.room.saturating_mul(2), count: 1 }),
+            // More than the prompt has room for, so that the rest can be summed up.
+            Memory::Rebuilt => {
+                (summed_up, TailBudget { bytes: of.room.saturating_mul(2), count: 1 })
+            }
             Memory::Own => (from, TailBudget { bytes: SINCE_BYTES_MAX, count: 1 }),
         };
         let window = through.0.saturating_sub(WINDOW_SEQS);
@@ -372,7 +378,7 @@ impl Range {
     }
 }
 
-/// One event of a stream.
+/// Reads one event of a stream.
 pub(crate) async fn read_one(
     log: &dyn EventLog,
     stream: &StreamId,
@@ -383,10 +389,11 @@ pub(crate) async fn read_one(
     found.ok_or_else(|| LogError::Failed(format!("stream {stream} has no event {seq}")))
 }
 
-/// The newest messages, in the order in which they took effect: one that waits in the queue is not
-/// among them.
+/// Returns the newest messages, in the order in which they took effect. A message that waits in the
+/// queue is not among them.
 fn window(story: &Story<'_>, through: Seq, count: usize) -> Vec<RecordedEvent> {
-    let mut newest: Vec<RecordedEvent> = story.messages(through).rev().take(count).cloned().collect();
+    let mut newest: Vec<RecordedEvent> =
+        story.messages(through).rev().take(count).cloned().collect();
     newest.reverse();
     newest
 }

@@ -1,4 +1,4 @@
-//! A batch on its way from what was asked to what is appended: what `batch.rs` works on.
+//! A batch on its way from requests to an append: the data that `batch.rs` works on.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Timestamp;
 
 use super::idempotency::claim_key;
-use super::io::{Condition, PriorRequest, Lookups, OwedItems, RequestId, Verdict, ItemBody};
+use super::io::{Condition, ItemBody, Lookups, OwedItems, PriorRequest, RequestId, Verdict};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::outbox::HOPS_MAX;
 use crate::ports::{ClaimChange, NewDelivery};
 
-/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and
-/// are never lost.
+/// A command to decide, and the request that waits for its answer. The engine's own commands have
+/// no such request. They are retried while the log cannot take them.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) wanted: ItemBody,
     pub(super) asked: Option<(RequestId, Option<Idempotency>)>,
-    /// Who has to agree before it is decided, and did not yet.
+    /// The consent that is still missing.
     pub(super) condition: Option<Condition>,
-    /// It was decided once already, and lost the race for its idempotency key.
+    /// True if it was decided before and lost the race for its idempotency key.
     pub(super) again: bool,
-    /// What is to be inserted with the append that it leads to.
+    /// Deliveries to insert with the append.
     pub(super) owing: OwedItems,
 }
 
 impl Item {
-    /// A command of the engine itself.
+    /// Makes the item of a command of the engine itself.
     pub(super) fn internal(command: impl Into<Command>) -> Self {
         Self {
             wanted: ItemBody::Decision(command.into()),
@@ -42,7 +42,7 @@ impl Item {
         }
     }
 
-    /// A request from outside.
+    /// Makes the item of a request from outside.
     pub(super) fn external(
         id: RequestId,
         wanted: ItemBody,
@@ -57,22 +57,22 @@ impl Item {
         }
     }
 
-    /// The same; this goes along.
+    /// Returns the item with deliveries to insert.
     pub(super) fn owing(self, owing: OwedItems) -> Self {
         Self { owing, ..self }
     }
 
-    /// The same, where somebody has to agree first.
+    /// Returns the item with a condition for consent.
     pub(super) fn on(self, condition: Option<Condition>) -> Self {
         Self { condition, ..self }
     }
 
-    /// It may be decided now.
+    /// Returns the item without its condition: consent was given.
     pub(super) fn agreed(self) -> Self {
         self.on(None)
     }
 
-    /// The same; what is said with it is for these alone.
+    /// Returns the item with its post limited to these readers.
     pub(super) fn only_for(mut self, readers: &[ParticipantId]) -> Self {
         if let ItemBody::Decision(Command::Client(ClientCommand::Post(post))) = &mut self.wanted {
             post.only_for = Some(readers.to_vec());
@@ -80,19 +80,19 @@ impl Item {
         self
     }
 
-    /// Whether it is the same request, asked about with the same words to the same person.
+    /// True if both are the same request, by key and content, with consent from the same principal.
     pub(super) fn repeats(&self, other: &Item) -> bool {
         let asked_of =
             |item: &Item| item.condition.as_ref().map(|condition| condition.principal.clone());
         self.key().is_some() && self.key() == other.key() && asked_of(self) == asked_of(other)
     }
 
-    /// The claim of the key under which it is decided once.
+    /// Returns the claim key under which the item is decided once.
     pub(super) fn claim_key(&self) -> Option<String> {
         self.idempotency().map(claim_key)
     }
 
-    /// The refusal of what would make a chain of commands longer than one may be.
+    /// Rejects a command whose chain would exceed `HOPS_MAX`.
     pub(super) fn too_far(&self) -> Option<Verdict> {
         let too_far = self.owing.hops >= HOPS_MAX && !self.owing.owed.is_empty();
         let why = || {
@@ -126,24 +126,24 @@ impl Item {
     }
 }
 
-/// A batch on its way from what was asked to what is appended.
+/// A batch on its way from requests to an append.
 #[derive(Clone, Debug)]
 pub(super) struct PendingBatch {
     pub(super) items: Vec<Item>,
     pub(super) found: Lookups,
     pub(super) now: Timestamp,
-    /// Of the first items, in their order; told when it is committed.
+    /// Verdicts of the first items, in order. They are sent when the batch is committed.
     pub(super) verdicts: Vec<Verdict>,
-    /// The length of `events` after each verdict, by which they are divided among the requests.
+    /// The length of `events` after each verdict, which divides them among the requests.
     pub(super) ends: Vec<usize>,
     pub(super) events: Vec<RecordedEvent>,
     pub(super) charges: Vec<Charge>,
     pub(super) keys: Vec<ClaimChange>,
-    /// What its requests owe elsewhere.
+    /// Deliveries that the requests of the batch owe.
     pub(super) owed: Vec<NewDelivery>,
     /// The turns whose prompts are deliveries of this batch, in the order of the deliveries.
     pub(super) prompts: Vec<Option<(TurnNo, u32)>>,
-    /// Keys taken by this batch: whoever comes second gets the answer of the first.
+    /// Keys taken by this batch: a second request with the same key gets the answer of the first.
     pub(super) taken: BTreeMap<String, PriorRequest>,
 }
 
@@ -158,14 +158,14 @@ impl PendingBatch {
         self.ends.push(self.events.len());
     }
 
-    /// The events of each decision.
+    /// Returns the events of each decision.
     pub(super) fn decisions(&self) -> Vec<Vec<RecordedEvent>> {
         let begins = [0].into_iter().chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(from, to)| self.events[from..*to].to_vec()).collect()
     }
 
-    /// The answer to a request whose key was used before; nothing when it is new, or when the one
-    /// before was refused.
+    /// Returns the answer of an earlier request with the same key; `None` if the request is new or
+    /// the earlier one was refused.
     pub(super) fn known(&self, idempotency: &Idempotency) -> Option<Verdict> {
         let key = claim_key(idempotency);
         let earlier = match &self.found.earlier {
@@ -179,7 +179,7 @@ impl PendingBatch {
     }
 }
 
-/// A decision that waits to be paid.
+/// A decision that waits for its charge.
 #[derive(Clone, Debug)]
 pub(super) struct PendingPayment {
     pub(super) deciding: PendingBatch,

@@ -1,4 +1,4 @@
-//! Makes what runs agree with what should run.
+//! Starts and ends turns, so that the running turns agree with the duties of the state.
 
 use std::collections::VecDeque;
 
@@ -20,17 +20,17 @@ use crate::ports::{LogError, Page};
 use crate::runtime::agent::{TurnKey, WINDOW_LEN};
 use crate::runtime::registry::RunnerFacts;
 
-/// How often the host looks whether a client that has a turn is still there.
+/// Interval at which the host checks that a client with a turn is still there.
 const LOOKS: Millis = Millis::from_secs(1);
 
 impl Host {
-    /// Ends what should not run, starts what should, and sets the alarm.
+    /// Ends turns that should not run, starts those that should, and sets the alarm.
     pub(super) fn reconcile(&mut self, around: &Around<'_>) {
         let duties = self.committed.duties();
         let ended = self.runs.keep_only(&duties.run, &self.stream);
         self.out.extend(ended);
-        // A hall that drains begins nothing: what runs here already may end, and is told that its
-        // start is kept.
+        // A draining hall starts no turns. Turns that run here already may end, and their runtimes
+        // still learn that the start was appended.
         let wanted = duties
             .run
             .into_iter()
@@ -40,7 +40,7 @@ impl Host {
         self.brief(Briefing { runs, errands, wake_at: duties.wake_at, drafting: None }, around);
     }
 
-    /// Goes on with the first run that was not looked at.
+    /// Continues with the first run that was not handled yet.
     fn brief(&mut self, mut briefing: Briefing, around: &Around<'_>) {
         loop {
             let (run, drafting) = match briefing.drafting.take() {
@@ -74,14 +74,13 @@ impl Host {
         self.rest(around.now);
     }
 
-    /// Takes a turn up that nobody has. Whether it, or one that is known, has to be given to its
-    /// runtime now.
+    /// Notes a turn that is not taken up yet. True if its job has to be sent to its runtime now.
     fn needs_job(&mut self, run: &TurnDuty, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
             None => self.start_or_probe(run, around),
             Some(ActiveTurn { phase: Phase::Reattach, hand, .. }) => *hand,
             Some(ActiveTurn { phase: Phase::Running, hand: Some(hand), through, .. }) => {
-                // A turn that waits for its runtime got a cause that the job it has does not show.
+                // The turn was widened after its job was sent: send a new job.
                 let turn = self
                     .conversation()
                     .and_then(|state| state.turn(run.turn))
@@ -98,8 +97,8 @@ impl Host {
         hand.is_some()
     }
 
-    /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself;
-    /// one that an earlier process started is asked about first. (Ruling 5.)
+    /// Returns the hand to which a turn has to be given. A turn that runs elsewhere is only noted:
+    /// its client comes for it. A turn that an earlier process started is probed first. (Ruling 5.)
     fn start_or_probe(&mut self, run: &TurnDuty, around: &Around<'_>) -> Option<RunnerFacts> {
         let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
@@ -133,9 +132,13 @@ impl Host {
         }
     }
 
-    /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks
-    /// for it.
-    fn draft(&mut self, run: &TurnDuty, mut drafting: JobDraft) -> Result<Option<JobDraft>, LogError> {
+    /// Makes the job of a turn and sends it to its runtime. If events are missing, requests them
+    /// and returns the unfinished draft.
+    fn draft(
+        &mut self,
+        run: &TurnDuty,
+        mut drafting: JobDraft,
+    ) -> Result<Option<JobDraft>, LogError> {
         let Some(state) = self.committed.conversation() else { return Ok(None) };
         let (Some(turn), Some(participant)) =
             (state.turn(run.turn), state.participant(&run.participant))
@@ -151,21 +154,23 @@ impl Host {
             DraftOutcome::Missing(missing) => {
                 self.out.push(match missing {
                     ReadRequest::Events { after, count } => Output::Read { after, count },
-                    ReadRequest::Messages { before, limit } => Output::ReadMessages { before, limit },
+                    ReadRequest::Messages { before, limit } => {
+                        Output::ReadMessages { before, limit }
+                    }
                 });
                 Ok(Some(drafting))
             }
         }
     }
 
-    /// Bytes of what was said that the prompt of a turn has room for, and how many messages its job
-    /// carries.
+    /// Returns the bytes of transcript that fit into the prompt of a turn, and the number of
+    /// messages in its job.
     fn room_of(&self, turn: TurnNo) -> (usize, usize) {
         let hand = self.runs.get(turn).and_then(|going| going.hand);
         hand.map_or((TRANSCRIPT_BYTES, WINDOW_LEN), |hand| (hand.room, hand.window))
     }
 
-    /// Gives what was read to the prompt that it was read for.
+    /// Adds the events that were read to the draft that needs them.
     fn take_read(&mut self, run: &TurnDuty, drafting: &mut JobDraft, events: Vec<RecordedEvent>) {
         let Some(state) = self.committed.conversation() else { return };
         let (Some(turn), Some(participant)) =
@@ -177,7 +182,7 @@ impl Host {
         drafting.take(&Brief { state, turn, participant, room, window }, events, &mut self.tail);
     }
 
-    /// Events for the prompt that is being made.
+    /// Takes the result of a read for the draft, and continues.
     pub(super) fn read(
         &mut self,
         mut briefing: Briefing,
@@ -214,14 +219,14 @@ impl Host {
         }));
     }
 
-    /// Tells a runtime once that the start of its turn is kept.
+    /// Tells a runtime, once, that the start of its turn is in the log.
     fn tell_begun(&mut self, run: &TurnDuty) {
         if let Some(delivery) = self.runs.begin(run) {
             self.out.push(Output::Begun { key: self.key_of(run), delivery });
         }
     }
 
-    /// Whether somebody who comes by itself has a turn.
+    /// True if a participant that answers by posting has a turn.
     fn awaits_client(&self) -> bool {
         let Some(state) = self.committed.conversation() else { return false };
         state.open_turns().any(|turn| {
@@ -235,7 +240,7 @@ impl Host {
 
     fn set_alarm(&mut self, wake_at: Option<Timestamp>, around: &Around<'_>) {
         let now = around.now;
-        // Nobody tells a conversation that a client has gone: while one has a turn, the host looks.
+        // No event reports that a client has gone: while one has a turn, the host checks.
         let wake_at = if self.awaits_client() {
             wake_at.into_iter().chain([self.time(now) + LOOKS]).min()
         } else {
@@ -245,7 +250,7 @@ impl Host {
         let lost = |at: &Timestamp| planted::has(Bug::LostWakeUp) && at.millis() % 5 == 0;
         self.wake = wake_at.filter(|at| !lost(at)).map(|at| {
             let wait = at.since(self.time(now));
-            // A wake that is over and changes nothing must not ring without a pause.
+            // A past alarm that changed nothing would fire in a tight loop without this pause.
             let wait = if wait == Millis(0) && rang { RETRY_FULL } else { wait };
             Millis(now.steady.0.saturating_add(wait.0))
         });

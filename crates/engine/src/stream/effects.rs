@@ -1,4 +1,4 @@
-//! What events owe to the world: keys taken and released, deliveries to be made. Pure.
+//! Side effects of events: claims taken and released, deliveries to insert. Pure functions.
 
 use std::collections::BTreeSet;
 
@@ -12,27 +12,28 @@ use moothall_kernel::view::{Viewer, visible};
 use crate::outbox::{ConversationStart, OutboxEntry, StreamCommand};
 use crate::ports::{Claim, ClaimChange, NewDelivery};
 
-/// What the targets begin with that are told what is said. Other keys are only held.
+/// Prefix of targets that receive posts. Other targets are only claimed.
 const CHAT: &str = "chat:";
-/// What the targets begin with that are the trails of rhythms, to which harvests are added.
+/// Prefix of targets for the trails of rhythms, to which harvests are appended.
 pub const TRAIL: &str = "trail";
 
-/// What an append carries beside its events.
+/// The claims and deliveries of an append.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Effects {
     pub(crate) claims: Vec<ClaimChange>,
     pub(crate) deliveries: Vec<NewDelivery>,
 }
 
-/// The tag of a post that came in from an outside target, which must not get its own words back.
+/// Returns the tag of a post that came from an outside target, so that the target does not get its
+/// own words back.
 pub fn came_from(target: &str) -> String {
     format!("from:{target}")
 }
 
-/// What these events owe, in a stream that was bound to these targets before them. `members` are
-/// those in a conversation of a task; nothing where no task owns it.
+/// Returns the effects of events in a stream that was bound to these targets before them. `members`
+/// are the participants of a task's conversation; `None` if no task owns it.
 ///
-/// `terminal_of` knows the session whose terminal a turn is typed into.
+/// `terminal_of` returns the session into whose terminal a turn is typed.
 pub(crate) fn effects<'a>(
     stream: &StreamId,
     bound: impl Iterator<Item = &'a str>,
@@ -87,8 +88,8 @@ pub(crate) fn effects<'a>(
     effects
 }
 
-/// Who is in a conversation of a task: a claim under the agent's name, by which what it is
-/// in can be listed, archived or not.
+/// The members of a task's conversation. Each has a claim in a namespace of the agent, which lists
+/// the streams of that agent, archived or not.
 struct Memberships<'a> {
     stream: &'a StreamId,
     members: Option<BTreeSet<ParticipantId>>,
@@ -126,18 +127,17 @@ fn depart(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
     release(&format!("{}:{stream}", membership_of(agent)))
 }
 
-/// What the namespaces of memberships begin with: each agent has its own.
+/// Prefix of the namespaces of memberships. Each agent has its own namespace.
 const MEMBER: &str = "member/";
-/// The same of the tasks that an agent manages for an app, whether it is admitted or not.
+/// Prefix of the namespaces of the tasks that an agent manages for an app, admitted or not.
 const MANAGER: &str = "manager/";
 
-/// The namespace of an agent's memberships, whose keys are the streams and whose outcomes their
-/// kinds.
+/// Returns the namespace of an agent's memberships. Its keys are streams, its outcomes their kinds.
 pub(crate) fn membership_of(agent: &ParticipantId) -> String {
     namespace(MEMBER, agent)
 }
 
-/// The namespace of the tasks that an agent manages for an app.
+/// Returns the namespace of the tasks that an agent manages for an app.
 pub(crate) fn management_of(agent: &ParticipantId) -> String {
     namespace(MANAGER, agent)
 }
@@ -146,7 +146,7 @@ fn namespace(prefix: &str, agent: &ParticipantId) -> String {
     format!("{prefix}{}", agent.as_str().replace(':', "/"))
 }
 
-/// The memberships and managements among claims that change: whose, and whether it begins.
+/// Returns the agents whose memberships or managements change, with true for a new one.
 pub(crate) fn memberships_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool)> {
     let membership = |claim: &ClaimChange| {
         let (namespace, taken) = match claim {
@@ -159,7 +159,7 @@ pub(crate) fn memberships_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool
     claims.iter().filter_map(membership).collect()
 }
 
-/// What a task's events owe to its conversations, and who is in it.
+/// Adds the effects of a task's event: deliveries to its conversations, and its memberships.
 fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Effects) {
     let task = || stream.clone();
     let mut owe = |conversation: &StreamId, command: StreamCommand| {
@@ -242,7 +242,7 @@ fn deliver(
     effects.deliveries.extend(owed.map(delivery));
 }
 
-/// `chat:telegram:-100` is the key `telegram:-100` in the namespace `chat`.
+/// Splits a target: `chat:telegram:-100` is the key `telegram:-100` in the namespace `chat`.
 fn split(target: &str) -> (String, String) {
     let (namespace, key) = target.split_once(':').unwrap_or((target, ""));
     (namespace.to_owned(), key.to_owned())

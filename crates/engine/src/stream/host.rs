@@ -1,21 +1,21 @@
-//! The host of a live stream: a state machine that waits for nothing and asks for everything.
+//! The host of a live stream: a state machine without I/O. All that it needs, it requests.
 //!
-//! It holds the committed state and the one that is being decided on, what waits to be decided, and
-//! the turns that run here. It is told things by [`Host::handle`], and what it wants comes back, in
-//! order. It has no clock, no chance and no order of a hash: the same inputs give the same outputs.
-//! Inputs may come in any order; what comes while an answer is outstanding waits for it, so that
-//! nothing is ever decided on a state that may turn out not to be kept.
+//! The host holds the committed state and the state after the decisions in progress. It also holds
+//! the items that wait to be decided, and the turns that run here. [`Host::handle`] takes an input
+//! and returns the outputs in order. It is deterministic, without a clock, randomness or hash
+//! order: the same inputs give the same outputs. Inputs may come in any order. While an answer is
+//! outstanding other inputs wait, so that each batch starts from an appended state.
 //!
-//! Everything told before a look is decided together and appended at once: look up → decide and
-//! charge → append → apply → answer → publish → show → see what has to run. Until it is appended,
-//! nobody outside hears of any of it.
+//! All inputs before a look are decided together and appended at once: look up → decide and charge
+//! → append → apply → answer → publish → show → see what has to run. Nothing of a batch is visible
+//! outside before it is appended.
 //!
-//! Three things decisions depend on are not the stream's own. *Who is reachable* and *which keys
-//! were used* are facts that come once for each batch, with [`Input::Found`]: they may change at
-//! any time anyway. *Which agents there are* comes with every input, in [`Around`], because a turn
-//! that should run has to be given to somebody at once. *The purses* are shared by all streams, so
-//! what a decision spends is asked for by [`Output::Charge`] before the next one is made: two
-//! streams must not spend the same turn, and nothing is locked while the rules decide.
+//! Three facts that decisions depend on do not belong to the stream. *Who is reachable* and *which
+//! keys were used* come once for each batch, with [`Input::Found`]: they may change at any time
+//! anyway. *Which agents there are* comes with every input, in [`Around`], because a turn that
+//! should run has to be given to its runtime at once. *The purses* are shared by all streams, so
+//! [`Output::Charge`] requests what a decision spends before the next decision is made: two streams
+//! must not spend the same turn. The purses are not locked while the rules decide.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter;
@@ -30,9 +30,10 @@ use moothall_kernel::{Aggregate, Conversation};
 
 use super::awaited::{PendingConsents, refused, unanswered};
 use super::brief::{Briefing, Tail};
-use super::deciding::{PendingBatch, Item, PendingPayment};
+use super::deciding::{Item, PendingBatch, PendingPayment};
 use super::io::{
-    Around, StartMode, Consent, Input, Loaded, Now, Output, RequestId, ReadOnlyReason, ItemBody, EndReason,
+    Around, Consent, EndReason, Input, ItemBody, Loaded, Now, Output, ReadOnlyReason, RequestId,
+    StartMode,
 };
 use super::runs::Runs;
 use crate::answers::{HallError, Idempotency, Signal};
@@ -40,49 +41,49 @@ use crate::ports::Epoch;
 use crate::runtime::agent::{Probe, Report, TurnKey};
 use crate::runtime::registry::Roster;
 
-/// A gap in time longer than this is downtime: deadlines move instead of firing.
+/// A jump of the wall clock longer than this is downtime: deadlines move instead of firing.
 pub const GAP: Millis = Millis::from_secs(5);
-/// Pause before what found the disk full is tried again.
+/// Pause before a retry after the disk was full.
 pub(crate) const RETRY_FULL: Millis = Millis::from_secs(1);
 
-/// A live stream. See the module.
+/// A live stream as a state machine. See the module.
 #[derive(Clone, Debug)]
 pub struct Host {
     pub(super) stream: StreamId,
-    /// Which writer this is. A stream that is only read has none, so that it can be read when
-    /// nothing can be written.
+    /// The epoch under which this writer appends. `None` for a stream that was only read so far, so
+    /// that reading works on a log that cannot be written.
     pub(super) epoch: Option<Epoch>,
-    /// What the log says.
+    /// The state after all events in the log.
     pub(super) committed: Aggregate,
-    /// The same, and what was decided since. Made when something is to be decided, and kept while
-    /// there is work.
+    /// The committed state with the decisions in progress applied. Made for the first decision, and
+    /// kept while there is work.
     pub(super) working: Option<Aggregate>,
-    /// Why it is only read, if it is.
+    /// The reason for which the stream is read-only, if it is.
     pub(super) unwritable: Option<ReadOnlyReason>,
     pub(super) tail: Tail,
     pub(super) runs: Runs,
     inbox: Inbox,
-    /// Requests to which somebody has to agree.
+    /// Requests that wait for consent.
     pub(super) awaited: PendingConsents,
-    /// What is still to be decided of this look: one batch, unless a key turned out to be taken.
+    /// Batches of this look that are still to be decided: one, unless a key turned out to be taken.
     pub(super) batches: VecDeque<Vec<Item>>,
-    /// Who sees the committed state when that is done.
+    /// Requests that see the committed state once the batches are done.
     views: Vec<RequestId>,
     pub(super) stage: Stage,
     /// The engine's own commands for the next look.
     pub(super) pending: Vec<Item>,
-    /// The pending ones wait until then, because the log had no room.
+    /// Time at which `pending` is retried, if the log had no room.
     pub(super) retry_at: Option<Millis>,
     pub(super) wake: Option<Millis>,
-    /// Refused contributions that were not kept and of which no event has told yet: how many of
-    /// whom, and how many bytes.
+    /// Number and bytes of rejected posts by participant, if they were dropped and are still to be
+    /// reported by an event.
     pub(super) unkept: BTreeMap<ParticipantId, (u64, u64)>,
-    /// The conversation's own time when it last looked, and the steady clock then.
+    /// The conversation's own time at the last look, and the steady clock then.
     clock: Now,
     pub(super) out: Vec<Output>,
 }
 
-/// What was told since the last look.
+/// Inputs since the last look.
 #[derive(Clone, Debug, Default)]
 struct Inbox {
     notices: Vec<(TurnKey, HostNotice)>,
@@ -92,42 +93,42 @@ struct Inbox {
     look: bool,
 }
 
-/// News of a turn.
+/// A notice about a turn.
 #[derive(Clone, Debug)]
 enum HostNotice {
     Report(Report, Option<(RequestId, Idempotency)>),
     Probed(Probe),
 }
 
-/// The answer that the host waits for; until it comes, it asks for nothing else.
+/// The outstanding answer of the host. Until it comes, the host requests nothing else.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Stage {
-    /// No answer is waited for.
+    /// No answer is outstanding.
     #[default]
     Idle,
-    /// What a batch has to know.
+    /// Waits for the facts that a batch needs.
     Looking(Vec<Item>),
-    /// Whether a decision can be paid.
+    /// Waits for the charge of a decision.
     Paying(Box<PendingPayment>),
-    /// An epoch to append under.
+    /// Waits for an epoch to append under.
     Acquiring(Box<PendingBatch>),
-    /// Whether what was decided is appended.
+    /// Waits for the append of a batch.
     Appending(Box<PendingBatch>),
-    /// The stream, read anew.
+    /// Waits for the stream to be loaded again.
     Reloading,
-    /// Events for a prompt.
+    /// Waits for events for a prompt.
     Briefing(Box<Briefing>),
-    /// None, for ever: the stream is no longer live here.
+    /// The stream is no longer live here and ignores all answers.
     Closed,
 }
 
 impl Host {
-    /// A stream that becomes live.
+    /// Makes the host of a stream that becomes live.
     pub fn new(stream: StreamId, loaded: Loaded, begin: StartMode, around: &Around<'_>) -> Self {
         let Loaded { state, unwritable } = loaded;
         let mut host = Self {
             stream,
-            // Nobody else knows the name of a new one, so there is no earlier writer to fence.
+            // No other writer knows the id of a new stream, so there is no earlier epoch to fence.
             epoch: begin.is_new().then(Epoch::default),
             committed: state,
             working: None,
@@ -150,8 +151,8 @@ impl Host {
         if let StartMode::Existing(opened_at) = begin
             && host.unwritable.is_none()
         {
-            // What a stream is told when it is loaded: how long nobody looked after it, and what
-            // the registry says now.
+            // On loading, a stream gets the downtime since its last event and the present facts
+            // about its agents.
             let downtime = if planted::has(Bug::DowntimeForgotten) {
                 Millis(0)
             } else {
@@ -163,7 +164,7 @@ impl Host {
         host
     }
 
-    /// Takes what happened. What it wants now comes back.
+    /// Handles an input. Returns the outputs in the order in which they have to be performed.
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         match input {
             Input::Request { id, wanted, idempotency, condition, owing } => {
@@ -176,7 +177,9 @@ impl Host {
             Input::Report { key, report, receipt } => {
                 self.inbox.notices.push((key, HostNotice::Report(report, receipt)))
             }
-            Input::Probed { key, probe } => self.inbox.notices.push((key, HostNotice::Probed(probe))),
+            Input::Probed { key, probe } => {
+                self.inbox.notices.push((key, HostNotice::Probed(probe)))
+            }
             Input::Refresh => self.inbox.refresh = true,
             Input::Look => self.inbox.look = true,
             Input::Quiet => self.forget(),
@@ -213,38 +216,38 @@ impl Host {
         std::mem::take(&mut self.out)
     }
 
-    /// What the log says.
+    /// Returns the state after all events in the log.
     pub fn committed(&self) -> &Aggregate {
         &self.committed
     }
 
-    /// The same, if it is a conversation.
+    /// Returns the committed state, if the stream is a conversation.
     pub fn conversation(&self) -> Option<&Conversation> {
         self.committed.conversation()
     }
 
-    /// The state that is decided on, where something was decided and is not appended. For those who
-    /// watch the host.
+    /// Returns the state with the decisions that are not appended yet, for observers such as the
+    /// simulator.
     pub fn working(&self) -> &Aggregate {
         self.working.as_ref().unwrap_or(&self.committed)
     }
 
-    /// What the running turns have shown so far.
+    /// Returns what the running turns have streamed so far.
     pub fn partials(&self) -> Vec<Signal> {
         self.runs.partials()
     }
 
-    /// Whether this attempt of a turn is run here.
+    /// True if this attempt of a turn runs here.
     pub fn runs(&self, key: &TurnKey) -> bool {
         self.runs.has(key)
     }
 
-    /// Whether a turn runs here that would be lost if the process ended now.
+    /// True if a turn runs here that would be lost if the process ended now.
     pub fn would_lose_turns(&self) -> bool {
         self.runs.would_lose()
     }
 
-    /// Whether nothing was told that it has not looked at, and nothing is outstanding.
+    /// True if all inputs were looked at and no answer is outstanding.
     pub fn is_idle(&self) -> bool {
         let told = !self.inbox.items.is_empty()
             || !self.inbox.views.is_empty()
@@ -253,13 +256,14 @@ impl Host {
         matches!(self.stage, Stage::Idle) && !told
     }
 
-    /// Whether everything it was told is decided and kept, or refused, but for what waits until
-    /// somebody agrees.
+    /// True if all inputs are decided and appended, or refused. Requests that wait for consent do
+    /// not count.
     pub fn is_settled(&self) -> bool {
         self.is_idle() && self.pending.is_empty()
     }
 
-    /// The batch that is being appended: the events of each decision. For those who watch the host.
+    /// Returns the batch that is being appended, as the events of each decision, for observers such
+    /// as the simulator.
     pub fn appending(&self) -> Vec<Vec<RecordedEvent>> {
         match &self.stage {
             Stage::Appending(deciding) => deciding.decisions(),
@@ -273,7 +277,7 @@ impl Host {
         }
     }
 
-    /// Whether it could be let go, and be loaded again when somebody asks.
+    /// True if the task may end, to be loaded again by the next request.
     pub fn may_leave(&self) -> bool {
         self.is_settled()
             && self.awaited.is_empty()
@@ -281,8 +285,7 @@ impl Host {
             && (self.unwritable.is_some() || !self.has_timers())
     }
 
-    /// One look: everything that was told is decided, appended and told, and then it is seen what
-    /// has to run.
+    /// Handles one look: decides, appends and publishes all inputs, then reconciles what runs.
     fn look(&mut self, around: &Around<'_>) {
         let now = around.now;
         self.refuse_unanswered(around);
@@ -296,8 +299,8 @@ impl Host {
             items.extend(self.changed_facts(around.agents));
         }
         items.extend(inbox.items);
-        // What was put back goes before everything else that is decided: deadlines have to be moved
-        // before anything looks at them.
+        // Commands that were put back go first: deadlines have to be moved before another command
+        // reads them.
         let is_due = self.retry_at.is_none_or(|at| at <= now.steady)
             || stood_still.is_some()
             || !items.is_empty();
@@ -310,9 +313,8 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// The conversation's own time: it is never behind the newest event, and goes on by the steady
-    /// clock. Where the computer's clock was set back, or the newest event lies ahead of it,
-    /// nothing waits for it to catch up.
+    /// Returns the conversation's own time. It is at least that of the newest event, and advances
+    /// with the steady clock, even while the computer clock is set back.
     pub(super) fn time(&self, now: Now) -> Timestamp {
         if planted::has(Bug::TimeGoesBackwards) {
             return now.wall;
@@ -321,7 +323,8 @@ impl Host {
         (self.clock.wall + Millis(elapsed)).max(self.committed.last_ts())
     }
 
-    /// The computer's clock went further than the conversation's own, since the last look.
+    /// Advances the conversation's own time to the wall clock. Returns the command for the gap, if
+    /// there was one.
     fn gap(&mut self, now: Now) -> Option<Item> {
         let elapsed = now.steady.0.saturating_sub(self.clock.steady.0);
         let gap = now.wall.since(self.clock.wall + Millis(elapsed));
@@ -334,14 +337,14 @@ impl Host {
         rings.then(|| Item::internal(EngineCommand::Tick))
     }
 
-    /// Nobody looked at the clock for so long.
+    /// Returns the command that moves the deadlines by a downtime, if it is long enough to matter.
     fn stood_still(&self, downtime: Millis) -> Option<Item> {
         (downtime > GAP && self.has_timers())
             .then(|| Item::internal(EngineCommand::ShiftClock { downtime }))
     }
 
-    /// What the registry says otherwise than the conversation remembers, and the end of what nobody
-    /// is left to run.
+    /// Returns commands for the facts that changed in the registry, and for the end of turns whose
+    /// client was removed.
     fn changed_facts(&self, agents: &Roster) -> Vec<Item> {
         let open = self.conversation().filter(|conversation| !conversation.is_archived());
         let here = open.into_iter().flat_map(Conversation::agents);
@@ -349,8 +352,7 @@ impl Host {
             let listed = agents.facts(p.profile.client.as_deref()?);
             let facts = match p.address {
                 None => listed,
-                // What a session is does not change with the registry, but for how long it may
-                // take.
+                // The facts of a session do not depend on the registry, except for its timeout.
                 Some(_) if listed.abilities.lives_in_session => {
                     AgentFacts { timeout: listed.timeout, ..p.facts.clone() }
                 }
@@ -362,15 +364,14 @@ impl Host {
             let orphans =
                 if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
             let changed = EngineCommand::Facts { participant: p.id.clone(), facts };
-            // Who has nobody to run it is known before its turns end, so that none is granted to it
-            // again.
+            // Record the lost client first; otherwise ending its turns would grant it new ones.
             iter::once(changed).chain(orphans)
         });
         told.map(Item::internal).collect()
     }
 
-    /// Ends the turns of somebody whose client is gone, but for those that run here: they end as
-    /// they began.
+    /// Returns commands that end the turns of a participant whose client was removed. Turns that
+    /// run here end by themselves.
     fn orphans(&self, participant: &ParticipantId) -> Vec<EngineCommand> {
         let turns = self.conversation().into_iter().flat_map(Conversation::open_turns);
         let lost = turns
@@ -393,7 +394,7 @@ impl Host {
         !duties.run.is_empty() || !duties.requests.is_empty() || duties.wake_at.is_some()
     }
 
-    /// Somebody who was asked about a request said something.
+    /// Handles the answer to a consent question.
     fn answered(&mut self, id: RequestId, consent: Consent, now: Millis) {
         let items = self.awaited.answered(id, now);
         match consent {
@@ -405,7 +406,7 @@ impl Host {
         }
     }
 
-    /// Nobody agreed in time, or nobody is waited for any more.
+    /// Refuses requests without consent in time. A draining hall refuses all of them.
     fn refuse_unanswered(&mut self, around: &Around<'_>) {
         if self.awaited.is_empty() {
             return;
@@ -431,7 +432,8 @@ impl Host {
                     .and_then(|conversation| self.runs.streamed(key, report, conversation));
                 self.out.extend(signal.map(Output::Signal));
             }
-            HostNotice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
+            HostNotice::Report(report, receipt) => match (self.runs.reported(key, report), receipt)
+            {
                 (Some(command), Some((id, once))) => {
                     items.push(Item::external(id, ItemBody::Decision(command.into()), Some(once)))
                 }
@@ -447,7 +449,7 @@ impl Host {
         }
     }
 
-    /// Goes on with what is to be decided.
+    /// Continues with the next batch.
     pub(super) fn next_batch(&mut self, around: &Around<'_>) {
         while let Some(items) = self.batches.pop_front() {
             if let Some(unwritable) = &self.unwritable {
@@ -463,11 +465,11 @@ impl Host {
         self.settled(around);
     }
 
-    /// All of a look is decided, and what could be kept is.
+    /// Ends a look once all of its batches are decided.
     fn settled(&mut self, around: &Around<'_>) {
         if self.conversation().is_some_and(Conversation::is_deleted) {
-            // What runs is cancelled, and whoever wants to see it hears why there is nothing to
-            // see.
+            // The running turns are cancelled, and pending views get the error that the
+            // conversation was deleted.
             self.reconcile(around);
             return self.close(EndReason::Deleted);
         }
@@ -484,7 +486,7 @@ impl Host {
         }
     }
 
-    /// Says when to look again.
+    /// Sets the time of the next look.
     pub(super) fn rest(&mut self, now: Now) {
         let ready = (!self.pending.is_empty() && self.retry_at.is_none()).then_some(now.steady);
         self.out.push(Output::Wake {
@@ -511,7 +513,7 @@ impl Host {
         }
     }
 
-    /// What can be read again, or made again from what is committed.
+    /// Drops what can be read again, or made again from the committed state.
     fn forget(&mut self) {
         if matches!(self.stage, Stage::Idle) {
             self.tail.clear();

@@ -1,4 +1,4 @@
-//! Keys under which requests take effect once, as claims of their streams.
+//! Keys under which requests take effect once, kept as claims of their streams.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use super::io::{PriorRequest, Verdict};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::ports::{Claim, EventLog};
 
-/// The claims that idempotency keys take.
+/// Namespace of the claims for idempotency keys.
 pub(crate) const IDEM: &str = "idem";
-/// The claims that hold whole answers.
+/// Namespace of the claims that hold whole answers.
 pub(crate) const ANSWERED: &str = "answered";
-/// How long a request's key is remembered.
+/// Time for which a request's key is remembered.
 pub(crate) const IDEM_TTL: Millis = Millis::from_secs(24 * 3600);
 
-/// The key of the claim that an idempotency key takes.
+/// Returns the claim key for an idempotency key.
 pub(crate) fn claim_key(idempotency: &Idempotency) -> String {
     format!("{}:{}", idempotency.principal, idempotency.key)
 }
 
-/// What is known about claim keys.
+/// Looks up claim keys. Returns the earlier requests by key.
 ///
 /// # Errors
-/// [`HallError`] when nobody can tell.
+/// [`HallError`] if the log cannot be read.
 pub async fn look_up(
     log: &dyn EventLog,
     keys: &[String],
@@ -42,10 +42,10 @@ pub async fn look_up(
     Ok(earlier)
 }
 
-/// The answer that the holder of a claim got, for another request with its key.
+/// Returns the answer that the holder of a claim got, for another request with its key.
 ///
 /// # Errors
-/// [`HallError::KeyReused`] when it belongs to another request.
+/// [`HallError::KeyReused`] if the claim belongs to a different request.
 pub(crate) async fn replay(
     log: &dyn EventLog,
     claim: &Claim,
@@ -57,7 +57,7 @@ pub(crate) async fn replay(
     answer_of(log, claim).await
 }
 
-/// The answer that the holder of a claim got, read back from the log.
+/// Reads the answer that the holder of a claim got from the log.
 async fn answer_of(log: &dyn EventLog, claim: &Claim) -> Verdict {
     let head = log
         .find(&claim.stream)

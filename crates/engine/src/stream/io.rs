@@ -1,4 +1,4 @@
-//! All that a stream's host is told, and all that it wants.
+//! All inputs and outputs of a stream's host.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,42 +19,42 @@ use crate::answers::{Answer, HallError, Idempotency, Signal};
 use crate::hall::presences::ParticipantPresence;
 use crate::outbox::OutboxEntry;
 use crate::ports::{Acquisition, AppendError, LogError, Page, StreamBatch};
-use crate::runtime::agent::{PermissionAnswer, Job, Probe, Report, TurnKey};
+use crate::runtime::agent::{Job, PermissionAnswer, Probe, Report, TurnKey};
 use crate::runtime::registry::Roster;
 
-/// One moment on two clocks: they drift apart when the computer slept, or when somebody set it.
+/// One moment on two clocks. They drift apart when the computer sleeps or its clock is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// What the computer's clock shows.
+    /// The time on the computer's clock.
     pub wall: Timestamp,
-    /// Milliseconds on a clock that only goes forward, from any beginning.
+    /// Milliseconds on a monotonic clock with any beginning.
     pub steady: Millis,
 }
 
-/// What is so outside, at the moment of an input.
+/// Context of one input: clocks, registry, draining.
 #[derive(Clone, Copy, Debug)]
 pub struct Around<'a> {
     /// The moment, on both clocks.
     pub now: Now,
-    /// The process is going down: nothing new is started.
+    /// True if the process is shutting down: no new turn is started.
     pub draining: bool,
-    /// Which agents there are.
+    /// The agents of the registry, as facts.
     pub agents: &'a Roster,
 }
 
-/// How a stream becomes live.
+/// The way in which a stream becomes live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartMode {
-    /// From its log, in a process that began to look after streams at this time.
+    /// From its log, in a process that opened the log at this time.
     Existing(Timestamp),
     /// As a new conversation, whose first command creates it.
     New,
-    /// As a new task, whose first command asks for it.
+    /// As a new task, whose first command requests it.
     NewTask,
 }
 
 impl StartMode {
-    /// A stream in which nothing has happened yet; nothing where it is to be read.
+    /// Returns the empty state of a new stream; `None` if the stream has to be loaded.
     pub(super) fn empty(self, stream: &StreamId) -> Option<Aggregate> {
         match self {
             StartMode::Existing(_) => None,
@@ -63,7 +63,7 @@ impl StartMode {
         }
     }
 
-    /// Whether nobody else can have written to it.
+    /// True if the stream is new, so that no other process can have written to it.
     pub(super) fn is_new(self) -> bool {
         match self {
             StartMode::Existing(_) => false,
@@ -72,18 +72,17 @@ impl StartMode {
     }
 }
 
-/// Why a stream is only read.
+/// The reason for which a stream is read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadOnlyReason {
-    /// Its first event that this version does not know: where, and of which kind.
+    /// Position and kind of its first event that this version does not know.
     Newer(Seq, String),
-    /// Its events lead to a state that no rule allows. Whatever was decided on it would be wrong
-    /// too.
+    /// The events lead to a state that breaks an invariant. Decisions on it would be wrong too.
     Broken(BrokenRule),
 }
 
 impl ReadOnlyReason {
-    /// What is said to those who want to write.
+    /// Returns the error for requests that want to write.
     pub(super) fn error(&self, stream: &StreamId) -> HallError {
         match self {
             ReadOnlyReason::Newer(seq, kind) => {
@@ -96,338 +95,338 @@ impl ReadOnlyReason {
     }
 }
 
-/// A stream as its log has it.
+/// A stream as loaded from its log.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Its state, up to the first event that this version does not know.
+    /// The state before the first event that this version does not know.
     pub state: Aggregate,
-    /// Why it is only read, if it is.
+    /// The reason for which the stream is read-only, if it is.
     pub unwritable: Option<ReadOnlyReason>,
 }
 
 impl Loaded {
-    /// A state, and the first event after it that this version does not know.
+    /// Makes a loaded stream from a state and the first event after it that this version does not
+    /// know. Checks the invariants of the state.
     pub fn new(state: impl Into<Aggregate>, newer: Option<(Seq, String)>) -> Self {
         let state = state.into();
         let newer = newer.map(|(seq, kind)| ReadOnlyReason::Newer(seq, kind));
-        let unwritable = newer.or_else(|| state.check_invariants().err().map(ReadOnlyReason::Broken));
+        let unwritable =
+            newer.or_else(|| state.check_invariants().err().map(ReadOnlyReason::Broken));
         Self { state, unwritable }
     }
 }
 
-/// Names a request until it is answered; the shell chooses it.
+/// The id of a request until it is answered. The shell chooses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
-/// What is wanted of a stream.
+/// The work of a request.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly every request is a decision; boxing it would cost each of them"
 )]
 pub enum ItemBody {
-    /// Give this command to the rules.
+    /// Decide this command.
     Decision(Command),
     /// Keep this answer for the request's key.
     Keeping(String),
-    /// Decide nothing, and only note what is owed.
+    /// Decide nothing, and only insert the deliveries in [`Owing`].
     Owing,
 }
 
-/// What is to be inserted with the append that a request leads to, once it is decided.
+/// Deliveries to insert with the append of a request, once it is decided.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwedItems {
-    /// How many commands from stream to stream lie before this request.
+    /// Number of commands from stream to stream that led to this request.
     pub hops: u8,
-    /// What is owed elsewhere.
+    /// The deliveries to other streams and targets.
     pub owed: Vec<OutboxEntry>,
 }
 
-/// Who has to agree to a request before it is decided.
+/// The consent that a request needs before it is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// The principal that is asked, by id.
+    /// Id of the principal that is asked.
     pub principal: String,
-    /// For how long, since it is seen that the request is a new one. After that it is refused.
+    /// Time limit, from the moment at which the request is seen to be new. Then it is refused.
     pub within: Millis,
 }
 
-/// What somebody says who was asked to agree to a request.
+/// The answer of a principal to a consent question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// It may be decided.
+    /// The request may be decided.
     Given,
-    /// It may be decided, and these alone hear what is said with it.
+    /// The request may be decided, and only these participants hear what is said with it.
     GivenFor(Vec<ParticipantId>),
-    /// It may not, for this reason, which whoever made the request is told.
+    /// The request is refused for this reason, which its sender gets.
     Refused(String),
 }
 
-/// What a request gets.
+/// The answer to a request.
 pub type Verdict = Result<Answer, HallError>;
 
-/// The request that a key was used for before.
+/// An earlier request with the same key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorRequest {
     /// Hash of that request.
     pub fingerprint: String,
-    /// What it was answered, as far as that can be read.
+    /// The answer that it got, as far as it can be read back.
     pub answer: Verdict,
 }
 
-/// What a decision has to know of the world outside.
+/// The facts from outside that decisions need.
 #[derive(Clone, Debug)]
 pub struct Lookups {
-    /// By key, the requests that were made under it before; or why nobody can tell.
+    /// Earlier requests by their key; an error if the keys could not be looked up.
     pub earlier: Result<BTreeMap<String, PriorRequest>, HallError>,
-    /// Who is connected or present, and who takes turns.
+    /// Participants that are connected or present, and those that take turns.
     pub here: ParticipantPresence,
-    /// What may be spent, and was.
+    /// The budgets, and what was spent of them.
     pub budgets: Arc<Budgets>,
-    /// The words that agents said lately in all conversations.
+    /// Recent words of agents in all conversations.
     pub voices: Arc<Voices>,
 }
 
-/// Everything that a host is told.
+/// All inputs of a host.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// Somebody wants something; the answer comes with [`Output::Answer`].
+    /// A request. The host answers it with [`Output::Answer`].
     Request {
-        /// The request, by the id that its answer will bear.
+        /// The id that the answer will bear.
         id: RequestId,
-        /// A decision, an answer to be kept, or a note of what is owed.
+        /// A decision, an answer to keep, or deliveries to insert.
         wanted: ItemBody,
-        /// The key under which it takes effect once.
+        /// The key under which the request takes effect once.
         idempotency: Option<Box<Idempotency>>,
-        /// Who has to agree first, if anybody. Others are decided meanwhile.
+        /// The consent that is needed first, if any. Other requests are decided meanwhile.
         condition: Option<Condition>,
-        /// What is to be inserted with the append that it leads to.
+        /// Deliveries to insert with the append of the request.
         owing: OwedItems,
     },
-    /// What was said to an [`Output::Ask`]. It may come late, twice or never: what comes when
-    /// nobody waits for it changes nothing.
+    /// The answer to an [`Output::Ask`]. It may come late, twice or never: an answer without a
+    /// waiting request is ignored.
     Answered {
-        /// The request that was to be agreed to.
+        /// The request that needs consent.
         id: RequestId,
-        /// Whether it may be decided.
+        /// The answer of the principal.
         consent: Consent,
     },
-    /// Somebody wants to see the committed state, after everything that came before; they may with
-    /// [`Output::Show`].
+    /// A request to see the committed state after all earlier inputs. [`Output::Show`] allows it.
     View {
-        /// The request, by the id that [`Output::Show`] will bear.
+        /// The id that [`Output::Show`] will bear.
         id: RequestId,
     },
-    /// A runtime reports about a turn that it runs.
+    /// A report of a runtime about a turn that it runs.
     Report {
-        /// The turn, and which attempt at it.
+        /// The turn and its attempt.
         key: TurnKey,
-        /// What came of it so far, or in the end.
+        /// The report: progress or the final result.
         report: Report,
-        /// Where it waits until that is kept: the request that is answered, and the key under which
-        /// it takes effect once.
+        /// If the sender waits until the report is appended: the request to answer, and the key
+        /// under which the report takes effect once.
         receipt: Option<(RequestId, Idempotency)>,
     },
-    /// What a runtime knows about a turn that an earlier process began.
+    /// The result of probing a turn that an earlier process started.
     Probed {
-        /// The turn, and which attempt at it.
+        /// The turn and its attempt.
         key: TurnKey,
-        /// What the runtime knows of it.
+        /// The state of the turn in its runtime.
         probe: Probe,
     },
-    /// The agents are other ones now.
+    /// The registry has changed.
     Refresh,
-    /// Nothing more waits to be told, or the time of an [`Output::Wake`] has come: see what is to
-    /// be done. Whatever was told before is decided together.
+    /// All waiting inputs were handed over, or the time of an [`Output::Wake`] has come. All inputs
+    /// since the last look are decided together.
     Look,
-    /// Nothing has happened for a while: forget what can be read again.
+    /// The stream has been idle for a while: drop what can be read again.
     Quiet,
     /// The answer to [`Output::Lookup`].
     Found(Lookups),
     /// The answer to [`Output::Charge`].
     Charged {
-        /// All of it was taken, or nothing.
+        /// True if all of it was charged, false if nothing was.
         paid: bool,
-        /// What may be spent, and was, after that.
+        /// The budgets after the charge.
         budgets: Arc<Budgets>,
     },
     /// The answer to [`Output::Acquire`].
     Acquired(Result<Acquisition, LogError>),
-    /// The answer to [`Output::Append`]: it is synced, with these ids of its deliveries in their
-    /// order, or the log is as it was.
+    /// The answer to [`Output::Append`]: the batch is synced, with the ids of its deliveries in
+    /// order; or an error, and the log is unchanged.
     Appended(Result<Vec<u64>, AppendError>),
     /// The answer to [`Output::Reload`].
     Loaded(Result<Box<Loaded>, HallError>),
-    /// The answer to [`Output::Read`] and to [`Output::ReadMessages`], oldest first.
+    /// The answer to [`Output::Read`] and [`Output::ReadMessages`], oldest first.
     Read(Result<Page, LogError>),
 }
 
-/// Everything that a host wants. What comes of one call is carried out in its order; at most the
-/// last of it asks for an answer.
+/// All outputs of a host. The outputs of one call are performed in order. Only the last of them may
+/// request an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Find out what a decision has to know: these claims among others. Asks for [`Input::Found`].
+    /// Look up the facts that decisions need, these claims among them. Requests [`Input::Found`].
     Lookup {
-        /// The claims that are looked up, by key.
+        /// Keys of the claims to look up.
         keys: Vec<String>,
     },
-    /// Ask somebody whether they agree to this request; nothing waits for [`Input::Answered`] but
-    /// the request itself.
+    /// Ask a principal for consent to this request. Only the request itself waits for
+    /// [`Input::Answered`].
     Ask {
-        /// The request that is to be agreed to.
+        /// The request that needs consent.
         id: RequestId,
-        /// The principal that is asked, by id.
+        /// Id of the principal that is asked.
         principal: String,
-        /// What is to be decided.
+        /// The command to be decided.
         request: Box<Command>,
-        /// Until then, on the steady clock: what is answered later comes too late.
+        /// Time on the steady clock after which an answer is too late.
         until: Millis,
     },
-    /// Take this from the purses that all streams share: all of it, or nothing. Asks for
+    /// Charge the purses that all streams share, in full or not at all. Requests
     /// [`Input::Charged`].
     Charge {
-        /// The turns and the money that were decided.
+        /// The turns and the money that the decision spends.
         charges: Vec<Charge>,
     },
-    /// Put back what was taken: it came to nothing.
+    /// Return charges whose decision was dropped.
     GiveBack {
-        /// The same that were taken.
+        /// The charges that were taken.
         charges: Vec<Charge>,
     },
-    /// Become the stream's writer. Asks for [`Input::Acquired`].
+    /// Become the stream's writer. Requests [`Input::Acquired`].
     Acquire,
-    /// Append this. Asks for [`Input::Appended`].
+    /// Append this batch. Requests [`Input::Appended`].
     Append {
         /// The events, with all that is committed together with them.
         batch: Box<StreamBatch>,
     },
-    /// Read the stream again, from its beginning. Asks for [`Input::Loaded`].
+    /// Load the stream again from its log. Requests [`Input::Loaded`].
     Reload,
-    /// Read events. Asks for [`Input::Read`].
+    /// Read events. Requests [`Input::Read`].
     Read {
-        /// From the position after this one.
+        /// Position after which to read.
         after: Seq,
-        /// How many positions to read, at most.
+        /// Maximum number of positions to read.
         count: usize,
     },
-    /// Read messages backwards, and nothing else that lies between them. Asks for [`Input::Read`].
+    /// Read messages backwards, without the other events between them. Requests [`Input::Read`].
     ReadMessages {
-        /// Only those at positions before this one.
+        /// Position before which to read.
         before: Seq,
-        /// At most so many; none come only where there are no more.
+        /// Maximum number of messages. An empty answer means that there are no more.
         limit: usize,
     },
-    /// These events are committed, and are to be counted.
+    /// Count these committed events in the metrics.
     Count {
-        /// In order; never none.
+        /// The events in order; never empty.
         events: Arc<Vec<RecordedEvent>>,
         /// The turns and the money that they spend.
         charges: Vec<Charge>,
     },
-    /// What was decided led to a state that no rule allows, and is not appended. Somebody has to
-    /// know of this fault.
+    /// A decision led to a state that breaks an invariant, and was not appended. This fault is
+    /// logged and counted.
     Broken(BrokenRule),
-    /// These requests are done.
+    /// Answer these requests.
     Answer {
-        /// Which, and what they get.
+        /// The requests and their answers.
         answers: Vec<(RequestId, Verdict)>,
     },
-    /// These events are committed: everybody may know.
+    /// Publish these committed events to all listeners.
     Publish {
-        /// In order; never none.
+        /// The events in order; never empty.
         events: Arc<Vec<RecordedEvent>>,
     },
-    /// Listeners may be told this.
+    /// Send a signal to the listeners.
     Signal(Signal),
-    /// A participant that is run here is seen like this now.
+    /// Set the presence of a participant that runs here.
     Presence {
-        /// The participant whose presence it is.
+        /// The participant.
         participant: ParticipantId,
-        /// The word for it, such as `thinking`.
+        /// The word for its presence, such as `thinking`.
         state: &'static str,
-        /// The fields of its profile; nothing where it is no participant any more.
+        /// The fields of its profile; `None` if the participant has left.
         details: Option<Map<String, Value>>,
     },
-    /// These may see the committed state now.
+    /// Show the committed state to these requests.
     Show {
-        /// Those that asked with [`Input::View`].
+        /// The requests of [`Input::View`].
         ids: Vec<RequestId>,
     },
-    /// See to it that this runs, however often it is asked.
+    /// Start a turn, if it does not run yet. May be requested more than once.
     Start {
         /// The turn, and all that its agent has to know of it.
         job: Box<Job>,
     },
-    /// Ask what became of a turn that an earlier process began. [`Input::Probed`] comes when it
-    /// comes.
+    /// Probe a turn that an earlier process started. [`Input::Probed`] comes later.
     Probe {
-        /// The turn, and which attempt at it.
+        /// The turn and its attempt.
         key: TurnKey,
         /// The participant whose turn it is.
         participant: ParticipantId,
     },
-    /// Nobody wants this turn any more.
+    /// Cancel a turn that is no longer wanted.
     Cancel {
-        /// The turn, and which attempt at it.
+        /// The turn and its attempt.
         key: TurnKey,
     },
-    /// The time of this turn is over.
+    /// End a turn whose time limit has passed.
     Lapse {
-        /// The turn, and which attempt at it.
+        /// The turn and its attempt.
         key: TurnKey,
     },
     /// The start of this turn is in the log.
     Begun {
-        /// The turn, and which attempt at it.
+        /// The turn and its attempt.
         key: TurnKey,
-        /// The delivery that its prompt is; nothing where it is none, or where an earlier process
-        /// inserted it.
+        /// Id of the delivery that carries its prompt; `None` without such a delivery, or if an
+        /// earlier process inserted it.
         delivery: Option<u64>,
     },
-    /// A person answered a permission, or nobody did in time.
+    /// A person answered a permission, or its time limit passed.
     Permit {
         /// The turn whose agent asked.
         key: TurnKey,
         /// The permission that was asked for.
         permission: PermissionId,
-        /// What a person answered; nothing where nobody did in time.
+        /// The answer; `None` if none came in time.
         given: Option<PermissionAnswer>,
     },
-    /// Carry out a request that a person allowed, once however often it is asked.
+    /// Carry out a request that a person allowed. May be requested more than once, and takes effect
+    /// once.
     CarryOut {
         /// The request, and the permission under which it was allowed.
         errand: Box<AllowedRequest>,
     },
-    /// Give [`Input::Look`] at this time of the steady clock, in place of every earlier wish; never
-    /// where unset.
+    /// Give [`Input::Look`] at this time. Replaces the time of every earlier wake.
     Wake {
-        /// The time, in milliseconds of the steady clock.
+        /// Time in milliseconds of the steady clock; `None` for no wake.
         at: Option<Millis>,
     },
-    /// It is over: this host does nothing more, and whoever still waits is refused.
+    /// The host has ended: refuse the requests that still wait.
     Close {
-        /// Why the stream is no longer live here.
+        /// The reason for which the stream is no longer live here.
         why: EndReason,
     },
 }
 
-/// Why a stream is no longer live here.
+/// The reason for which a stream is no longer live here.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndReason {
-    /// Another writer has taken it over.
+    /// Another process has become its writer.
     Fenced,
     /// The log can no longer be trusted; the process has to stop.
     Fatal(String),
-    /// It has not begun: its first command was refused.
+    /// The first command was refused, so the stream has no events.
     NeverBegan,
-    /// Its conversation was deleted.
+    /// The conversation was deleted.
     Deleted,
-    /// It cannot be read.
+    /// The stream cannot be read.
     Unreadable(HallError),
 }
 
 impl EndReason {
-    /// What is said to those who still wait.
+    /// Returns the error for the requests that still wait.
     pub fn error(&self, stream: &StreamId) -> HallError {
         match self {
             EndReason::Fenced => HallError::Overloaded,

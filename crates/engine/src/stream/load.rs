@@ -1,4 +1,4 @@
-//! Reading a stream: its state from its snapshot, if it has one, or from its beginning.
+//! Loading a stream: its state from a snapshot, if it has one, or from its beginning.
 
 use moothall_kernel::budget::Charge;
 use moothall_kernel::event::Event;
@@ -10,14 +10,14 @@ use super::io::Loaded;
 use crate::answers::HallError;
 use crate::ports::{EventLog, Opening, Page};
 
-/// Events read at once.
+/// Number of events in one read.
 const LOAD_PAGE: usize = 1000;
 
-/// The state of a stream, up to the first event that this version does not know, and where the
-/// snapshot was that it was made from. What is folded goes no further back than that.
+/// Loads the state of a stream, up to the first event that this version does not know. Also returns
+/// the position of the snapshot that was used, `Seq(0)` without one.
 ///
 /// # Errors
-/// [`HallError`] when there is no such stream, or it cannot be read.
+/// [`HallError`] if the stream does not exist or cannot be read.
 pub async fn load(log: &dyn EventLog, stream: &StreamId) -> Result<(Loaded, Seq), HallError> {
     let Opening { kind, snapshot, page } = log.load(stream, STATE_VERSION, LOAD_PAGE).await?;
     let Some(snapshot) = snapshot else {
@@ -29,7 +29,7 @@ pub async fn load(log: &dyn EventLog, stream: &StreamId) -> Result<(Loaded, Seq)
     }
 }
 
-/// The same for a stream of this kind, from its beginning.
+/// Loads a stream of this kind from its beginning, without a snapshot.
 ///
 /// # Errors
 /// As for [`load`].
@@ -37,14 +37,14 @@ pub async fn fold(log: &dyn EventLog, kind: &str, stream: &StreamId) -> Result<L
     go_on(log, new(kind, stream)?, log.read(stream, Seq(0), LOAD_PAGE).await?).await
 }
 
-/// A stream in which nothing has happened yet. What kind it is, a newer version may know.
+/// Returns the empty state of a stream. A kind that this version does not know is read-only.
 fn new(kind: &str, stream: &StreamId) -> Result<Aggregate, HallError> {
     let unknown =
         || HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: kind.to_owned() };
     Aggregate::new(kind, stream.clone()).ok_or_else(unknown)
 }
 
-/// The state after a page that follows it, and all that come after.
+/// Applies a page and all pages after it to a state.
 async fn go_on(
     log: &dyn EventLog,
     mut state: Aggregate,
@@ -72,8 +72,8 @@ async fn go_on(
     }
 }
 
-/// What a stream's turns cost up to a position, or to the first event that this version does not
-/// know.
+/// Returns the charges of a stream's turns up to a position, or to the first event that this
+/// version does not know.
 pub(crate) async fn charges_up_to(
     log: &dyn EventLog,
     stream: &StreamId,

@@ -1,4 +1,4 @@
-//! What a live stream's task is sent.
+//! Messages to the task of a live stream.
 
 use std::sync::Arc;
 
@@ -7,57 +7,57 @@ use moothall_kernel::ids::StreamId;
 use tokio::sync::oneshot;
 
 use super::asking::ConsentRequest;
-use super::io::{OwedItems, Verdict, ItemBody};
+use super::io::{ItemBody, OwedItems, Verdict};
 use crate::answers::{HallError, Idempotency};
 use crate::runtime::agent::{Probe, Report, TurnKey};
 use crate::stream::updates::Subscription;
 
-/// Where the answer to a command goes.
+/// The channel for the answer to a command.
 pub(crate) type ReplySender = oneshot::Sender<Verdict>;
 
-/// A question to the committed state; it answers by itself.
+/// A closure that reads the committed state and sends its answer itself.
 pub(crate) type StateQuestion = Box<dyn FnOnce(Result<&Aggregate, HallError>) + Send>;
 
-/// A request from outside: through the bounded queue.
+/// A request from outside, which comes through the bounded queue.
 pub(crate) enum Request {
-    /// Somebody wants something of the stream, and waits for the answer.
+    /// A command whose sender waits for the answer.
     Submit(Box<Submission>),
-    /// Answer this from the committed state.
+    /// A question about the committed state.
     Ask(StateQuestion),
-    /// Somebody wants to listen.
+    /// A subscription to the stream's updates.
     Subscribe(oneshot::Sender<Result<Subscription, HallError>>),
-    /// Be loaded: there may be something to do.
+    /// Loads the stream, which may have duties.
     Wake,
-    /// Look at the registry: it is another one.
+    /// Rereads the registry, which has changed.
     Refresh,
-    /// Say when everything that came before is committed.
+    /// Answers when all earlier requests are committed and the turns here have ended.
     Drain(oneshot::Sender<()>),
 }
 
-/// Something that is wanted from outside.
+/// A request for the host, with the channel for its answer.
 pub(crate) struct Submission {
     pub(crate) wanted: ItemBody,
     pub(crate) idempotency: Option<Idempotency>,
-    /// Who has to agree first, if anybody.
+    /// The principal that has to agree first, if one has to.
     pub(crate) asked: Option<ConsentRequest>,
     pub(crate) owing: OwedItems,
     pub(crate) reply: ReplySender,
 }
 
-/// Somebody who waits until a request is done. Nobody may listen any more, and that is fine.
+/// A caller that waits until a request is done. It may have gone by then.
 pub(crate) enum Waiter {
-    /// For the answer to a command.
+    /// Waits for the answer to a command.
     Answer(ReplySender),
-    /// To see the committed state.
+    /// Waits to read the committed state.
     Question(StateQuestion),
-    /// To listen to what the stream publishes.
+    /// Waits for a subscription.
     Subscriber(oneshot::Sender<Result<Subscription, HallError>>),
-    /// For everything that came before.
+    /// Waits until all earlier requests are committed.
     Drained(oneshot::Sender<()>),
 }
 
 impl Waiter {
-    /// Answers that nothing was done.
+    /// Answers with an error.
     pub(crate) fn refuse(self, error: &HallError) {
         match self {
             Waiter::Answer(reply) => drop(reply.send(Err(error.clone()))),
@@ -69,7 +69,7 @@ impl Waiter {
 }
 
 impl Request {
-    /// Answers that nothing was done.
+    /// Answers with an error.
     pub(crate) fn refuse(self, error: &HallError) {
         match self {
             Request::Submit(submitted) => Waiter::Answer(submitted.reply).refuse(error),
@@ -81,22 +81,23 @@ impl Request {
     }
 }
 
-/// Whoever waits until a report is kept, which takes effect once for its key.
+/// A caller that waits until a report is appended. The report takes effect once for its key.
 pub(crate) struct Receipt {
     pub(crate) idempotency: Idempotency,
     pub(crate) reply: ReplySender,
 }
 
-/// News of a turn: through the lane of its own, so that reporting never waits.
+/// A notice about a turn. It comes through a lane of its own, so that reporting never waits.
 pub(crate) enum TurnNotice {
-    /// A runtime reports; it may wait until that is kept.
+    /// A report of a runtime, and the receipt if its sender waits until the report is appended.
     Report(TurnKey, Report, Option<Receipt>),
-    /// What a runtime knows about a turn that an earlier process began.
+    /// The result of probing a turn that an earlier process started.
     Probed(TurnKey, Probe),
 }
 
-/// The way to streams, for news of their turns.
+/// The streams, as receivers of notices about their turns.
 pub(crate) trait NoticeRouter: Send + Sync {
-    /// Brings it to its stream. Results must not be lost, so they load one that is not live.
+    /// Sends a notice to its stream. A final report loads a stream that is not live, so that
+    /// results are not lost.
     fn tell(self: Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>);
 }

@@ -1,8 +1,8 @@
-//! A live stream: the state machine that is its only writer, and the task around it.
+//! Live streams: a state machine that is the only writer of its stream, and the task around it.
 //!
-//! [`host`] decides, and lists in [`io`] everything that it is told and everything that it wants.
-//! `shell` is the task: it brings what comes in, carries out what is wanted, and waits. Whoever
-//! drives a [`Host`] some other way, as the simulator does, gets the same conversation.
+//! [`host`] decides. [`io`] lists all of its inputs and outputs. `shell` is the task: it feeds
+//! inputs to the host, performs the outputs, and waits. A caller that drives a [`Host`] in another
+//! way, as the simulator does, gets the same conversation.
 
 pub mod io;
 pub mod host;
@@ -33,6 +33,6 @@ mod tests;
 pub use asking::ConsentAsker;
 pub use host::Host;
 pub use io::{
-    Around, StartMode, Condition, Consent, PriorRequest, Lookups, Input, Loaded, Now, Output, OwedItems,
-    RequestId, ReadOnlyReason, Verdict, ItemBody, EndReason,
+    Around, Condition, Consent, EndReason, Input, ItemBody, Loaded, Lookups, Now, Output,
+    OwedItems, PriorRequest, ReadOnlyReason, RequestId, StartMode, Verdict,
 };

@@ -1,4 +1,4 @@
-//! What committed events mean for the turns that run here.
+//! The consequences of committed events for the turns that run here.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use super::io::Output;
 use crate::runtime::agent::PermissionAnswer;
 
 impl Host {
-    /// What committed events mean for those who are run here: their presence, and answers to their
-    /// permissions.
+    /// Sends the consequences of committed events for agents that run here: their presence, and the
+    /// answers to their permissions.
     pub(super) fn on_committed(&mut self, events: &[RecordedEvent]) {
         let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
         for recorded in events {
@@ -50,7 +50,7 @@ impl Host {
     }
 }
 
-/// What a presence says about a participant that the server runs.
+/// Returns the presence details of a participant that the server runs.
 fn details(participant: &Participant) -> Map<String, Value> {
     let profile = serde_json::to_value(&participant.profile).unwrap_or_default();
     match profile {

@@ -1,11 +1,11 @@
-//! The answer of a running turn so far, and which part of it may be shown.
+//! The answer of a running turn so far, and the part of it that may be shown.
 
 use moothall_kernel::pass::may_become_pass;
 
-/// Streamed text kept and shown of one turn, in bytes. The answer itself has its own limits.
+/// Maximum streamed text of one turn, in bytes. The answer itself has its own limits.
 pub(crate) const STREAMED_BYTES_MAX: usize = 1 << 20;
 
-/// What a turn streamed.
+/// The text that a turn has streamed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamedText {
     text: String,
@@ -13,7 +13,7 @@ pub(crate) struct StreamedText {
 }
 
 impl StreamedText {
-    /// Adds a piece. Returns what may be shown now, and where it begins.
+    /// Adds a piece. Returns the text that may be shown now, and its offset.
     pub(crate) fn push(&mut self, piece: &str) -> Option<(usize, String)> {
         if self.text.len() + piece.len() > STREAMED_BYTES_MAX {
             return None;
@@ -26,7 +26,7 @@ impl StreamedText {
         (offset < self.shown).then(|| (offset, self.text[offset..].to_owned()))
     }
 
-    /// What was shown so far, for somebody who joins now.
+    /// Returns the text shown so far, for a listener that joins now.
     pub(crate) fn shown(&self) -> Option<&str> {
         (self.shown > 0).then(|| &self.text[..self.shown])
     }

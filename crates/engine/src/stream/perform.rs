@@ -1,5 +1,5 @@
-//! Carries out what a stream's host wants: on the log, the purses, the agents, and to everybody who
-//! waits or listens.
+//! Performs the outputs of a stream's host: on the log, the purses, the agents, the waiting callers
+//! and the listeners.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,7 +12,7 @@ use super::batch::unwritable;
 use super::brief::{read_messages, read_span};
 use super::effects::memberships_in;
 use super::idempotency::look_up;
-use super::io::{Lookups, Input, Output, RequestId, Verdict, EndReason};
+use super::io::{EndReason, Input, Lookups, Output, RequestId, Verdict};
 use super::load::load;
 use super::mail::Waiter;
 use super::reporter::{self, TurnReporter};
@@ -25,7 +25,7 @@ use crate::runtime::agent::{Agent, Job, TurnKey};
 use crate::stream::updates::Subscription;
 
 impl Shell {
-    /// Carries out one wish. What it asks for comes back.
+    /// Performs one output. Returns the input that it requests, if it requests one.
     pub(super) async fn perform(&mut self, output: Output) -> Result<Option<Input>, EndReason> {
         match output {
             Output::Lookup { keys } => return Ok(Some(Input::Found(self.look_up(keys).await))),
@@ -53,8 +53,8 @@ impl Shell {
             }
             Output::Reload => {
                 tracing::warn!(stream = %self.stream, "it is not where its writer thought; read again");
-                // Boxed, because it is seldom needed, and every wish that is carried out would be
-                // moved with room for it.
+                // Boxed, because it is rare: without the box the future of every output would be as
+                // large.
                 let loaded = Box::pin(load(&*self.hall.store.log, &self.stream)).await;
                 return Ok(Some(Input::Loaded(loaded.map(|(loaded, _)| Box::new(loaded)))));
             }
@@ -116,6 +116,7 @@ impl Shell {
             Output::CarryOut { errand } => self.hall.residents.carry_out(&self.stream, &errand),
             Output::Wake { at } => {
                 self.wake = at.map(|at| self.at(at));
+                // Every completed look ends with a `Wake`, so drop the agents of ended turns here.
                 self.hands.retain(|key, _| self.host.runs(key));
             }
             Output::Close { why } => return Err(why),
@@ -123,18 +124,23 @@ impl Shell {
         Ok(None)
     }
 
-    /// A time of the steady clock.
+    /// Converts a time of the steady clock.
     fn at(&self, time: Millis) -> Instant {
         self.steady.when(time)
     }
 
-    /// What is already known about these keys, and what else a decision has to know.
+    /// Looks up claims by key, and the other facts that decisions need.
     async fn look_up(&mut self, keys: Vec<String>) -> Lookups {
         let now = self.hall.now();
         let earlier = look_up(&*self.hall.store.log, &keys, now).await;
         crash::point("keys_looked_up");
         let here = self.hall.presences.attendees(&self.stream, self.host.conversation(), now);
-        Lookups { earlier, here, budgets: self.hall.purses.facts(), voices: self.hall.voices.facts() }
+        Lookups {
+            earlier,
+            here,
+            budgets: self.hall.purses.facts(),
+            voices: self.hall.voices.facts(),
+        }
     }
 
     async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {
@@ -182,7 +188,7 @@ impl Shell {
         crash::point("after_ack");
     }
 
-    /// Lets somebody see the committed state.
+    /// Shows the committed state to a request.
     fn show(&mut self, id: RequestId) {
         match self.waiting.remove(&id) {
             Some(Waiter::Question(question)) => {
@@ -201,7 +207,7 @@ impl Shell {
         }
     }
 
-    /// Returns the way to the money of a turn.
+    /// Returns the access of a turn to its budget.
     fn teller(&self, key: &TurnKey) -> Option<TurnPayer> {
         let state = self.host.conversation()?;
         let account = state.turn(key.turn)?.account().clone();
@@ -229,8 +235,8 @@ impl Shell {
         crash::point("agent_started");
     }
 
-    /// What runs a turn: as it was when the turn was taken up, or as the registry has it that the
-    /// host was told of.
+    /// Returns the agent of a turn: as it was when the turn was taken up, or else from the registry
+    /// that the host has seen.
     fn hand(&mut self, key: &TurnKey, participant: &ParticipantId) -> Option<Arc<dyn Agent>> {
         if let Some(agent) = self.hands.get(key) {
             return Some(agent.clone());

@@ -1,4 +1,4 @@
-//! The way of a runtime's reports, and of what it knows, to the stream of their turn.
+//! Carries reports and probe results of a runtime to the stream of their turn.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -7,17 +7,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use moothall_kernel::event::Fault;
 
-use super::mail::{TurnNotice, NoticeRouter};
+use super::mail::{NoticeRouter, TurnNotice};
 use super::partial::STREAMED_BYTES_MAX;
 use crate::hall::reservations::TurnPayer;
 use crate::runtime::agent::{Agent, CallCost, Probe, Report, Reporter, TurnKey};
 
-/// What a report costs beside its text, so that many empty ones are a flood too.
+/// Fixed cost of a report in bytes, so that empty ones count against the limit.
 const REPORT_BYTES: usize = 64;
-/// How long a runtime may take to say what it knows about a turn.
+/// Maximum time in which a runtime has to answer a probe.
 const PROBE_MAX: Duration = Duration::from_secs(10);
 
-/// Takes the reports of one turn to its stream.
+/// Sends the reports of one turn to its stream.
 pub(super) struct TurnReporter {
     streams: Weak<dyn NoticeRouter>,
     key: TurnKey,
@@ -27,7 +27,11 @@ pub(super) struct TurnReporter {
 }
 
 impl TurnReporter {
-    pub(super) fn new(streams: Weak<dyn NoticeRouter>, key: TurnKey, teller: Option<TurnPayer>) -> Self {
+    pub(super) fn new(
+        streams: Weak<dyn NoticeRouter>,
+        key: TurnKey,
+        teller: Option<TurnPayer>,
+    ) -> Self {
         Self { streams, key, streamed: AtomicUsize::new(0), teller, allowance: OnceLock::new() }
     }
 }
@@ -55,13 +59,15 @@ impl Reporter for TurnReporter {
             }
         }
         if let Some(streams) = self.streams.upgrade() {
-            streams
-                .tell(&self.key.stream, Box::new(TurnNotice::Report(self.key.clone(), report, None)));
+            streams.tell(
+                &self.key.stream,
+                Box::new(TurnNotice::Report(self.key.clone(), report, None)),
+            );
         }
     }
 }
 
-/// Asks what became of a turn that an earlier process started.
+/// Asks a runtime about a turn that an earlier process started.
 pub(super) fn probe(streams: Weak<dyn NoticeRouter>, key: TurnKey, agent: Arc<dyn Agent>) {
     tokio::spawn(async move {
         let probe = tokio::time::timeout(PROBE_MAX, agent.probe(&key)).await.unwrap_or(Probe::Lost);

@@ -1,5 +1,5 @@
-//! The turns that this process runs: what their runtimes report, and what listeners and runtimes
-//! hear of them.
+//! The turns that this process runs: the reports of their runtimes, and what listeners and runtimes
+//! learn of them.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::answers::Signal;
 use crate::runtime::agent::{PermissionAnswer, Probe, Report, TurnKey};
 use crate::runtime::registry::RunnerFacts;
 
-/// Thoughts kept of one turn, in bytes.
+/// Maximum thoughts kept of one turn, in bytes.
 const THOUGHT_BYTES_MAX: usize = 256 * 1024;
 
 /// The turns that this process runs.
@@ -32,44 +32,44 @@ pub(super) struct Runs {
 pub(super) struct ActiveTurn {
     attempt: u32,
     pub(super) participant: ParticipantId,
-    /// What runs it; nothing for a remote client, which runs by itself.
+    /// The hand that runs it; `None` for a remote client, which runs by itself.
     pub(super) hand: Option<RunnerFacts>,
     kind: TurnKind,
-    /// The newest event its prompt covers.
+    /// The newest event that its prompt covers.
     pub(super) through: Seq,
     /// The newest event when its prompt was made.
     read_at: Seq,
     partial: StreamedText,
-    /// The thoughts of its model, in its present attempt.
+    /// Thoughts of its model in this attempt.
     thoughts: String,
-    /// The output of its program, which failed.
+    /// Output of its program, which failed.
     printed: String,
-    /// Its answer consists of thoughts.
+    /// True if the answer consists of thoughts only.
     only_thought: bool,
-    /// The way in which its model ended the answer.
+    /// The way in which the model ended its answer.
     ended: Option<Ending>,
-    /// What it has used, as far as its runtime has said.
+    /// Usage reported by the runtime so far.
     used: Usage,
     permissions: Vec<PermissionId>,
     pub(super) phase: Phase,
-    /// The delivery that its prompt is.
+    /// Id of the delivery that carries its prompt.
     delivery: Option<u64>,
-    /// Its runtime knows that the start is in the log.
+    /// True if its runtime knows that the start is in the log.
     begun: bool,
-    /// It ended because its time was over.
+    /// True if it ended because its time limit passed.
     pub(super) lapsed: bool,
 }
 
-/// Where a turn stands between its conversation and its runtime.
+/// The progress of a turn between its conversation and its runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// An earlier process started it, and its runtime was asked about it.
+    /// An earlier process started the turn, and its runtime is being probed.
     Probing,
-    /// Its runtime still has it, and must be told where to report.
+    /// The runtime still has the turn and needs a new reporter.
     Reattach,
-    /// Its runtime has it.
+    /// The runtime has the turn.
     Running,
-    /// Its end is on its way to the log; there is nothing left to cancel.
+    /// The end of the turn is on its way to the log; there is nothing left to cancel.
     SessionAct,
 }
 
@@ -78,9 +78,8 @@ impl Runs {
         self.going.is_empty()
     }
 
-    /// Whether a turn would be lost if the process ended now. What lives in a session or elsewhere
-    /// goes on without it, and nobody knows yet of a turn that an earlier process began whether it
-    /// runs at all.
+    /// True if a turn would be lost if the process ended now. A turn in a session or a remote
+    /// client outlives the process. A turn that is still being probed may not run at all.
     pub(super) fn would_lose(&self) -> bool {
         let lost = |going: &ActiveTurn| {
             going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing
@@ -88,7 +87,7 @@ impl Runs {
         self.going.values().any(lost)
     }
 
-    /// Whether something in this process runs a turn.
+    /// True if a runtime in this process has the turn.
     pub(super) fn is_run_here(&self, turn: TurnNo) -> bool {
         self.going.get(&turn).is_some_and(|going| going.hand.is_some())
     }
@@ -105,7 +104,7 @@ impl Runs {
         self.going.get_mut(&key.turn).filter(|going| going.attempt == key.attempt)
     }
 
-    /// Notes that a turn is run here from now on.
+    /// Notes that a turn runs here from now on.
     pub(super) fn note(
         &mut self,
         run: &TurnDuty,
@@ -136,7 +135,7 @@ impl Runs {
         self.going.insert(run.turn, going);
     }
 
-    /// Returns what these running turns have brought, for the command that may end them.
+    /// Returns what these running turns have produced, for the command that may end them.
     pub(super) fn brought(&self, of: impl Fn(TurnNo) -> bool) -> BTreeMap<TurnNo, ShownAnswer> {
         let brought = |(turn, going): (&TurnNo, &ActiveTurn)| {
             let shown = ShownAnswer {
@@ -153,7 +152,7 @@ impl Runs {
         self.going.iter().filter(|(turn, _)| of(**turn)).map(brought).collect()
     }
 
-    /// What the running turns have shown so far.
+    /// Returns what the running turns have streamed so far.
     pub(super) fn partials(&self) -> Vec<Signal> {
         let shown = |(turn, going): (&TurnNo, &ActiveTurn)| {
             let text = going.partial.shown()?.to_owned();
@@ -168,7 +167,7 @@ impl Runs {
         self.going.iter().filter_map(shown).collect()
     }
 
-    /// Ends what is not wanted.
+    /// Drops turns that are not wanted. Returns the cancellations for their runtimes.
     pub(super) fn keep_only(&mut self, wanted: &[TurnDuty], stream: &StreamId) -> Vec<Output> {
         let mut ended = Vec::new();
         self.going.retain(|turn, going| {
@@ -189,7 +188,7 @@ impl Runs {
         ended
     }
 
-    /// Notes under which ids prompts were inserted as deliveries.
+    /// Notes the delivery ids of prompts that were inserted.
     pub(super) fn inserted(&mut self, prompts: &[Option<(TurnNo, u32)>], ids: &[u64]) {
         for (prompt, id) in prompts.iter().zip(ids) {
             let going = prompt.and_then(|(turn, attempt)| {
@@ -199,8 +198,8 @@ impl Runs {
         }
     }
 
-    /// What a runtime has to be told, this once: the start of its turn is kept, and its prompt is
-    /// this delivery.
+    /// Returns the delivery of a turn's prompt, once, if its runtime has to learn now that the
+    /// start is in the log.
     pub(super) fn begin(&mut self, run: &TurnDuty) -> Option<Option<u64>> {
         let going = self.going.get_mut(&run.turn)?;
         let begins = run.started && !going.begun && going.phase == Phase::Running;
@@ -208,14 +207,14 @@ impl Runs {
         (begins && going.hand.is_some()).then_some(going.delivery)
     }
 
-    /// Its end is on its way.
+    /// Notes that the end of a turn is on its way to the log.
     pub(super) fn end_here(&mut self, turn: TurnNo) {
         if let Some(going) = self.going.get_mut(&turn) {
             going.phase = Phase::SessionAct;
         }
     }
 
-    /// What to do about a turn of which a runtime said what it knows.
+    /// Handles the result of a probe. Returns the command to decide, if the turn was lost.
     pub(super) fn probed(&mut self, key: &TurnKey, probe: &Probe) -> Option<EngineCommand> {
         let going = self.current(key)?;
         let on_lost = going.hand?.on_lost;
@@ -241,7 +240,7 @@ impl Runs {
         }
     }
 
-    /// The command that a report asks for. The kernel judges reports of other attempts.
+    /// Returns the command for a report. The kernel judges reports of other attempts.
     pub(super) fn reported(&mut self, key: &TurnKey, report: Report) -> Option<EngineCommand> {
         let any = self
             .going
@@ -287,8 +286,8 @@ impl Runs {
         }
     }
 
-    /// What listeners are shown of a running turn. What a listener-only turn says stays in the
-    /// trace.
+    /// Notes a streamed report. Returns the signal for listeners, if it may be shown: a
+    /// listener-only turn stays in the trace.
     pub(super) fn streamed(
         &mut self,
         key: &TurnKey,
@@ -338,7 +337,7 @@ impl Runs {
         }
     }
 
-    /// The turn that waits for this permission hears of it.
+    /// Returns the answer of a permission for the turn that waits for it.
     pub(super) fn permit(
         &mut self,
         stream: &StreamId,

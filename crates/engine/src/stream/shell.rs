@@ -1,5 +1,4 @@
-//! The task of a live stream: it tells the host what comes in, carries out what the host wants, and
-//! waits.
+//! The task of a live stream: feeds inputs to the host, performs its outputs, and waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
@@ -14,9 +13,9 @@ use tokio::time::Instant;
 use super::alarm::Alarm;
 use super::asking::{ConsentQuestions, ConsentResult, answer_of};
 use super::host::Host;
-use super::io::{Around, StartMode, Input, Loaded, Now, RequestId, EndReason};
+use super::io::{Around, EndReason, Input, Loaded, Now, RequestId, StartMode};
 use super::load::load;
-use super::mail::{TurnNotice, Receipt, Request, NoticeRouter, Submission, Waiter};
+use super::mail::{NoticeRouter, Receipt, Request, Submission, TurnNotice, Waiter};
 use super::snapshots::Snapshots;
 use crate::answers::HallError;
 use crate::crash;
@@ -28,17 +27,17 @@ use crate::runtime::pauses::SteadyClock;
 use crate::runtime::registry::Agents;
 use crate::stream::shown::ConversationFlags;
 
-/// A stream that nothing keeps is let go after so long.
+/// Idle time after which the task of an unused stream ends.
 const IDLE: Duration = Duration::from_secs(60);
-/// After so long without work it keeps no events in memory.
+/// Idle time after which the stream drops its events from memory.
 const QUIET: Duration = Duration::from_secs(10);
-/// Requests decided together, at most.
+/// Maximum number of requests that are decided together.
 const DRAIN_MAX: usize = 256;
 
-/// The task's own: what a host cannot hold.
+/// The state of a stream's task around its host: channels, timers, agents and waiting requests.
 pub(super) struct Shell {
     pub(super) hall: Arc<Services>,
-    /// Where news of turns go.
+    /// Streams to which the runtimes' reports are sent.
     pub(super) streams: Weak<dyn NoticeRouter>,
     pub(super) stream: StreamId,
     pub(super) seat: StreamHandle,
@@ -46,32 +45,32 @@ pub(super) struct Shell {
     pub(super) steady: SteadyClock,
     pub(super) wake: Option<Instant>,
     alarm: Alarm,
-    /// When it last had something to do.
+    /// Time at which the task last had work.
     active: Instant,
     pub(super) waiting: BTreeMap<RequestId, Waiter>,
     pub(super) asking: ConsentQuestions,
     last_request: u64,
-    /// Who waits until nothing runs here that would be lost.
+    /// Drain requests, answered once every turn that would be lost here has ended.
     pub(super) leaving: Vec<oneshot::Sender<()>>,
-    /// What runs the turns that run here, as it was when they were taken up.
+    /// Agents of the turns that run here, each as it was when its turn was taken up.
     pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
     pub(super) agents: Agents,
-    /// The standing of the conversation's own purse, for turns that ask for money.
+    /// Standing of the conversation's own purse, for turns that reserve money.
     pub(super) own: Arc<Mutex<WindowTotals>>,
     open_turns: OpenTurns,
     pub(super) snapshots: Snapshots,
 }
 
-/// What made the task look up.
+/// The reason for which the task woke up.
 enum WakeReason {
     Work,
-    /// Nothing, but that time goes on.
+    /// A clock check without other work.
     Beat,
     Quiet,
     Abandoned,
 }
 
-/// The task of a live stream, from loading to leaving.
+/// Runs the task of a live stream, from loading to leaving the directory.
 pub(crate) async fn run(
     hall: Arc<Services>,
     streams: Weak<dyn NoticeRouter>,
@@ -96,7 +95,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Leaves the directory and refuses what was still waiting.
+/// Leaves the directory and refuses the requests that were still queued.
 fn leave(hall: &Services, stream: &StreamId, mut seat: StreamHandle, error: &HallError) {
     hall.directory.leave(stream, seat.number);
     while let Ok(request) = seat.requests.try_recv() {
@@ -162,7 +161,7 @@ impl Shell {
         }
     }
 
-    /// Works until nothing keeps the stream.
+    /// Works until the stream is idle and unused.
     async fn work(&mut self) -> Result<(), EndReason> {
         self.update_board();
         self.drain(0).await?;
@@ -193,7 +192,7 @@ impl Shell {
         }
     }
 
-    /// Tells those who wait for the end of the turns that run here, once there are none.
+    /// Answers the drain requests once no turn runs here that would be lost.
     fn let_go(&mut self) {
         if !self.leaving.is_empty() && !self.host.would_lose_turns() {
             crash::point("drain");
@@ -203,7 +202,7 @@ impl Shell {
         }
     }
 
-    /// Waits for something to do, and tells the host all that is there.
+    /// Waits for work and passes all of it to the host.
     async fn next(&mut self) -> Result<WakeReason, EndReason> {
         let quiet = self.quiet_at();
         let (at, woken) = self.next_alarm(quiet);
@@ -241,7 +240,7 @@ impl Shell {
         Ok(())
     }
 
-    /// A question to somebody is over.
+    /// Passes the answer to a consent question to the host.
     async fn tell_consent(&mut self, over: ConsentResult) -> Result<(), EndReason> {
         match answer_of(over) {
             Some((id, consent)) => self.tell(Input::Answered { id, consent }).await,
@@ -249,7 +248,7 @@ impl Shell {
         }
     }
 
-    /// What time alone will make the task look up for, and when.
+    /// Returns the next time at which the task has to wake up by itself, and the reason.
     fn next_alarm(&self, quiet: Instant) -> (Instant, WakeReason) {
         let wake = self.wake.map(|at| (at, WakeReason::Work));
         let beat = self.wake.map(|_| (self.steady.beat(), WakeReason::Beat));
@@ -257,7 +256,7 @@ impl Shell {
         due.min_by_key(|(at, _)| *at).unwrap_or((quiet, WakeReason::Quiet))
     }
 
-    /// First the time to forget events, then, again and again, the time to leave.
+    /// Returns the time at which to drop events, and after that each time at which to try to leave.
     fn quiet_at(&self) -> Instant {
         let quiet = self.active + QUIET;
         if quiet > Instant::now() {
@@ -305,9 +304,7 @@ impl Shell {
                     owing,
                 }
             }
-            Request::Ask(question) => {
-                Input::View { id: self.wait_for(Waiter::Question(question)) }
-            }
+            Request::Ask(question) => Input::View { id: self.wait_for(Waiter::Question(question)) },
             Request::Subscribe(reply) => {
                 Input::View { id: self.wait_for(Waiter::Subscriber(reply)) }
             }
@@ -318,7 +315,7 @@ impl Shell {
         self.tell(input).await
     }
 
-    /// Tells the host something, and carries out what it wants until it waits for somebody else.
+    /// Passes an input to the host and performs its outputs, until no output gives another input.
     async fn tell(&mut self, input: Input) -> Result<(), EndReason> {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
@@ -341,14 +338,15 @@ impl Shell {
         Ok(())
     }
 
-    /// Shows what others see of the committed state without asking for it.
+    /// Publishes the flags that callers read without asking the task.
     fn update_board(&mut self) {
         let Some(state) = self.host.conversation() else { return };
         self.open_turns.set(state);
         self.seat.board.show(ConversationFlags::of(state));
     }
 
-    /// Whoever waits for an alarm looks up again and again until then.
+    /// Returns the present time. If an alarm is set, the task wakes at every beat until then, so a
+    /// longer pause is time in which the process stood still.
     fn now(&mut self) -> Now {
         Now { wall: self.hall.now(), steady: self.steady.read(Instant::now(), self.wake.is_some()) }
     }

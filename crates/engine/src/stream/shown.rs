@@ -1,18 +1,19 @@
-//! What a live conversation shows without being asked: what decides which callers may speak there.
+//! Flags of a live conversation that can be read without its task. They decide which callers may
+//! speak there.
 //!
-//! Its task shows it before it answers whoever changed it, so nobody who was answered is judged by
-//! what was so before.
+//! The task publishes them before it answers the request that changed them. So a caller with an
+//! answer is never judged by older flags.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use moothall_kernel::Conversation;
 
-/// What is shown of a conversation.
+/// The published flags of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConversationFlags {
     /// True if its words are typed into a terminal that only drivers reach.
     pub(crate) is_for_drivers: bool,
-    /// Somebody takes part whose turn is a run of a program.
+    /// True if a turn of one of its participants runs a program.
     pub(crate) runs_programs: bool,
 }
 
@@ -24,11 +25,11 @@ impl ConversationFlags {
     }
 }
 
-/// Where a task shows it.
+/// The place to which a task publishes the flags.
 #[derive(Debug, Default)]
 pub(crate) struct Board(AtomicU8);
 
-/// Set once anything was shown; without it the other bits mean nothing.
+/// Set once the flags were published; without it the other bits mean nothing.
 const SET: u8 = 1;
 const FOR_DRIVERS: u8 = 1 << 1;
 const RUNS_PROGRAMS: u8 = 1 << 2;
@@ -40,7 +41,7 @@ impl Board {
         self.0.store(SET | drivers | programs, Ordering::Release);
     }
 
-    /// Nothing before the conversation is loaded.
+    /// Returns the flags; `None` before the conversation is loaded.
     pub(crate) fn read(&self) -> Option<ConversationFlags> {
         let bits = self.0.load(Ordering::Acquire);
         (bits & SET != 0).then_some(ConversationFlags {

@@ -1,5 +1,5 @@
-//! When a live stream's state is kept, so that loading it costs what its state costs. Beside its
-//! work: nobody waits for it.
+//! Snapshots of a live stream's state, so that a stream loads without replaying all its events.
+//! They are written in the background.
 
 use std::sync::Arc;
 
@@ -10,19 +10,20 @@ use tokio::task::JoinHandle;
 
 use crate::ports::{EventLog, SNAPSHOT_BYTES_MAX, Snapshot};
 
-/// Events after a snapshot that make another one worth its while, while the stream is at work.
+/// Number of events after the last snapshot that justify another one while the stream works.
 const EVENTS_AT_WORK: u64 = 500;
-/// The same when it has nothing to do. Fewer are read again as fast as a state is.
+/// Number of events after the last snapshot that justify another one while the stream is idle.
+/// Reading fewer events takes no longer than reading a state.
 const EVENTS_AT_REST: u64 = 100;
 
-/// The snapshots of one stream. What is being written when this goes away is not written.
+/// The snapshots of one stream. Dropping it aborts a snapshot that is still being written.
 #[derive(Debug)]
 pub(super) struct Snapshots {
     newest: Seq,
     writing: Option<Writing>,
 }
 
-/// A snapshot on its way. Most streams are idle and have none, so there is no set of them.
+/// A snapshot that is being written. Not a `JoinSet`: most streams are idle and never need one.
 #[derive(Debug)]
 struct Writing(JoinHandle<()>);
 
@@ -33,17 +34,18 @@ impl Drop for Writing {
 }
 
 impl Snapshots {
-    /// The newest one is at this event.
+    /// Starts with the newest snapshot at this event.
     pub(super) fn at(newest: Seq) -> Self {
         Self { newest, writing: None }
     }
 
-    /// The stream has appended something.
+    /// Writes a snapshot after an append, if enough events are new.
     pub(super) fn at_work(&mut self, log: &Arc<dyn EventLog>, state: &Aggregate) {
         self.keep(log, state, EVENTS_AT_WORK);
     }
 
-    /// These events were appended. What erases words takes the snapshots that may hold them along.
+    /// Reads appended events. If they erase words, the log drops its snapshots of them, so the
+    /// newest one is gone.
     pub(super) fn hear(&mut self, events: &[RecordedEvent]) {
         if events
             .iter()
@@ -53,7 +55,7 @@ impl Snapshots {
         }
     }
 
-    /// The stream has nothing to do.
+    /// Writes a snapshot while the stream is idle, if enough events are new.
     pub(super) fn at_rest(&mut self, log: &Arc<dyn EventLog>, state: &Aggregate) {
         self.keep(log, state, EVENTS_AT_REST);
     }

@@ -1,40 +1,40 @@
-//! What was read of a stream for prompts: its newest events, and messages from before them.
+//! The part of a stream in memory for prompts: its newest events, and messages from before them.
 
 use std::collections::VecDeque;
 
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;
 
-/// Newest events of a live stream kept in memory, at least.
+/// Minimum number of newest events that a live stream keeps in memory.
 pub(super) const TAIL_LEN: usize = 256;
-/// What a label and the end of its line take at least.
+/// Minimum bytes of a label and the end of its line.
 const LABEL_BYTES: usize = 5;
 
-/// The newest events of a stream, as many as its turns look back, and as many of the messages
-/// before them as prompts had room for: what one turn has read, the next one does not read again.
+/// The newest events of a stream, as far back as its turns look, and the messages before them for
+/// which prompts had room. The next turn does not read them again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
     events: VecDeque<RecordedEvent>,
     /// Messages from before `events`, oldest first: all of them after [`Tail::messages_after`].
     messages: VecDeque<RecordedEvent>,
     messages_after: Seq,
-    /// The longest way back that a turn has asked for.
+    /// The largest number of events that a turn has asked for.
     reach: usize,
-    /// The most that a turn wanted to have of messages.
+    /// The most messages that a turn has asked for.
     wanted: TailBudget,
 }
 
-/// How much of what was said a prompt has room for.
+/// The amount of messages for which a prompt has room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TailBudget {
     /// Bytes. A message counts for at most a quarter of them.
     pub(super) bytes: usize,
-    /// At least so many messages, however long they are.
+    /// Minimum number of messages, however long they are.
     pub(super) count: usize,
 }
 
 impl TailBudget {
-    /// Whether these are enough.
+    /// True if these messages are enough.
     fn met_by<'a>(self, messages: impl Iterator<Item = &'a RecordedEvent>) -> bool {
         let (mut bytes, mut count) = (0, 0);
         for message in messages.filter(|recorded| recorded.event.is_told()) {
@@ -74,14 +74,14 @@ impl Tail {
             }
             self.events.push_back(recorded.clone());
         }
-        // Some more than is kept, so that making it contiguous costs little for each event.
+        // Some slack above `kept`, so that making the deque contiguous costs little per event.
         let kept = self.reach + TAIL_LEN;
         if self.events.len() > kept + TAIL_LEN {
             self.shorten(kept);
         }
     }
 
-    /// Keeps so many events, and of the others the messages that are wanted.
+    /// Keeps the newest `kept` events, and the wanted messages of the rest.
     fn shorten(&mut self, kept: usize) {
         let gone = self.events.drain(..self.events.len() - kept);
         self.messages.extend(gone.filter(|recorded| matches!(recorded.event, Event::Posted(_))));
@@ -97,7 +97,7 @@ impl Tail {
         *self = Self::default();
     }
 
-    /// Notes how far back a turn looks.
+    /// Notes the range that a turn needs.
     pub(super) fn reaches(&mut self, events: usize, wanted: TailBudget) {
         self.reach = self.reach.max(events);
         self.wanted = TailBudget {
@@ -106,11 +106,11 @@ impl Tail {
         };
     }
 
-    /// Has these events in place of those it had: all after a position.
+    /// Replaces the events by these, which are all after a position.
     pub(super) fn replace(&mut self, after: Seq, events: Vec<RecordedEvent>) {
         let before = self.events.front().map_or(Seq(0), |first| first.seq);
-        // What is known of the messages before the earlier events holds, as far as it lies before
-        // the new ones too.
+        // The messages before the earlier events stay valid as far as they lie before the new ones
+        // too.
         if after < before && self.messages_after <= after {
             self.messages.retain(|message| message.seq <= after);
         } else {
@@ -120,7 +120,7 @@ impl Tail {
         self.events = events.into();
     }
 
-    /// Has messages from before those it had, oldest first; where there are none, it has all.
+    /// Adds messages from before those it has, oldest first. An empty list means that it has all.
     pub(super) fn put_before(&mut self, mut earlier: Vec<RecordedEvent>) {
         earlier.retain(|message| message.seq <= self.messages_after);
         self.messages_after =
@@ -128,21 +128,25 @@ impl Tail {
         earlier.into_iter().rev().for_each(|message| self.messages.push_front(message));
     }
 
-    /// It has all messages after this.
+    /// Returns the position after which it has all messages.
     pub(super) fn messages_after(&self) -> Seq {
         self.messages_after
     }
 
-    /// Whether it has as much of what was said up to a position as is wanted.
+    /// True if it has as many messages up to a position as are wanted.
     pub(super) fn meets(&self, wanted: TailBudget, through: Seq) -> bool {
         wanted.met_by(
             self.messages.iter().chain(&self.events).filter(|recorded| recorded.seq <= through),
         )
     }
 
-    /// The messages, and the events in `(after, until]`, if it has them all: messages from between
-    /// are events here.
-    pub(super) fn range(&mut self, after: Seq, until: Seq) -> Option<(&[RecordedEvent], &[RecordedEvent])> {
+    /// Returns the messages, and the events up to `until`, if it has all events in `(after,
+    /// until]`. Messages from between are among the events.
+    pub(super) fn range(
+        &mut self,
+        after: Seq,
+        until: Seq,
+    ) -> Option<(&[RecordedEvent], &[RecordedEvent])> {
         let first = self.events.front()?.seq;
         let at = |seq: Seq| usize::try_from((seq.0 + 1).checked_sub(first.0)?).ok();
         let (_, to) = (at(after)?, at(until)?);

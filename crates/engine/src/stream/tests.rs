@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Invite, Post};
-use moothall_kernel::event::{Cause, Event, RecordedEvent, TurnKind, Usage, TurnReason as Reason};
+use moothall_kernel::event::{Cause, Event, RecordedEvent, TurnKind, TurnReason as Reason, Usage};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::{
-    Around, StartMode, Lookups, Host, Input, Loaded, Now, Output, OwedItems, RequestId, ItemBody, EndReason,
+    Around, EndReason, Host, Input, ItemBody, Loaded, Lookups, Now, Output, OwedItems, RequestId,
+    StartMode,
 };
 use crate::answers::{HallError, Idempotency};
 use crate::outbox::{HOPS_MAX, OutboxEntry, StreamCommand};
@@ -22,12 +23,12 @@ use crate::ports::{Acquisition, AppendError, Epoch, LogError, Page, StreamBatch}
 use crate::runtime::agent::{Report, TurnKey};
 use crate::runtime::registry::Roster;
 
-/// A host, and whoever drives it.
+/// A host and its driver.
 struct Bench {
     host: Host,
     roster: Roster,
     steady: u64,
-    /// How far somebody set the computer's clock back.
+    /// The amount by which the computer's clock was set back.
     back: u64,
     requests: u64,
     log: Vec<RecordedEvent>,
@@ -50,7 +51,7 @@ impl Bench {
         }
     }
 
-    /// A conversation with one agent.
+    /// Makes a conversation with one agent.
     fn begun() -> Self {
         let mut bench = Self::new();
         let by = Actor::human("user");
@@ -70,7 +71,7 @@ impl Bench {
         bench
     }
 
-    /// The same conversation in another process, which looks after it a minute later.
+    /// Loads the same conversation in another process, one minute later.
     fn again(self) -> Self {
         let steady = self.steady + 60_000;
         let around = Around { now: now(steady), draining: false, agents: &self.roster };
@@ -104,7 +105,7 @@ impl Bench {
         self.ask(ClientCommand::Post(Post::new(Actor::human("user"), words)))
     }
 
-    /// Looks, and answers everything up to the append, which comes back.
+    /// Looks and answers all outputs up to the append. Returns the append.
     fn look(&mut self) -> Box<StreamBatch> {
         let outputs = self.tell(Input::Look);
         self.go_on(outputs)
@@ -141,7 +142,7 @@ impl Bench {
         }
     }
 
-    /// Answers an append, and whatever is read afterwards.
+    /// Answers an append, and the reads after it.
     fn append(
         &mut self,
         batch: Box<StreamBatch>,
@@ -274,7 +275,7 @@ fn a_clock_that_was_set_back_holds_nobody() {
     let batch = bench.look();
     let passed = batch.events[0].ts.since(last);
     assert!(passed > Millis(4_900) && passed <= Millis(5_000), "{passed:?}");
-    // What waits is looked at when its time has passed, not an hour later.
+    // The deadline is checked when it has passed, not an hour later.
     let outputs = bench.append(batch, Ok(vec![]));
     let Some(Output::Wake { at: Some(at) }) = outputs.last() else { panic!("{outputs:?}") };
     assert!(at.0 <= bench.steady + 3_600_000, "{at:?}");
@@ -307,7 +308,7 @@ fn an_answer_that_none_asked_for_changes_nothing() {
     assert_eq!(*bench.host.committed(), before);
 }
 
-/// A state to which no rules lead: a turn is open for somebody who is not there.
+/// Makes a state that no rules lead to: a turn of a participant that is not in the conversation.
 fn haunted(bench: &Bench) -> Conversation {
     let mut state = bench.host.conversation().unwrap().clone();
     let cause = Cause {
@@ -442,8 +443,7 @@ fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
     assert_eq!((*first, *second, why.code), (last, beyond, "chain_too_long"));
 }
 
-/// It has the turn since it was granted, and waits to be told what came since; which nobody can
-/// read.
+/// The runtime has the turn since it was granted. The events for its new brief cannot be read.
 #[test]
 fn a_runtime_that_has_a_turn_hears_that_its_prompt_cannot_be_made() {
     let mut bench = Bench::begun();

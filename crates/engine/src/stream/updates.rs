@@ -1,4 +1,4 @@
-//! Who listens to a stream, and what waits for those who have not heard it yet.
+//! The listeners of a stream, and the updates that wait for slow ones.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,43 +12,42 @@ use crate::answers::{Signal, Update};
 use crate::log_format::codec;
 use crate::ports::PAGE_BYTES_MAX;
 
-/// Updates a listener may lag behind before it has to read the log again.
+/// Number of updates that a listener may lag behind before it has to read the log again.
 pub(crate) const UPDATES_LEN: usize = 1024;
-/// Events that wait for the slowest listener, at most.
+/// Maximum number of events that wait for the slowest listener.
 pub(crate) const WAITING_EVENTS_MAX: usize = 1024;
-/// The same in bytes. However many listeners are slow, a stream keeps no more than this for all of
-/// them.
+/// Maximum bytes that wait for the slowest listener. The limit holds for all listeners together.
 pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
 
 /// A listener's end of a conversation.
 pub struct Subscription {
-    /// The head when it began: everything after it comes through `updates`.
+    /// The head at the start of the subscription: later events come through `updates`.
     pub head: Seq,
     /// Partial answers of the turns that run now.
     pub partials: Vec<Signal>,
-    /// What comes. Lagging means that the listener was too slow and has to read the log again.
+    /// The updates. `Lagged` means that the listener was too slow and has to read the log again.
     pub updates: Listener,
 }
 
-/// A stream's listeners. Most streams have none, and then it costs nothing.
+/// A stream's listeners. Without listeners nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Updates(Mutex<ListenerState>);
 
 #[derive(Default)]
 struct ListenerState {
     sender: Option<broadcast::Sender<RingItem>>,
-    /// The batches that somebody may not have heard yet, oldest first.
+    /// The batches that a listener may not have received yet, oldest first.
     waiting: VecDeque<QueuedBatch>,
 }
 
-/// What waits in a listener's ring.
+/// An entry in a listener's ring.
 #[derive(Clone)]
 enum RingItem {
     Events(Arc<BatchSlot>),
     Signal(Arc<Signal>),
 }
 
-/// A batch, until it is taken away from those who are too slow.
+/// A batch, emptied if its listeners are too slow.
 struct BatchSlot(Mutex<Option<Arc<Vec<RecordedEvent>>>>);
 
 impl BatchSlot {
@@ -57,7 +56,7 @@ impl BatchSlot {
     }
 }
 
-/// A batch in the rings of listeners. It is gone when all have heard it.
+/// A batch in the rings of listeners. It is dropped when all of them have received it.
 struct QueuedBatch {
     slot: Weak<BatchSlot>,
     events: usize,
@@ -75,15 +74,14 @@ impl Updates {
         )
     }
 
-    /// Tells everyone who listens; the signal is made only when somebody does.
+    /// Sends a signal to all listeners. It is made only if there are any.
     pub(crate) fn signal(&self, signal: impl FnOnce() -> Signal) {
         if let Some(sender) = self.lock().heard() {
             let _ = sender.send(RingItem::Signal(Arc::new(signal())));
         }
     }
 
-    /// Tells everyone who listens of a batch; a long one in pieces, so that none of them weighs
-    /// more than a page.
+    /// Sends a batch to all listeners. A long batch is split, so that each piece fits in a page.
     pub(crate) fn events(&self, events: &Arc<Vec<RecordedEvent>>) {
         let mut told = self.lock();
         if told.heard().is_none() {
@@ -106,7 +104,7 @@ impl Updates {
         told.tell(Arc::new(piece), bytes);
     }
 
-    /// Whether somebody listens; forgets what waits when nobody does.
+    /// True if the stream has listeners. Without any, drops what waits.
     pub(crate) fn in_use(&self) -> bool {
         let mut told = self.lock();
         if told.heard().is_none() {
@@ -131,7 +129,7 @@ impl ListenerState {
         self.take_from_the_slow();
     }
 
-    /// Takes the oldest batches away while too much waits; the newest one stays.
+    /// Drops the oldest batches while too much waits. The newest batch stays.
     fn take_from_the_slow(&mut self) {
         while self.waiting.front().is_some_and(|kept| kept.slot.strong_count() == 0) {
             self.waiting.pop_front();
@@ -152,15 +150,15 @@ impl ListenerState {
     }
 }
 
-/// A listener's end of a stream. What it has not heard waits in a ring that all listeners share;
-/// too much of it is let go, and whoever had not heard that is told so by [`RecvError::Lagged`].
+/// A listener's end of a stream. Its updates wait in a ring that all listeners share. If too much
+/// waits, the oldest is dropped, and a listener that missed it gets [`RecvError::Lagged`].
 pub struct Listener(broadcast::Receiver<RingItem>);
 
 impl Listener {
-    /// What comes next.
+    /// Waits for the next update.
     ///
     /// # Errors
-    /// `Lagged` when this listener was too slow and has to read the log again; `Closed` when the
+    /// `Lagged` if this listener was too slow and has to read the log again; `Closed` if the
     /// stream's task ended.
     pub async fn recv(&mut self) -> Result<Update, RecvError> {
         match self.0.recv().await? {
@@ -171,10 +169,10 @@ impl Listener {
         }
     }
 
-    /// The same, of what is there already.
+    /// Returns the next update that is there already.
     ///
     /// # Errors
-    /// As [`Listener::recv`]; `Empty` when nothing waits.
+    /// As [`Listener::recv`]; `Empty` if nothing waits.
     pub fn try_recv(&mut self) -> Result<Update, TryRecvError> {
         match self.0.try_recv()? {
             RingItem::Signal(signal) => Ok(Update::Signal(signal)),

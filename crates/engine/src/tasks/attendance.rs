@@ -1,4 +1,4 @@
-//! An agent's connection: what waits to be told over it, and how it ends.
+//! The connection of an agent: its queue of notices, and its end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,19 +8,19 @@ use tokio::sync::{mpsc, watch};
 
 use super::notice::SharedNotice;
 
-/// Notices that wait for a connection, at most.
+/// Maximum number of notices that wait for a connection.
 pub(crate) const WAITING_MAX: usize = 1024;
-/// The same in bytes.
+/// Maximum size of the waiting notices, in bytes.
 pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
 
-/// Why a connection is ended from this side.
+/// The reason why the server closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisconnectReason {
-    /// It took too little of what waited for it.
+    /// The client read its notices too slowly.
     TooSlow,
 }
 
-/// One end of a connection's queue: where notices are put.
+/// The sending end of a connection's queue.
 #[derive(Clone)]
 pub(super) struct NoticeQueue {
     pub(super) id: u64,
@@ -30,8 +30,8 @@ pub(super) struct NoticeQueue {
 }
 
 impl NoticeQueue {
-    /// Puts a notice into the queue. A connection that is too far behind is cut; whoever comes
-    /// again reads what was said, so nothing is lost but time.
+    /// Puts a notice into the queue. A connection that lags too far behind is closed. The agent
+    /// loses no messages: after it reconnects, it reads them from the log.
     pub(super) fn tell(&self, told: &Arc<SharedNotice>) {
         let waiting = self.bytes.fetch_add(told.weight(), Ordering::Relaxed) + told.weight();
         if waiting > WAITING_BYTES_MAX || self.sender.try_send(told.clone()).is_err() {
@@ -40,7 +40,7 @@ impl NoticeQueue {
     }
 }
 
-/// An agent's connection, as whatever is asked over it names it.
+/// A handle of an agent's connection, passed with each of its requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentLine {
     id: u64,
@@ -48,7 +48,7 @@ pub struct AgentLine {
 }
 
 impl AgentLine {
-    /// Names this connection among all that there were.
+    /// Returns the number of the connection, unique within this process.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -59,10 +59,10 @@ impl AgentLine {
     }
 }
 
-/// What is done when a connection is gone.
+/// The cleanup after a connection has closed.
 pub(super) type DisconnectHook = Box<dyn FnOnce() + Send + Sync>;
 
-/// While this lives, an agent is connected.
+/// The presence of a connected agent. Dropping it disconnects the agent.
 pub struct AgentConnection {
     line: AgentLine,
     queue: mpsc::Receiver<Arc<SharedNotice>>,
@@ -80,23 +80,27 @@ impl AgentConnection {
         (Self { line: AgentLine { id, agent }, queue, bytes, cut, leave: Some(leave) }, line)
     }
 
-    /// The connection, as whatever is asked over it names it.
+    /// Returns the handle of the connection.
     pub fn line(&self) -> &AgentLine {
         &self.line
     }
 
-    /// Resolves when the connection has to end, whatever still waits for it.
+    /// Resolves when the server closes the connection, whatever notices still wait.
     pub fn cut(&self) -> impl Future<Output = DisconnectReason> + Send + use<> {
         let mut cut = self.cut.clone();
         async move {
-            cut.wait_for(Option::is_some).await.ok().and_then(|cut| *cut).unwrap_or(DisconnectReason::TooSlow)
+            cut.wait_for(Option::is_some)
+                .await
+                .ok()
+                .and_then(|cut| *cut)
+                .unwrap_or(DisconnectReason::TooSlow)
         }
     }
 
-    /// What is told next, or why nothing is any more.
+    /// Waits for the next notice. A close takes precedence over waiting notices.
     ///
     /// # Errors
-    /// [`Cut`], when the connection has to end.
+    /// [`Cut`], if the server closes the connection.
     pub async fn next(&mut self) -> Result<Arc<SharedNotice>, DisconnectReason> {
         tokio::select! {
             biased;
@@ -111,7 +115,7 @@ impl AgentConnection {
         }
     }
 
-    /// What waits already, without waiting.
+    /// Returns the next notice if one waits already.
     pub fn waiting(&mut self) -> Option<Arc<SharedNotice>> {
         let told = self.queue.try_recv().ok()?;
         self.bytes.fetch_sub(told.weight(), Ordering::Relaxed);

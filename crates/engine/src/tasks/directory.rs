@@ -1,4 +1,5 @@
-//! Who is connected, which streams are followed for them, and which apps have a manager.
+//! The directory of connected agents, of the streams followed for them, and of the apps whose
+//! manager is connected.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,12 +15,12 @@ use super::rates::Rates;
 use crate::hall::presences::Presences;
 use crate::ports::Clock;
 
-/// Most connections of one agent, in every mode.
+/// Maximum number of connections of one agent, in every mode.
 pub(crate) const LINES_MAX: usize = 64;
-/// Agents whose requests are counted, before those who asked for nothing lately are forgotten.
+/// Number of agents with counted requests, above which idle ones are dropped.
 const RATES_KEPT: usize = 4096;
 
-/// Everything about connected agents that is not in the log.
+/// All facts about connected agents that are not in the log.
 pub(crate) struct TaskDirectory {
     state: Mutex<State>,
     presences: Arc<Presences>,
@@ -31,24 +32,24 @@ struct State {
     last: u64,
     lines: HashMap<ParticipantId, Vec<NoticeQueue>>,
     followed: HashMap<StreamId, FollowedStream>,
-    /// Whose coming and going each connection wants to hear of.
+    /// The agents whose presence each connection watches.
     watching: BTreeMap<u64, BTreeSet<ParticipantId>>,
     rates: HashMap<ParticipantId, Rates>,
     apps: BTreeMap<String, App>,
 }
 
-/// A stream that is followed because somebody in it is connected.
+/// A stream that is followed, because an agent in it is connected.
 struct FollowedStream {
     members: BTreeSet<ParticipantId>,
-    /// The agent that manages it for an app, if it is a task.
+    /// The agent that manages the stream for an app, if the stream is a task.
     manager: Option<ParticipantId>,
-    /// Those of them who count as present there.
+    /// The members that are connected, and so count as present in the stream.
     present: BTreeSet<ParticipantId>,
     ready: watch::Receiver<bool>,
-    /// How often somebody wanted it followed: who came since it was looked at may be one of whom
-    /// the follower has not heard.
+    /// Number of requests to follow the stream. If it grew since the follower last looked, a member
+    /// may have come that the follower does not know.
     wanted: u64,
-    /// Rings when somebody in it came or went.
+    /// Notified when a member connected or disconnected.
     changed: Arc<Notify>,
 }
 
@@ -61,7 +62,7 @@ impl TaskDirectory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Connects an agent; nothing if it has [`LINES_MAX`] connections.
+    /// Connects an agent; `None` if it has [`LINES_MAX`] connections.
     pub(crate) fn enter(self: &Arc<Self>, agent: &ParticipantId) -> Option<AgentConnection> {
         let mut state = self.lock();
         if state.lines.get(agent).is_some_and(|lines| lines.len() >= LINES_MAX) {
@@ -80,7 +81,7 @@ impl TaskDirectory {
         Some(attendance)
     }
 
-    /// One of its connections is gone, and no app is asked over it any more.
+    /// Removes a connection of the agent. No app is asked over it any more.
     fn leave(&self, agent: &ParticipantId, id: u64) {
         let mut state = self.lock();
         state.watching.remove(&id);
@@ -95,8 +96,8 @@ impl TaskDirectory {
         self.settle_presence(&mut state, agent);
     }
 
-    /// Begins to follow a stream, unless that is done already: `start` makes the task that does.
-    /// Resolves to `true` when nothing that comes from now on is missed.
+    /// Begins to follow a stream, unless it is followed already. `start` spawns the follower. The
+    /// receiver turns `true` once no new event is missed.
     pub(crate) fn follow(
         &self,
         stream: &StreamId,
@@ -111,12 +112,13 @@ impl TaskDirectory {
         let (members, manager, present, wanted, changed) = <_>::default();
         let followed =
             FollowedStream { members, manager, present, ready: ready.clone(), wanted, changed };
+        // The lock is held, so the follower finds its entry when it first looks.
         start(sign, followed.changed.clone());
         state.followed.insert(stream.clone(), followed);
         ready
     }
 
-    /// Who is in a stream that is followed, as that is now. Whether anybody of them is connected.
+    /// Sets the members of a followed stream. Returns true if one of them is connected.
     pub(super) fn set_members(
         &self,
         stream: &StreamId,
@@ -136,17 +138,18 @@ impl TaskDirectory {
         self.lock().followed.get(task)?.manager.clone()
     }
 
-    /// Who in a stream that is followed is connected.
+    /// Returns the connected members of a followed stream.
     pub(super) fn present(&self, stream: &StreamId) -> BTreeSet<ParticipantId> {
         self.lock().followed.get(stream).map_or_else(<_>::default, |one| one.present.clone())
     }
 
-    /// How often somebody wanted a stream followed that is.
+    /// Returns the number of requests to follow a stream.
     pub(super) fn wanted(&self, stream: &StreamId) -> u64 {
         self.lock().followed.get(stream).map_or(0, |followed| followed.wanted)
     }
 
-    /// Follows a stream no more, unless somebody wanted it since.
+    /// Stops following a stream, unless another request came since `wanted` was read. Returns true
+    /// if it stopped.
     pub(super) fn leave_unwanted(&self, stream: &StreamId, wanted: u64) -> bool {
         let mut state = self.lock();
         if state.followed.get(stream).is_some_and(|followed| followed.wanted != wanted) {
@@ -156,7 +159,7 @@ impl TaskDirectory {
         true
     }
 
-    /// It cannot be followed any more.
+    /// Stops following a stream, and marks its members as absent there.
     pub(super) fn forget(&self, stream: &StreamId) {
         let mut state = self.lock();
         if let Some(followed) = state.followed.get_mut(stream) {
@@ -166,7 +169,7 @@ impl TaskDirectory {
         }
     }
 
-    /// Tells these agents something, over each of their connections.
+    /// Sends a notice to these agents, over each of their connections.
     pub(crate) fn tell<'a>(
         &self,
         agents: impl IntoIterator<Item = &'a ParticipantId>,
@@ -182,17 +185,18 @@ impl TaskDirectory {
         lines.into_iter().for_each(|line| line.tell(&told));
     }
 
-    /// Whether an agent is connected.
+    /// True if the agent is connected.
     pub(crate) fn is_online(&self, agent: &ParticipantId) -> bool {
         self.lock().lines.contains_key(agent)
     }
 
-    /// Those who are connected.
+    /// Returns the connected agents.
     pub(crate) fn online(&self) -> Vec<ParticipantId> {
         self.lock().lines.keys().cloned().collect()
     }
 
-    /// Of whose coming and going a connection hears from now on; how they are now.
+    /// Sets the agents whose presence a connection watches. Returns each with true if it is
+    /// connected now.
     pub(crate) fn watch(
         &self,
         line: u64,
@@ -205,21 +209,21 @@ impl TaskDirectory {
         now
     }
 
-    /// Notes over which connection the manager of an app is asked. Which agent that is, the log
-    /// says.
+    /// Records the connection over which the manager of an app is asked. The log decides which
+    /// agent manages the app.
     pub(crate) fn register(&self, app: App) {
         self.lock().apps.insert(app.manifest.id.clone(), app);
     }
 
-    /// The connection of an app, if it is one of this agent.
+    /// Returns the connection of an app, if it belongs to this agent.
     pub(crate) fn app(&self, id: &str, manager: &ParticipantId) -> Option<App> {
         self.lock().apps.get(id).filter(|app| app.agent == *manager).cloned()
     }
 
-    /// Counts a request of an agent.
+    /// Counts a request of an agent against its rate limit.
     ///
     /// # Errors
-    /// How long it has to wait.
+    /// The time to wait, if the limit is reached.
     pub(crate) fn take_request(
         &self,
         agent: &ParticipantId,
@@ -233,7 +237,8 @@ impl TaskDirectory {
         state.rates.entry(agent.clone()).or_default().take(is_message, now)
     }
 
-    /// An agent came or went: where it is in a stream, it counts as present, or does not.
+    /// Updates the presence of an agent in all followed streams, after it connected or
+    /// disconnected.
     fn settle_presence(&self, state: &mut State, agent: &ParticipantId) {
         let streams: Vec<StreamId> = state
             .followed
@@ -244,10 +249,11 @@ impl TaskDirectory {
         streams.iter().for_each(|stream| self.mark_present(state, stream));
     }
 
-    /// Those who are in a stream and connected count as present there.
+    /// Updates the presences of a stream to its connected members.
     fn mark_present(&self, state: &mut State, stream: &StreamId) {
         let State { lines, followed, .. } = state;
-        let Some(FollowedStream { members, present, changed, .. }) = followed.get_mut(stream) else {
+        let Some(FollowedStream { members, present, changed, .. }) = followed.get_mut(stream)
+        else {
             return;
         };
         let here: BTreeSet<ParticipantId> =

@@ -1,4 +1,4 @@
-//! Why something about a task was not done.
+//! Errors of requests about tasks.
 
 use moothall_kernel::command::Rejection;
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -7,38 +7,38 @@ use moothall_kernel::time::Millis;
 use crate::access::{AccessError, Denied};
 use crate::answers::HallError;
 
-/// Why something about a task was not done.
+/// The reason why a request about a task failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TaskError {
-    /// The caller may not, or the rules or the log say no.
+    /// The caller may not do this, or the rules or the log reject it.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// Nobody registered under this id.
+    /// No agent is registered under this id.
     #[error("Agent {0} not found")]
     UnknownAgent(ParticipantId),
-    /// The manager of the app did not want the task.
+    /// The manager of the app rejected the task.
     #[error("Task request was rejected by the task manager")]
     NotWanted {
-        /// The task, which failed.
+        /// The task, now failed.
         task: StreamId,
-        /// Why, where that was said.
+        /// The manager's reason, if it gave one.
         reason: Option<String>,
     },
-    /// The manager of the app forwarded a message to nobody.
+    /// The manager of the app rejected a message.
     #[error("Hook blocked the dispatch")]
     Blocked {
-        /// The id by which the manager was asked about it.
+        /// The id under which the manager was asked about the message.
         draft: String,
-        /// Why.
+        /// The manager's reason.
         reason: String,
     },
-    /// The agent asks for too much.
+    /// The agent sends too many requests; the time to wait.
     #[error("Too many requests: wait {} ms", .0.0)]
     TooMany(Millis),
-    /// The agent has as many connections as it may have.
+    /// The agent has the maximum number of connections.
     #[error("This agent has too many connections")]
     TooManyLines,
-    /// What is asked for makes no sense, in a sentence for whoever asked.
+    /// The request is invalid; a sentence for the client.
     #[error("{0}")]
     Invalid(String),
 }

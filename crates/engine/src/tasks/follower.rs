@@ -1,5 +1,5 @@
-//! Follows one stream for the agents in it that are connected: what an event means for them, and
-//! who is to hear it.
+//! A follower of one stream for its connected agents: turns events into notices, and selects the
+//! agents that get them.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -21,37 +21,38 @@ use crate::hall::inner::{Inner, stopped};
 use crate::stream::mail::Request;
 use crate::stream::updates::Subscription;
 
-/// Events read at once.
+/// Number of events read at once.
 const PAGE: usize = 500;
-/// How often those who are connected are shown again: a presence is forgotten after two minutes.
+/// Interval at which presences are renewed. The server drops one after two minutes.
 const SHOWN_EVERY: Duration = Duration::from_secs(60);
-/// The words for those who are connected, and those who are not any more.
+/// The presence states of connected and disconnected agents.
 const HERE: &str = "listening";
 const GONE: &str = "offline";
 
-/// What is known of the stream.
+/// The facts about the followed stream.
 enum FollowedContent {
     Task(Box<Task>),
     Conversation {
         task: StreamId,
-        /// It has begun, and who is in it comes next.
+        /// Set once the conversation was created; the event with its participants follows.
         beginning: Option<Beginning>,
     },
 }
 
-/// For whom a conversation began.
+/// The participants for whom a conversation began.
 struct Beginning {
     name: Option<String>,
     participants: Vec<ParticipantId>,
-    /// Whoever began it is told as well: it began together with its task.
+    /// The creator, if the conversation began together with its task. Then the creator gets the
+    /// notice too.
     tells: Option<ParticipantId>,
 }
 
-/// What a follower is connected with.
+/// The surroundings of a follower.
 pub(super) struct Path {
     pub(super) hall: Weak<Inner>,
     pub(super) directory: Arc<TaskDirectory>,
-    /// Rings when an agent in the stream connected or disconnected.
+    /// Notified when an agent in the stream connected or disconnected.
     pub(super) changed: Arc<Notify>,
 }
 
@@ -60,14 +61,15 @@ struct Follower {
     stream: StreamId,
     known: FollowedContent,
     members: BTreeSet<ParticipantId>,
-    /// The members are those after this event: what is heard again up to it brought them about.
+    /// The position at which `members` was read. Events up to it may be replayed, and still produce
+    /// notices.
     seen: Seq,
     last: Seq,
-    /// Who is shown as present to people.
+    /// The agents that people see as present.
     shown: BTreeSet<ParticipantId>,
 }
 
-/// Follows a stream as long as somebody in it is connected and it is there.
+/// Follows a stream as long as it exists and an agent in it is connected.
 pub(super) async fn run(
     path: Path,
     stream: StreamId,
@@ -78,7 +80,7 @@ pub(super) async fn run(
         tracing::debug!(%stream, %error, "followed no more");
         path.directory.forget(&stream);
     }
-    // Nobody waits for what cannot be followed.
+    // Also after an error: release those that wait for a stream that cannot be followed.
     ready.send_replace(true);
 }
 
@@ -93,6 +95,7 @@ async fn follow(
     again.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let Some(hall) = path.hall.upgrade() else { return Ok(()) };
+        // Before reading the log, so that no event falls between.
         let Subscription { head, mut updates, .. } = subscribe(&hall, stream).await?;
         let following = match &mut follower {
             Some(following) => following,
@@ -105,6 +108,7 @@ async fn follow(
         following.settle_members();
         following.read(&hall).await?;
         ready.send_replace(true);
+        // A follower that waits must not keep the hall open.
         drop(hall);
         if !following.settle_members() && following.is_over(path).await? {
             return Ok(());
@@ -113,13 +117,15 @@ async fn follow(
             let heard = tokio::select! {
                 update = updates.recv() => match update {
                     Ok(Update::Events(events)) => {
-                        // Each is told, whoever is left to hear it.
+                        // Collected first, because `all` would skip the events after the first
+                        // `false`.
                         let heard: Vec<bool> =
                             events.iter().map(|event| following.hear(event)).collect();
                         !heard.contains(&false)
                     }
                     Ok(Update::Signal(_)) => true,
-                    // It was too slow, or the stream was let go: the log has what came meanwhile.
+                    // The follower lagged, or the stream was unloaded: subscribe again and read
+                    // the gap from the log.
                     Err(RecvError::Lagged(_) | RecvError::Closed) => break,
                 },
                 () = path.changed.notified() => {
@@ -157,7 +163,7 @@ impl Follower {
         Ok(Self { directory, stream: stream.clone(), known, members, seen, last, shown })
     }
 
-    /// What the stream is now, who is in it, and after which event that is so.
+    /// Returns the state of the stream, its members, and the position of that state.
     async fn look(
         hall: &Arc<Inner>,
         stream: &StreamId,
@@ -178,8 +184,8 @@ impl Follower {
         seen.await?.ok_or_else(missing)
     }
 
-    /// Whether nobody who is in the stream now is connected. Who came into it since it was looked
-    /// at wanted it followed, and is looked for again.
+    /// True if no current member is connected. A request to follow that came since the last look
+    /// leads to another look, because it may be for a new member.
     async fn is_over(&mut self, path: &Path) -> Result<bool, HallError> {
         loop {
             let Some(hall) = path.hall.upgrade() else { return Ok(true) };
@@ -194,7 +200,7 @@ impl Follower {
         }
     }
 
-    /// Hears what the log has after the last event.
+    /// Handles the events in the log after the last one.
     async fn read(&mut self, hall: &Arc<Inner>) -> Result<(), HallError> {
         loop {
             let page = hall.store.log.read(&self.stream, self.last, PAGE).await?;
@@ -208,14 +214,16 @@ impl Follower {
         }
     }
 
-    /// Shows people who is here: those who came or went, or all again, before that is forgotten.
+    /// Shows people the presences: those that changed, or all of them, to renew them before they
+    /// expire.
     fn show_presence(&mut self, hall: &Weak<Inner>, all: bool) {
-        let (FollowedContent::Conversation { .. }, Some(hall)) = (&self.known, hall.upgrade()) else {
+        let (FollowedContent::Conversation { .. }, Some(hall)) = (&self.known, hall.upgrade())
+        else {
             return;
         };
         let here = self.directory.present(&self.stream);
         let show = |agent: &ParticipantId, state: &str| {
-            // There is room for each of those who are in it.
+            // Cannot fail for lack of room: presences have room for all participants.
             let _ = hall.note_presence(&self.stream, agent.clone(), state.to_owned(), None);
         };
         here.iter().filter(|agent| all || !self.shown.contains(*agent)).for_each(|agent| {
@@ -229,7 +237,7 @@ impl Follower {
         self.directory.set_members(&self.stream, &self.hearers(), self.manager())
     }
 
-    /// The agent that manages the task for an app, if this is a task.
+    /// Returns the agent that manages the task for an app, if the stream is a task.
     fn manager(&self) -> Option<&ParticipantId> {
         match &self.known {
             FollowedContent::Task(task) => task.app_manager(),
@@ -237,12 +245,12 @@ impl Follower {
         }
     }
 
-    /// The members, and the agent that manages the task for an app.
+    /// Returns the members, and the agent that manages the task for an app.
     fn hearers(&self) -> BTreeSet<ParticipantId> {
         self.members.iter().chain(self.manager()).cloned().collect()
     }
 
-    /// Tells what an event means. Whether anybody still listens.
+    /// Sends the notices of an event. Returns false if no member is connected any more.
     fn hear(&mut self, recorded: &RecordedEvent) -> bool {
         if recorded.seq <= self.last {
             return true;
@@ -288,7 +296,8 @@ impl Follower {
                 self.members.remove(agent);
                 return self.settle_members();
             }
-            // Where the last one leaves, the task ends with it, and that one is told.
+            // If the last member leaves, the task ends as well, and that member still gets the
+            // notice.
             TaskEvent::Left { agent, .. } if self.members.len() > 1 => {
                 self.members.remove(agent);
                 return self.settle_members();
@@ -299,7 +308,7 @@ impl Follower {
                 return self.settle_members();
             }
             TaskEvent::ConversationOpened { conversation, by, .. } => {
-                // The others hear it from the conversation.
+                // The others get it from the conversation's own follower.
                 let hears = |agent: &&ParticipantId| {
                     *agent != by && !conversation.participants.contains(*agent)
                 };
@@ -350,7 +359,7 @@ impl Follower {
                     guard,
                 });
             }
-            // What the server itself says is for people.
+            // Statements of the server itself are for people.
             event if event.is_told() => {
                 let hears = |member: &&ParticipantId| {
                     visible(&recorded.event, &Viewer::Participant((*member).clone()))

@@ -1,21 +1,20 @@
-//! The ids under which agents of other programs know participants: UUIDs, whoever it is.
+//! The ids of participants on the wire: UUIDs, for every kind of participant.
 
 use moothall_kernel::ids::ParticipantId;
 use uuid::Uuid;
 
-/// The namespace of ids that are made of names.
+/// The namespace of ids derived from names.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6d6f_6f74_6861_6c6c_8000_7061_7274_6963);
 
-/// A participant's id as a UUID: an agent that registered has one, and of everybody else's id one
-/// is made, always the same.
+/// Returns a participant's id as a UUID. A registered agent has one; for any other participant it
+/// is derived from the id, always with the same result.
 pub fn wire_id(participant: &ParticipantId) -> Uuid {
     let own = Uuid::try_parse(participant.as_str()).ok();
     let hyphenated = own.filter(|id| id.to_string() == participant.as_str());
     hyphenated.unwrap_or_else(|| made_of(participant.as_str()))
 }
 
-/// Version 8 leaves it to whoever makes one what it is made of: a hash of the namespace and the
-/// name.
+/// Returns a UUID derived from the namespace and a name. Version 8 permits any derivation.
 fn made_of(name: &str) -> Uuid {
     let mut hash = blake3::Hasher::new();
     hash.update(NAMESPACE.as_bytes()).update(name.as_bytes());

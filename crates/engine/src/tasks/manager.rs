@@ -1,4 +1,4 @@
-//! The task manager of an app: a connection that registered for it, and what it is asked.
+//! The task manager of an app: the connection that registered for the app, and the questions to it.
 
 use std::sync::Arc;
 
@@ -11,43 +11,43 @@ use moothall_kernel::time::Timestamp;
 use super::attendance::AgentLine;
 use super::notice::TaskView;
 
-/// What an app says of itself.
+/// The description that an app gives of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppManifest {
-    /// Its id.
+    /// The app's id.
     pub id: String,
-    /// Its name, for people.
+    /// The app's name, for people.
     pub name: String,
-    /// Most agents of one task, where it says so.
+    /// Maximum number of agents in one task, if the app limits it.
     pub participants_max: Option<u32>,
-    /// What its manager wants to be asked.
+    /// The questions that the manager wants to be asked.
     pub hooks: ManagerHooks,
 }
 
-/// What the manager of an app wants to be asked, and for how long it may think.
+/// The questions that the manager of an app wants to be asked, each with the time for the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ManagerHooks {
-    /// Whether there shall be a task, in milliseconds.
+    /// Time for deciding on a task, in milliseconds. If unset, tasks are accepted unasked.
     pub task_ms: Option<u64>,
-    /// Whom a message is for, in milliseconds.
+    /// Time for choosing the readers of a message, in milliseconds. Not asked if unset.
     pub message_ms: Option<u64>,
 }
 
-/// A task that somebody asks for.
+/// A request for a task, for the manager to decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskProposal {
-    /// The task, which waits.
+    /// The task, which waits for the decision.
     pub task: TaskView,
-    /// Who would be admitted beside the one who asks.
+    /// The agents to admit besides the one that asks.
     pub invited: Vec<ParticipantId>,
-    /// The conversation that it would begin with.
+    /// The conversation that the task would begin with.
     pub first: Option<NewConversation>,
-    /// The number of words that its agents may exchange before a person has to go on, if one was
-    /// asked for.
+    /// The number of messages that its agents may exchange before a person has to continue, if the
+    /// request set one.
     pub exchanges_max: Option<u32>,
 }
 
-/// A message on its way.
+/// A message for which the manager chooses the readers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forwarding {
     /// The task of its conversation.
@@ -56,39 +56,41 @@ pub struct Forwarding {
     pub app: String,
     /// The conversation.
     pub conversation: StreamId,
-    /// An id by which it can be talked about; the message gets its own when it is kept.
+    /// A temporary id for talking about the message. The message gets its own id when it is
+    /// committed.
     pub draft: String,
-    /// Who sends it.
+    /// The agent that sends the message.
     pub sender: ParticipantId,
-    /// What is said.
+    /// The content.
     pub parts: Vec<MessagePart>,
-    /// When it came.
+    /// When the message arrived.
     pub at: Timestamp,
-    /// Who is in the conversation: nobody else can be told of it.
+    /// The participants of the conversation: the only possible readers.
     pub members: Vec<ParticipantId>,
 }
 
-/// Reaches the manager of an app.
+/// The connection to the manager of an app.
 #[async_trait]
 pub trait TaskManager: Send + Sync + 'static {
-    /// Whether there shall be this task; the reason where not.
+    /// Asks the manager to accept a task. The error is the reason for a rejection, if given.
     async fn wants(&self, wish: TaskProposal) -> Result<(), Option<String>>;
-    /// For whom a message is; the reason where it is for nobody and is not kept.
+    /// Asks the manager for the readers of a message. The error is the reason for a rejection, if
+    /// given; the message is not committed then.
     async fn forwards(&self, message: Forwarding) -> Result<Vec<ParticipantId>, Option<String>>;
 }
 
 /// An app whose manager is connected.
 #[derive(Clone)]
 pub(crate) struct App {
-    /// The connection.
+    /// The id of the connection.
     pub(crate) line: u64,
-    /// The agent that it is of.
+    /// The agent behind the connection.
     pub(crate) agent: ParticipantId,
     pub(crate) manifest: AppManifest,
     pub(crate) manager: Arc<dyn TaskManager>,
 }
 
-/// An app that a connection manages.
+/// Returns an app that is managed over this connection.
 pub(crate) fn app_of(own: &AgentLine, manifest: AppManifest, manager: Arc<dyn TaskManager>) -> App {
     App { line: own.id(), agent: own.agent().clone(), manifest, manager }
 }

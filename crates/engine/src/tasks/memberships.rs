@@ -1,16 +1,16 @@
-//! News of who is in the streams of tasks, for those who follow them.
+//! Notifications of changes in the membership of tasks and their conversations, for followers.
 
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 
-/// Somebody is in a stream now, or is not any more.
+/// An agent that joined or left a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MembershipChange {
-    /// Who.
+    /// The agent.
     pub(crate) agent: ParticipantId,
-    /// The task, or the conversation of one.
+    /// The task, or the conversation of a task.
     pub(crate) stream: StreamId,
-    /// The first event of the append that brought it about.
+    /// The first event of the append with the change.
     pub(crate) at: Seq,
-    /// Whether it is in it now.
+    /// True if the agent joined, false if it left.
     pub(crate) begins: bool,
 }

@@ -1,10 +1,10 @@
-//! Agents that are connected, what they are told of their tasks and conversations, and who manages
-//! the tasks of which app.
+//! Connected agents, the notices that they get of their tasks and conversations, and the managers
+//! of apps.
 //!
-//! Streams say what happens; this tells it. Each stream in which somebody is connected is followed
-//! by one task (`follower`), which makes of an event what it means for agents ([`Notice`]) and puts
-//! it into the queue of each who is to hear it. A surface writes each notice once, however many
-//! hear it. What is told is lost with the connection: whoever comes again reads what was said.
+//! Each stream with a connected agent in it is followed by one tokio task (`follower`). The
+//! follower turns events into notices ([`Notice`]) and puts them into the queues of the agents
+//! concerned. A surface serialises each notice once for all its receivers. Queued notices are lost
+//! with the connection. An agent that reconnects reads the missed messages from the log.
 
 mod attendance;
 pub(crate) mod directory;
@@ -17,11 +17,11 @@ mod orders;
 mod rates;
 pub(crate) mod memberships;
 
-pub use attendance::{AgentLine, AgentConnection, DisconnectReason};
+pub use attendance::{AgentConnection, AgentLine, DisconnectReason};
 pub use error::TaskError;
 pub use identity::wire_id;
 pub(crate) use manager::app_of;
 pub use manager::{AppManifest, Forwarding, ManagerHooks, TaskManager, TaskProposal};
-pub use notice::{Notice, TaskView, SharedNotice};
+pub use notice::{Notice, SharedNotice, TaskView};
 pub use orders::TASK_EXCHANGES_MAX;
 pub use rates::{MESSAGES_A_MINUTE, REQUESTS_A_MINUTE};

@@ -1,4 +1,4 @@
-//! What agents are told of their tasks and conversations.
+//! Notices to agents about their tasks and conversations.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,27 +7,27 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::task::{Task, TaskStatus};
 use moothall_kernel::time::Timestamp;
 
-/// A task as agents are told of it.
+/// A task, as agents see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskView {
-    /// Its id.
+    /// The task's id.
     pub id: StreamId,
-    /// The app whose task it is.
+    /// The app of the task.
     pub app: String,
-    /// The agent that asked for it.
+    /// The agent that requested the task.
     pub initiator: ParticipantId,
-    /// How far it is.
+    /// The stage of the task.
     pub status: TaskStatus,
-    /// When its manager accepted it.
+    /// When the manager accepted the task.
     pub started_at: Option<Timestamp>,
-    /// When it ended, or failed.
+    /// When the task ended or failed.
     pub ended_at: Option<Timestamp>,
-    /// When it was asked for.
+    /// When the task was requested.
     pub created_at: Timestamp,
 }
 
 impl TaskView {
-    /// A task as it is now.
+    /// Returns the view of a task in its current state.
     pub fn of(task: &Task) -> Self {
         Self {
             id: task.stream().clone(),
@@ -41,96 +41,96 @@ impl TaskView {
     }
 }
 
-/// Something that agents are told.
+/// A notice to agents.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
-    /// A task goes on from now.
+    /// A task was accepted.
     TaskCreated(TaskView),
-    /// A task was not wanted.
+    /// A task was rejected.
     TaskFailed {
         /// The task.
         task: StreamId,
-        /// Why.
+        /// The reason, if one was given.
         reason: Option<String>,
     },
-    /// A task is over.
+    /// A task ended.
     TaskClosed(TaskView),
     /// A conversation began.
     ConversationCreated {
-        /// Its task.
+        /// The task of the conversation.
         task: StreamId,
         /// The conversation.
         conversation: StreamId,
-        /// Its title, where it was given one.
+        /// The title, if one was given.
         name: Option<String>,
-        /// Those for whom it was begun.
+        /// The participants named in the request.
         participants: Vec<ParticipantId>,
     },
-    /// A conversation takes no more messages.
+    /// A conversation was archived: it takes no more messages.
     ConversationArchived {
-        /// Its task.
+        /// The task of the conversation.
         task: StreamId,
         /// The conversation.
         conversation: StreamId,
-        /// Since when.
+        /// When it was archived.
         at: Timestamp,
     },
-    /// A conversation takes messages again.
+    /// A conversation was opened again after it was archived.
     ConversationUnarchived {
-        /// Its task.
+        /// The task of the conversation.
         task: StreamId,
         /// The conversation.
         conversation: StreamId,
     },
-    /// A guard holds a conversation: its agents' words wait until a person goes on.
+    /// A guard holds a conversation. The words of its agents wait until a person continues.
     ConversationHeld {
-        /// Its task.
+        /// The task of the conversation.
         task: StreamId,
         /// The conversation.
         conversation: StreamId,
-        /// The guard.
+        /// The guard that holds.
         guard: Guard,
     },
-    /// Somebody takes part in a conversation.
+    /// An agent joined a conversation.
     ParticipantAdded {
-        /// Its task.
+        /// The task of the conversation.
         task: StreamId,
         /// The conversation.
         conversation: StreamId,
-        /// Who.
+        /// The agent that joined.
         agent: ParticipantId,
     },
-    /// Somebody takes no part in it any more.
+    /// An agent left a conversation, or was removed.
     ParticipantRemoved {
-        /// Its task.
+        /// The task of the conversation.
         task: StreamId,
         /// The conversation.
         conversation: StreamId,
-        /// Who.
+        /// The agent that left.
         agent: ParticipantId,
-        /// They left, and were not taken out.
+        /// True if the agent left by itself, false if it was removed.
         left: bool,
     },
-    /// Somebody said something.
+    /// A message was sent.
     Received {
         /// The task of the conversation.
         task: StreamId,
         /// The conversation.
         conversation: StreamId,
-        /// What was said: an [`Event::Posted`].
+        /// The message: an [`Event::Posted`].
         message: Box<RecordedEvent>,
     },
-    /// Somebody came or went.
+    /// An agent connected or disconnected.
     Presence {
-        /// Who.
+        /// The agent.
         agent: ParticipantId,
-        /// Whether they are here.
+        /// True if the agent is connected.
         online: bool,
     },
 }
 
 impl Notice {
-    /// About how many bytes it takes.
+    /// Returns the approximate size in bytes.
     fn weight(&self) -> usize {
         const REST: usize = 512;
         let words = match self {
@@ -141,7 +141,7 @@ impl Notice {
         REST + words
     }
 
-    /// The conversation that it tells of.
+    /// Returns the conversation that the notice is about, if any.
     pub fn conversation(&self) -> Option<&StreamId> {
         match self {
             Notice::ConversationCreated { conversation, .. }
@@ -158,7 +158,7 @@ impl Notice {
         }
     }
 
-    /// The words of a message, where it tells of one.
+    /// Returns the content of a message, if the notice is about one.
     pub fn posted(&self) -> Option<&Posted> {
         match self {
             Notice::Received { message, .. } => match &message.event {
@@ -170,7 +170,7 @@ impl Notice {
     }
 }
 
-/// A notice, and its bytes once somebody wrote it: all who are told share them.
+/// A notice for several agents, with its serialised form once one exists. All receivers share it.
 #[derive(Debug)]
 pub struct SharedNotice {
     notice: Notice,
@@ -183,17 +183,17 @@ impl SharedNotice {
         Arc::new(Self { weight: notice.weight(), notice, written: OnceLock::new() })
     }
 
-    /// What is told.
+    /// Returns the notice.
     pub fn notice(&self) -> &Notice {
         &self.notice
     }
 
-    /// About how many bytes it takes.
+    /// Returns the approximate size in bytes.
     pub(crate) fn weight(&self) -> usize {
         self.weight
     }
 
-    /// Its bytes, as the first who needs them writes them.
+    /// Returns the serialised form. The first caller's `write` makes it.
     pub fn written(&self, write: impl FnOnce(&Notice) -> String) -> Arc<str> {
         self.written.get_or_init(|| Arc::from(write(&self.notice))).clone()
     }

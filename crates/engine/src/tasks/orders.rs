@@ -1,4 +1,4 @@
-//! What tasks need of a hall: the names of agents, and the streams in which they are.
+//! Queries of tasks to the hall: the names of agents, and the streams that they are in.
 
 use std::sync::{Arc, Weak};
 
@@ -14,12 +14,12 @@ use crate::hall::inner::Inner;
 use crate::outbox::ConversationStart;
 use crate::stream::effects::{management_of, membership_of};
 
-/// Words that agents exchange in a conversation of a task before a person has to go on, if the
-/// task asks for no other number. (Ruling 16.)
+/// Default number of messages that agents may exchange in a conversation of a task before a person
+/// has to continue. (Ruling 16.)
 pub const TASK_EXCHANGES_MAX: u32 = 200;
 
 impl Inner {
-    /// Agents with the names that they registered under.
+    /// Returns the agents with the names that they registered under.
     pub(crate) async fn named_agents(
         &self,
         agents: &[ParticipantId],
@@ -32,8 +32,8 @@ impl Inner {
         Ok(agents.iter().map(|id| NamedAgent { agent: id.clone(), name: name_of(id) }).collect())
     }
 
-    /// The beginning of a conversation of a task: nobody is asked anything there unless somebody
-    /// names them.
+    /// Returns the order that begins a conversation of a task. Its policy asks an agent only if a
+    /// message mentions it.
     pub(crate) async fn beginning(&self, start: ConversationStart) -> Result<TaskOrder, HallError> {
         let ConversationStart { by, name, participants, first, exchanges_max } = start;
         let mut all = participants.clone();
@@ -50,7 +50,7 @@ impl Inner {
         Ok(TaskOrder::Begin { name, by, participants, first, agents, policy })
     }
 
-    /// The tasks and conversations in which an agent is, or those of one kind.
+    /// Returns the tasks and conversations that an agent is in, or only those of one kind.
     pub(crate) async fn memberships_of(
         &self,
         agent: &ParticipantId,
@@ -61,7 +61,7 @@ impl Inner {
         Ok(wanted.map(|claim| claim.stream).collect())
     }
 
-    /// The tasks that an agent manages for an app.
+    /// Returns the tasks that an agent manages for an app.
     pub(crate) async fn managed_by(
         &self,
         agent: &ParticipantId,
@@ -70,8 +70,8 @@ impl Inner {
         Ok(claims.into_iter().map(|claim| claim.stream).collect())
     }
 
-    /// Follows a stream from its next event, or from one that brought somebody in, unless that is
-    /// done already. Resolves to `true` when nothing that comes from now on is missed.
+    /// Follows a stream from its next event, or from `from`, the event of a new member, unless it
+    /// is followed already. The receiver turns `true` once no new event is missed.
     fn follow(self: &Arc<Self>, stream: &StreamId, from: Option<Seq>) -> watch::Receiver<bool> {
         self.tasks.follow(stream, |ready, changed| {
             let path = Path { hall: self.weak(), directory: self.tasks.clone(), changed };
@@ -79,8 +79,8 @@ impl Inner {
         })
     }
 
-    /// Follows what an agent that just connected is in; when this returns, nothing of what
-    /// comes is missed.
+    /// Follows all streams of an agent that just connected. Once this returns, no new event is
+    /// missed.
     pub(crate) async fn follow_all(
         self: &Arc<Self>,
         agent: &ParticipantId,
@@ -89,13 +89,13 @@ impl Inner {
         streams.extend(self.managed_by(agent).await?);
         let all: Vec<_> = streams.iter().map(|stream| self.follow(stream, None)).collect();
         for mut ready in all {
-            // An error says that it cannot be followed: nothing will come of it.
+            // An error means that the stream cannot be followed, so no notice would come of it.
             let _ = ready.wait_for(|ready| *ready).await;
         }
         Ok(())
     }
 
-    /// Follows each stream from the moment at which somebody who is connected comes into it.
+    /// Follows each stream that a connected agent joins, from the event that added the agent.
     pub(crate) async fn watch_memberships(hall: Weak<Inner>) {
         let Some(mut changes) = hall.upgrade().map(|hall| hall.memberships()) else { return };
         loop {

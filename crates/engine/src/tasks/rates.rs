@@ -1,16 +1,16 @@
-//! How much an agent may ask for in a minute, as it is told when it connects.
+//! The rate limits of an agent's requests. Each agent is told of them when it connects.
 
 use std::collections::VecDeque;
 
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// Messages that an agent may send in a minute.
+/// Maximum number of messages that an agent may send within a minute.
 pub const MESSAGES_A_MINUTE: usize = 60;
-/// Requests that it may make in a minute.
+/// Maximum number of requests that an agent may make within a minute.
 pub const REQUESTS_A_MINUTE: usize = 120;
 const MINUTE: Millis = Millis::from_secs(60);
 
-/// The requests of one agent within a minute, over all its connections.
+/// The recent requests of one agent, over all its connections.
 #[derive(Debug, Default)]
 pub(crate) struct Rates {
     requests: VecDeque<Timestamp>,
@@ -18,7 +18,8 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// Takes a request. How long to wait, where there were too many.
+    /// Counts a request. Returns the time to wait if a limit is reached. A message over the limit
+    /// of messages still counts as a request.
     pub(crate) fn take(&mut self, is_message: bool, now: Timestamp) -> Result<(), Millis> {
         admit(&mut self.requests, REQUESTS_A_MINUTE, now)?;
         if is_message {
@@ -27,15 +28,16 @@ impl Rates {
         Ok(())
     }
 
-    /// Whether nothing of it counts any more.
+    /// True if none of the requests counts any more.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         self.requests.back().is_none_or(|last| now.since(*last) >= MINUTE)
     }
 }
 
-/// A request that is refused does not count: whoever waits as long as it is told gets through.
+/// Counts a request, unless `max` were taken within a minute. A rejected one does not count here,
+/// so a client that waits as told gets through.
 fn admit(taken: &mut VecDeque<Timestamp>, max: usize, now: Timestamp) -> Result<(), Millis> {
-    // What lies ahead was counted before the clock was set back, and would hold for as long.
+    // Drop timestamps in the future: the clock was set back.
     let counts = |at: &Timestamp| *at <= now && now.since(*at) < MINUTE;
     while taken.front().is_some_and(|first| !counts(first)) {
         taken.pop_front();

@@ -1,5 +1,5 @@
-//! Budgets over many conversations: what is spent in one is missing in the others, and nothing is
-//! spent twice.
+//! Budgets over many conversations: spending in one reduces the others' share, and nothing is spent
+//! twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use moothall_engine::access::{Access, Caller, Mode, Scope};
 use moothall_engine::agent::{Agent, CallCost, Job, Reporter};
 use moothall_engine::budgets::{Amounts, BudgetsConfig, Money};
-use moothall_engine::door::{GuardItem, GuardSubject, GuardQuery};
+use moothall_engine::door::{GuardItem, GuardQuery, GuardSubject};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::{AppendError, UsageBy, UsageWanted};
 use moothall_engine::registry::Registry;
@@ -58,7 +58,7 @@ impl House {
         Self { log, clock, budgets, calls, hall }
     }
 
-    /// Conversations with one agent each, in which a person has just addressed it.
+    /// Creates conversations with one agent each, in which a person has just mentioned the agent.
     async fn asked(&self, rooms: usize, client: &str) -> Vec<StreamId> {
         let mut asked = Vec::new();
         for _ in 0..rooms {
@@ -82,7 +82,7 @@ impl House {
         asked
     }
 
-    /// Waits until this many turns have a place: they run, or wait for money.
+    /// Waits until this many calls have begun, and this many turns wait for money.
     async fn placed(&self, begun: usize, waiting: usize) {
         crate::common::eventually(async || {
             let waits = self.hall.reserved().iter().filter(|row| row.micros.is_none()).count();
@@ -91,7 +91,7 @@ impl House {
         .await;
     }
 
-    /// A conversation that an agent begins, with so many of one model in it.
+    /// Creates a conversation in an agent's name, with this many participants of one client.
     async fn room_of(&self, by: &str, policy: PolicyName, clones: usize) -> StreamId {
         let policy = Policy { cooldown: Millis(0), ..Policy::named(policy) };
         let stream =
@@ -112,15 +112,15 @@ impl House {
         stream
     }
 
-    /// Says something, and waits until what it set off is over: more words for a turn that waits
-    /// would cost nothing.
+    /// Posts a message, and waits until its turns have ended. A further message would only widen a
+    /// turn that waits, at no cost.
     async fn says(&self, stream: &StreamId, by: &str, words: &str) -> Result<(), HallError> {
         self.hall.submit(stream, post_by(by, words), None).await?;
         self.rest(std::slice::from_ref(stream)).await;
         Ok(())
     }
 
-    /// Waits until nobody works: a turn that a restart finds open is paid a second time.
+    /// Waits until no turn is open. A turn that a restart finds open is charged a second time.
     async fn rest(&self, rooms: &[StreamId]) {
         for room in rooms {
             let quiet = async || {
@@ -141,8 +141,8 @@ impl House {
         found
     }
 
-    /// Turns granted, agents that were not asked for want of a budget, and how often people were
-    /// told.
+    /// Returns the numbers of granted turns, of agents skipped for lack of budget, and of notices
+    /// to people.
     async fn tally(&self, streams: &[StreamId]) -> [usize; 3] {
         let over =
             |event: &Event| matches!(event, Event::Skipped { why_not: WhyNot::OverBudget, .. });
@@ -154,7 +154,7 @@ impl House {
     }
 }
 
-/// Counts the calls that began, and keeps those under way until they may end.
+/// A counter of the calls that began, which holds them until they may end.
 struct Calls {
     begun: AtomicUsize,
     may_end: Semaphore,
@@ -166,7 +166,7 @@ impl Default for Calls {
     }
 }
 
-/// An agent whose calls cost two each.
+/// An agent whose calls cost 2 each.
 struct Dear {
     cost: CallCost,
     calls: Arc<Calls>,
@@ -226,7 +226,7 @@ async fn an_agent_that_opens_conversations_stops_at_its_budget_and_at_that_of_th
     let rooms = async |by: &'static str| {
         join_all((0..10).map(|_| house.room_of(by, PolicyName::MentionOnly, 3))).await
     };
-    // Somebody who answers is called by `to`; that is one turn for each message, in each room.
+    // The message addresses one agent by `to`: one turn for each message, in each room.
     let all_at_once = async |rooms: &[StreamId], by: &'static str| {
         let post = |room: StreamId| {
             let ClientCommand::Post(post) = post_by(by, "what do you say?") else { unreachable!() };
@@ -322,7 +322,7 @@ fn failed_for_money(event: &Event) -> bool {
     matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "over_budget")
 }
 
-/// 20 of money, calls of 2, 40 rooms at once: ten calls, from each kind of purse.
+/// A budget of 20, calls of 2, 40 rooms at a time: 10 calls, for each kind of purse.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_that_run_side_by_side_do_not_pass_a_budget_of_money_together() {
     let of_hall = BudgetsConfig { hall: money(20_000_000), ..BudgetsConfig::default() };
@@ -340,7 +340,7 @@ async fn calls_that_run_side_by_side_do_not_pass_a_budget_of_money_together() {
     }
 }
 
-/// Operators read what is reserved, and each reader which calls wait for it.
+/// Operators read the reserved amount. Each reader reads which calls wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn money_under_way_stands_among_the_guards() {
     let budgets = BudgetsConfig { hall: money(20_000_000), ..BudgetsConfig::default() };
@@ -387,7 +387,7 @@ async fn money_under_way_stands_among_the_guards() {
     assert_eq!(items.len(), 1, "{items:?}");
 }
 
-/// The purse of a conversation holds for agents that answer side by side there.
+/// The purse of a conversation also limits agents that answer there concurrently.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agents_side_by_side_do_not_pass_the_budget_of_their_conversation() {
     let budgets = BudgetsConfig { conversation: money(3_000_000), ..BudgetsConfig::default() };
@@ -396,14 +396,14 @@ async fn agents_side_by_side_do_not_pass_the_budget_of_their_conversation() {
     house.placed(3, 0).await;
     house.calls.may_end.add_permits(100);
     house.rest(&rooms).await;
-    // One is left of three: a call may begin with it, and only one.
+    // One of three is left: exactly one more call may begin with it.
     let again = Post::new(Actor::human("user"), "@dear once more");
     house.hall.submit(&rooms[0], ClientCommand::Post(again), None).await.unwrap();
     house.rest(&rooms).await;
     assert_eq!(house.calls.begun.load(Ordering::SeqCst), 4);
 }
 
-/// If it is not known what a call may cost, an agent has one under way.
+/// If the cost of a call is unknown, its agent has one call under way at a time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_an_unknown_price_are_made_one_after_the_other_and_free_ones_are_not() {
     let budgets = BudgetsConfig { hall: money(5_000_000), ..BudgetsConfig::default() };
@@ -419,7 +419,7 @@ async fn calls_of_an_unknown_price_are_made_one_after_the_other_and_free_ones_ar
     assert_eq!(house.count(&odd, failed_for_money).await, 3);
 }
 
-/// A restart finds no call under way: what was reserved is there again, and what is spent is not.
+/// A restart finds no call under way, so reserved money is free again. Spent money stays spent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_gives_back_what_was_reserved() {
     let budgets = BudgetsConfig { hall: money(20_000_000), ..BudgetsConfig::default() };

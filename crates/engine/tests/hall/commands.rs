@@ -1,4 +1,4 @@
-//! Commands: answered after commit, once for each key, and refused before anything is decided.
+//! Commands: answered after commit, executed once per key, and rejected before anything is decided.
 
 use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, Deliveries, EventLog, LogError};

@@ -1,5 +1,5 @@
-//! What the tests of the hall share: a clock that follows tokio's, scripted agents, and a log that
-//! can be told to fail.
+//! Shared parts of the tests: a clock that follows tokio's, scripted agents, and a log with
+//! failures on demand.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
-use moothall_engine::agent::{Agent, PermissionAnswer, Job, Report, Reporter, TurnKey};
+use moothall_engine::agent::{Agent, Job, PermissionAnswer, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
-    Acquisition, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog,
-    Durability, Lease, ListFilter, ListPage, ListedStream, LogError, Opening, Page, Snapshot, Store,
-    StreamBatch,
+    Acquisition, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState,
+    Durability, EventLog, Lease, ListFilter, ListPage, ListedStream, LogError, Opening, Page,
+    Snapshot, Store, StreamBatch,
 };
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
@@ -27,8 +27,8 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
-/// Tokio's clock, which tests can pause, as the hall's. It can be set forward, as a computer's that
-/// has slept.
+/// Tokio's clock as the hall's, which tests can pause. It can also jump, like the clock of a
+/// computer after sleep.
 pub struct TestClock {
     start: Instant,
     base: Mutex<i64>,
@@ -54,7 +54,7 @@ impl Clock for TestClock {
     }
 }
 
-/// A memory log that counts, that can hold appends back, and that can be told to fail.
+/// A memory log that counts accesses, and can hold back or fail appends.
 pub struct TestLog {
     pub inner: Arc<MemoryLog>,
     pub appends: AtomicUsize,
@@ -82,12 +82,12 @@ impl TestLog {
         })
     }
 
-    /// The memory log's store, with this in front of its log and its outbox.
+    /// Returns the memory log's store, with this log in front of its log and its outbox.
     pub fn store(self: &Arc<Self>) -> Store {
         Store { log: self.clone(), outbox: self.clone(), ..Store::of(self.inner.clone()) }
     }
 
-    /// From now on each append waits for a permit of the gate.
+    /// Lets each append wait for a permit of the gate from now on.
     pub fn close_gate(&self) {
         self.gated.store(1, Ordering::SeqCst);
     }
@@ -101,7 +101,7 @@ impl TestLog {
         self.failures.lock().unwrap().push_back(error);
     }
 
-    /// Another process has the log until then.
+    /// Gives another process the lease of the log until this time.
     pub fn lease_until(&self, until: Timestamp) {
         self.inner.lease(Lease { owner: "another process".into(), until });
     }
@@ -110,7 +110,7 @@ impl TestLog {
         self.acquisitions.lock().unwrap().push_back(error);
     }
 
-    /// Whether the states of deliveries can be written.
+    /// Sets if writing the states of deliveries fails.
     pub fn refuse_advances(&self, refuse: bool) {
         self.refuses_advances.store(refuse, Ordering::SeqCst);
     }
@@ -119,7 +119,7 @@ impl TestLog {
         self.appends.load(Ordering::SeqCst)
     }
 
-    /// How many events were read so far.
+    /// Returns the number of events read so far.
     pub fn read_events(&self) -> usize {
         self.read.load(Ordering::SeqCst)
     }
@@ -231,7 +231,7 @@ impl Deliveries for TestLog {
     }
 }
 
-/// Says its line at once.
+/// Answers at once with a fixed line.
 pub struct Parrot(pub &'static str);
 
 #[async_trait]
@@ -244,7 +244,7 @@ impl Work for Parrot {
     }
 }
 
-/// Says its line at once too, and has its memory rebuilt from the log for each turn.
+/// Answers at once with a fixed line. Its memory is rebuilt from the log for each turn.
 pub struct Rebuilt(pub &'static str);
 
 #[async_trait]
@@ -260,7 +260,7 @@ impl Work for Rebuilt {
     }
 }
 
-/// Waits until it is told what to say; remembers its jobs.
+/// Answers when the test tells it to, and records its jobs.
 #[derive(Default)]
 pub struct Slow {
     pub jobs: Mutex<Vec<Job>>,
@@ -317,7 +317,7 @@ impl Work for Shared {
     }
 }
 
-/// Asks a person before it answers, and says what the person chose.
+/// Asks for a permission before it answers, and answers with the chosen option.
 #[derive(Default)]
 pub struct Careful {
     chosen: Mutex<Option<String>>,
@@ -346,7 +346,7 @@ impl Work for Careful {
     }
 }
 
-/// Answers after a while, and names the next one now and then.
+/// Answers after some time, or passes if it may.
 pub struct Dawdler;
 
 #[async_trait]
@@ -366,7 +366,7 @@ impl Work for Dawdler {
     }
 }
 
-/// Streams without end, then answers.
+/// Streams far more text than a turn may, then answers.
 pub struct Flood;
 
 #[async_trait]
@@ -413,7 +413,7 @@ impl World {
         Self { log, clock, hall }
     }
 
-    /// The process dies and another opens the same log, with these agents.
+    /// Drops the hall, as if the process died, and opens the same log again with these agents.
     pub async fn restart(self, agents: &[(&str, Arc<dyn Agent>)]) -> Self {
         drop(self.hall);
         let mut registry = Registry::default();
@@ -470,7 +470,7 @@ impl World {
     }
 }
 
-/// Asks again and again until there is an answer, within a bound that only a broken test reaches.
+/// Repeats a question until it has an answer. Only a broken test reaches the time limit.
 pub async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
     let patience = async {
         loop {

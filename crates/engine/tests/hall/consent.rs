@@ -1,10 +1,10 @@
-//! Commands to which somebody has to agree: the conversation goes on while they think.
+//! Commands that need consent: the conversation continues while the asker thinks.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use moothall_engine::hall::{Answer, HallError};
-use moothall_engine::stream::{ConsentAsker, Condition, Consent};
+use moothall_engine::stream::{Condition, Consent, ConsentAsker};
 use moothall_kernel::command::Command;
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Millis;
@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::common::{World, key, post};
 
-/// Somebody who is asked: each question comes with where its answer goes.
+/// An asker that hands each question to the test, with a channel for the answer.
 struct Boss(mpsc::UnboundedSender<(String, oneshot::Sender<Consent>)>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Conversations that are deleted, by somebody or because their time is over.
+//! Deleting conversations, by a person or because their retention has passed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,8 +20,8 @@ fn user() -> Actor {
     Actor::human("user")
 }
 
-/// What runs is cancelled, whoever listens hears it and then nothing more, and nothing of it is
-/// live any more.
+/// Deleting cancels running turns. Listeners get those events, then the end, and nothing stays in
+/// memory.
 #[tokio::test(start_paused = true)]
 async fn what_runs_is_cancelled_and_whoever_listens_is_told() {
     let slow = Arc::new(Slow::default());
@@ -63,7 +63,7 @@ async fn what_runs_is_cancelled_and_whoever_listens_is_told() {
     world.post(&other, "here I am").await.unwrap();
 }
 
-/// Everything that was asked before the answer comes gets one.
+/// Every request that arrives before the deletion is answered gets an answer.
 #[tokio::test(start_paused = true)]
 async fn what_is_asked_meanwhile_is_refused_and_not_left_waiting() {
     let world = World::new().await;
@@ -82,7 +82,7 @@ async fn what_is_asked_meanwhile_is_refused_and_not_left_waiting() {
     );
 }
 
-/// Of the paused clock.
+/// Sleeps by the paused clock.
 async fn hours(hours: u64) {
     tokio::time::sleep(Duration::from_secs(hours * 3600)).await;
 }
@@ -99,7 +99,7 @@ async fn listed(world: &World) -> Vec<StreamId> {
         .collect()
 }
 
-/// By the age of the newest event, archived ones alone, whenever that is looked at.
+/// The age of the newest event counts, and only archived conversations are deleted.
 #[tokio::test(start_paused = true)]
 async fn archived_conversations_go_when_their_time_is_over() {
     let world = World::new().await;
@@ -130,7 +130,7 @@ async fn archived_conversations_go_when_their_time_is_over() {
     assert_eq!(listed(&world).await, [open]);
 }
 
-/// Somebody sets it to another year, and back.
+/// The clock is set to another year, and back.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_is_set_wrong_deletes_nothing_for_a_day() {
     let world = World::new().await;
@@ -144,14 +144,14 @@ async fn a_clock_that_is_set_wrong_deletes_nothing_for_a_day() {
     hours(2).await;
     world.clock.sleep_through(Millis(DAY.0 * 400));
     hours(12).await;
-    // A reload of the configuration changes nothing about it.
+    // Reloading the configuration does not reset the delay.
     world.hall.set_retention(Some(Millis(DAY.0 * 4)));
     hours(12).await;
     assert_eq!(listed(&world).await, std::slice::from_ref(&stream));
     world.clock.set_back(Millis(DAY.0 * 400));
     hours(48).await;
     assert_eq!(listed(&world).await, std::slice::from_ref(&stream));
-    // And one that is right deletes, if a day later.
+    // After a jump to the right time, deletion starts a day later.
     world.clock.sleep_through(Millis(DAY.0 * 3));
     hours(24).await;
     assert_eq!(listed(&world).await, std::slice::from_ref(&stream));

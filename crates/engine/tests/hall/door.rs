@@ -1,4 +1,4 @@
-//! The door: what a caller may do, asked in one order whatever is done.
+//! The door: the checks of a caller, in one order for every action.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use moothall_testkit::conformance::build::{Builder, batch};
 
 use crate::common::{Shared, Slow, World, agent};
 
-/// Somebody without a credential who has just this and reaches just these.
+/// Returns a caller without a credential, with these scopes in these conversations.
 fn holding(scopes: &[Scope], streams: &[&StreamId]) -> Caller {
     let reach =
         Reach::Only(streams.iter().map(|stream| (*stream).clone()).collect::<BTreeSet<_>>().into());
     Caller { scopes: Scopes::of(scopes), reach, ..Caller::anonymous(Mode::Local) }
 }
 
-/// What the door says of whatever is done in one conversation.
+/// Tries each action in one conversation, and returns the errors.
 async fn answers(door: &Door, stream: &StreamId) -> Vec<(Action, Option<AccessError>)> {
     let by = || Actor::unproven("ann");
     let stop = ClientCommand::Stop { by: by() };
@@ -127,7 +127,7 @@ async fn whoever_cannot_be_seen_publishes_nothing_that_may_run_a_program() {
     assert!(matches!(answered, Err(AccessError::Hall(HallError::Rejected(_)))), "{answered:?}");
 }
 
-/// By whatever title it goes, whatever is asked for, and however old it is.
+/// Holds for every title, for every filter, and after any time.
 #[tokio::test(start_paused = true)]
 async fn what_is_no_conversation_is_not_listed_as_one() {
     let world = World::with(&[]).await;

@@ -1,10 +1,10 @@
-//! What guards hold, as each caller reads it, and what is looked at for that.
+//! Guards as each caller reads them, and the conversations loaded for that.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moothall_engine::access::{Caller, Mode, Principal, Proof, Reach, Scope, Scopes, TokenId};
-use moothall_engine::door::{GuardPage, GuardSubject, GuardQuery};
+use moothall_engine::door::{GuardPage, GuardQuery, GuardSubject};
 use moothall_engine::ports::SessionId;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::event::Guard;
@@ -17,7 +17,7 @@ use crate::common::{World, post_by};
 
 const ALL: GuardQuery = GuardQuery { stream: None, after: None, limit: 100 };
 
-/// A caller with a credential, who reads.
+/// Returns a caller with a credential that may read.
 pub fn known(id: &str, kind: Kind, scope: Scope) -> Caller {
     let proof = Proof {
         principal: Principal { id: id.into(), kind },
@@ -34,7 +34,7 @@ fn anybody() -> Caller {
     Caller::anonymous(Mode::Local)
 }
 
-/// A conversation with two agents that come by themselves; after one exchange a guard holds.
+/// Creates a conversation with two remote agents, in which a guard holds after one exchange.
 async fn room(world: &World, is_held: bool) -> StreamId {
     let policy = Policy { max_exchanges_without_human: 1, ..Policy::default() };
     let stream = world.create_with(policy).await;

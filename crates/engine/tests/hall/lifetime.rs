@@ -1,4 +1,4 @@
-//! Streams come and go from memory; those who listen do not notice.
+//! Loading and unloading streams, unnoticed by their listeners.
 
 use std::time::Duration;
 

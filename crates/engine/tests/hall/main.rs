@@ -1,5 +1,4 @@
-//! The hall as surfaces see it, on a memory log, with agents that are scripted and a clock that is
-//! tokio's.
+//! The hall as surfaces see it, on a memory log, with scripted agents and tokio's clock.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,11 +1,11 @@
-//! What streams owe outside themselves: commands for other streams, and what couriers carry.
+//! The outbox of streams: commands for other streams, and deliveries of couriers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use moothall_engine::hall::Idempotency;
-use moothall_engine::outbox::{DeliveryHandler, Outcome, OutboxEntry, StreamCommand};
+use moothall_engine::outbox::{DeliveryHandler, OutboxEntry, Outcome, StreamCommand};
 use moothall_engine::ports::{
     AppendError, Deliveries, Delivery, DeliveryState, EventLog, command_claim,
 };
@@ -31,7 +31,7 @@ fn told(words: &[&str]) -> Vec<(String, String)> {
     words.iter().map(|words| ("courier".to_owned(), (*words).to_owned())).collect()
 }
 
-/// Waits until nothing is owed of what a stream owed, and gives how each ended.
+/// Waits until all deliveries of a stream are settled, and returns their states and evidence.
 async fn settled(world: &World, from: &StreamId, many: usize) -> Vec<(DeliveryState, String)> {
     eventually(async || {
         let of = world.log.of_stream(from).await.unwrap();
@@ -41,7 +41,7 @@ async fn settled(world: &World, from: &StreamId, many: usize) -> Vec<(DeliverySt
     .await
 }
 
-/// Owes something, and holds back what the target would append.
+/// Owes deliveries to a target whose next append is held back.
 async fn owe_to_a_slow_one(world: &World, from: &StreamId, owed: Vec<OutboxEntry>) {
     world.log.close_gate();
     let held = async {
@@ -102,8 +102,10 @@ async fn what_cannot_be_done_is_noted_and_does_not_hold_up_the_next() {
     let world = World::new().await;
     let (from, to) = (world.create().await, world.create().await);
     let nowhere = StreamId::new("nowhere");
-    let unreadable =
-        OutboxEntry { target: format!("stream:{to}"), command: serde_json::json!({"do": "somersault"}) };
+    let unreadable = OutboxEntry {
+        target: format!("stream:{to}"),
+        command: serde_json::json!({"do": "somersault"}),
+    };
     let at = Address { computer: String::new(), kind: "session".into(), local_id: "gone".into() };
     let gone = OutboxEntry::to_stream(&to, &StreamCommand::Leave { at });
     let owed = vec![tell(&nowhere, "lost"), unreadable, gone, tell(&to, "found")];
@@ -131,7 +133,8 @@ async fn a_command_that_was_owed_before_the_server_died_is_carried_out_after() {
     assert_eq!(world.said(&to).await, told(&["late"]));
 }
 
-/// The server dies after the target has it and before that is noted, and comes back days later.
+/// The server dies after the target has the command and before that is recorded. It restarts days
+/// later.
 #[tokio::test(start_paused = true)]
 async fn a_command_that_was_carried_out_is_not_carried_out_again() {
     let world = World::new().await;
@@ -155,7 +158,7 @@ async fn a_command_that_was_carried_out_is_not_carried_out_again() {
     );
 }
 
-/// Carries as it is told, and remembers what.
+/// A courier with scripted outcomes, which records its deliveries.
 #[derive(Default)]
 struct Porter {
     outcomes: Mutex<VecDeque<Outcome>>,

@@ -1,5 +1,5 @@
-//! Reading at the door: what a reader of a conversation gets, in which order, and how the log is
-//! paged for a viewer.
+//! Reading through the door: the events that a reader gets, their order, and paging the log for a
+//! viewer.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ async fn follow(
     door(world).follow(stream, viewer, Seq(after)).await.unwrap()
 }
 
-/// The positions of what a reader has to read now, up to where it would wait.
+/// Returns the positions of all events that the reader can get without waiting.
 async fn read(reader: &mut Reader) -> Vec<u64> {
     let mut seen = Vec::new();
     while let Some(piece) = reader.next().await.unwrap() {

@@ -1,4 +1,4 @@
-//! Clients that come by themselves: who of them is given turns, and for how long.
+//! Remote clients: which of them get turns, and for how long.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ async fn the_turn_of_a_client_that_went_away_ends_and_the_next_goes_on() {
     let world = World::new().await;
     let stream = world.create().await;
     world.invite(&stream, "r", "somebody-elses").await;
-    // Nobody counts as gone before everybody had the time to come back after the server began.
+    // After a start of the server, no client counts as gone until all had time to reconnect.
     tokio::time::sleep(Duration::from_secs(30)).await;
     let connected = world.hall.connect(&stream, "r".into(), true).await.unwrap();
     world.post(&stream, "@r are you there?").await.unwrap();

@@ -1,5 +1,5 @@
-//! Those who live in a hall, as it asks them. They are no terminals here: whoever is behind the
-//! port is asked the same.
+//! Residents of a hall through its port. These are not terminals: the hall treats all
+//! implementations alike.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -21,14 +21,14 @@ use moothall_kernel::policy::Policy;
 
 use crate::common::{Shared, Slow, TestClock, TestLog, World, agent, has, post, words};
 
-/// One guest, who speaks when it is told to, and the book in which it is noted who comes and goes.
+/// A resident that speaks when the test tells it to, and records the commits that it hears of.
 #[derive(Default)]
 struct Guests {
     hall: OnceLock<WeakHall>,
     mouth: Arc<Slow>,
-    /// Nothing can be noted.
+    /// True if recording fails.
     is_full: AtomicBool,
-    /// What was about to be committed, and what was.
+    /// The commits, before and after, with their numbers of events.
     noted: Mutex<Vec<(&'static str, usize)>>,
 }
 
@@ -56,7 +56,12 @@ impl Residents for Guests {
         Ok(())
     }
 
-    async fn after_commit(&self, _stream: &StreamId, _state: &Conversation, events: &[RecordedEvent]) {
+    async fn after_commit(
+        &self,
+        _stream: &StreamId,
+        _state: &Conversation,
+        events: &[RecordedEvent],
+    ) {
         self.noted.lock().unwrap().push(("after", events.len()));
     }
 
@@ -93,7 +98,7 @@ async fn house() -> (World, Arc<Guests>) {
     (World { log, clock, hall }, guests)
 }
 
-/// A conversation with the guest in it.
+/// Creates a conversation with the guest in it.
 async fn parlour(world: &World) -> StreamId {
     let stream = world.create().await;
     let address =

@@ -1,4 +1,4 @@
-//! Loading a long conversation costs what its state costs, not what it went through.
+//! Loading a long conversation costs as much as its state, not its history.
 
 use std::sync::atomic::Ordering;
 

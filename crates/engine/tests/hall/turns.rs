@@ -286,8 +286,8 @@ async fn a_participant_that_was_silent_for_long_is_told_the_newest_and_its_cause
     assert_eq!(words(&job.trigger).unwrap().1, "@s hello");
 }
 
-/// Events that are read from the log for the turns of two agents in a conversation that was so long
-/// before them.
+/// Returns the number of events read for the turns of two agents that join a conversation of this
+/// length.
 async fn read_for_turns(messages: usize) -> usize {
     const ROUNDS: usize = 300;
     let world =
@@ -382,7 +382,7 @@ async fn a_turn_that_cools_down_is_granted_when_its_time_comes() {
     assert!(world.clock.now().since(spoke) >= Millis(1900));
 }
 
-/// Each turn ended once, each has one visible answer at most, and nothing is left open.
+/// Asserts that each turn ended once, and has at most one visible answer.
 fn assert_settled(events: &[RecordedEvent]) {
     assert!(events.iter().map(|recorded| recorded.seq.0).eq(1..=events.len() as u64));
     let count = |turn: u64, wanted: fn(&Event) -> Option<u64>| {
@@ -510,8 +510,8 @@ async fn turns_of_a_client_that_a_restart_does_not_know_end_and_block_nobody() {
     assert!(begun.elapsed() < Duration::from_secs(5), "it waited for {:?}", begun.elapsed());
 }
 
-/// A process that was stopped, as by SIGSTOP, a debugger or a frozen container, sees both of its
-/// clocks far ahead when it goes on.
+/// After a stop, as by SIGSTOP, a debugger or a frozen container, a process sees both of its clocks
+/// far ahead.
 #[tokio::test(start_paused = true)]
 async fn an_agent_is_not_late_because_the_server_stood_still() {
     for stood in [12, 60, 3600] {
@@ -528,7 +528,7 @@ async fn an_agent_is_not_late_because_the_server_stood_still() {
         eventually(async || (!slow.jobs.lock().unwrap().is_empty()).then_some(())).await;
         tokio::time::sleep(Duration::from_secs(3)).await;
         tokio::time::advance(Duration::from_secs(stood)).await;
-        // What the clocks did is seen before what came meanwhile.
+        // Let the host see the clock jump before the answer arrives.
         tokio::time::sleep(Duration::from_millis(10)).await;
         slow.say("in time");
         let events = world
@@ -544,7 +544,7 @@ async fn an_agent_is_not_late_because_the_server_stood_still() {
     }
 }
 
-/// And one that says nothing runs out of time all the same.
+/// Without a stop, an agent that says nothing still reaches its time limit.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_says_nothing_is_late_after_its_own_time() {
     let slow = Arc::new(Slow::default());

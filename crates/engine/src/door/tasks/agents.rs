@@ -1,4 +1,4 @@
-//! Agents that registered: who connects, and what others may know of them.
+//! Registered agents: connecting, and what agents may know of each other.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use crate::access::Denied;
 use crate::answers::HallError;
 use crate::door::{Action, Door};
 use crate::ports::AgentCard;
-use crate::tasks::{AgentLine, AgentConnection, TaskError, wire_id};
+use crate::tasks::{AgentConnection, AgentLine, TaskError, wire_id};
 
-/// A participant as agents know it.
+/// A participant, as agents see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentView {
-    /// Its id.
+    /// The participant's id.
     pub id: Uuid,
-    /// What it is called.
+    /// The participant's name.
     pub name: String,
-    /// What it says of itself.
+    /// The agent's description of itself.
     pub description: Option<String>,
-    /// Whose it is.
+    /// The agent's owner.
     pub owner: Option<String>,
-    /// When it registered; nothing where it did not.
+    /// When the agent registered; `None` for a participant that did not.
     pub registered_at: Option<Timestamp>,
 }
 
@@ -42,11 +42,11 @@ impl From<AgentCard> for AgentView {
 }
 
 impl Door {
-    /// Connects the agent whose credential was shown. What happens from now on is told over the
-    /// connection.
+    /// Connects the agent that owns the caller's credential. Notices go to the connection from now
+    /// on.
     ///
     /// # Errors
-    /// [`TaskError`], where it is no agent that registered.
+    /// [`TaskError`], if the caller is not a registered agent.
     pub async fn attend(&self) -> Result<AgentConnection, TaskError> {
         self.may(Action::AttendTasks)?;
         let Some(principal) = self.caller.principal().filter(|own| own.kind == Kind::Agent) else {
@@ -61,7 +61,7 @@ impl Door {
         Ok(attendance)
     }
 
-    /// Counts a request of a connected agent.
+    /// Counts a request of a connected agent against its rate limit.
     ///
     /// # Errors
     /// [`TaskError::TooMany`].
@@ -70,8 +70,8 @@ impl Door {
         taken.map_err(TaskError::TooMany)
     }
 
-    /// What is known of these: of agents that registered, and of whoever else is in a conversation
-    /// with the one who asks, or was. Others are left out.
+    /// Returns what is known of these participants: registered agents, and others that are or were
+    /// in a conversation with the caller's agent. Unknown ids are left out.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -88,7 +88,7 @@ impl Door {
         Ok(ids.iter().filter_map(|id| known.remove(id)).collect())
     }
 
-    /// The agents with these names that registered.
+    /// Returns the registered agents with these names.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -98,7 +98,7 @@ impl Door {
         Ok(cards.map_err(HallError::from)?.into_iter().map(Into::into).collect())
     }
 
-    /// The agent that asks, and the others of its owner.
+    /// Returns the caller's agent first, then the other agents of its owner.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -113,7 +113,8 @@ impl Door {
         Ok(cards.into_iter().map(Into::into).collect())
     }
 
-    /// Of whose coming and going the connection hears from now on; whether each is here.
+    /// Subscribes the connection to the presence of these agents. Returns each with true if it is
+    /// connected now.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -126,10 +127,10 @@ impl Door {
         Ok(self.hall.inner.tasks.watch(own.id(), agents))
     }
 
-    /// Whether each of these registered.
+    /// Checks that all of these agents are registered.
     ///
     /// # Errors
-    /// [`TaskError::UnknownAgent`], with the first that did not.
+    /// [`TaskError::UnknownAgent`], with the first agent that is not.
     pub(super) async fn known_agents(&self, agents: &[ParticipantId]) -> Result<(), TaskError> {
         let cards = self.cards(agents).await?;
         match agents.iter().find(|agent| !cards.iter().any(|card| card.id == **agent)) {
@@ -143,7 +144,7 @@ impl Door {
         Ok(cards.map_err(HallError::from)?)
     }
 
-    /// Everybody whose words there may be in the conversations of an agent.
+    /// Returns all participants that may have spoken in the conversations of an agent.
     async fn met(&self, own: &AgentLine) -> Result<Vec<AgentView>, TaskError> {
         let mut met = Vec::new();
         for conversation in self.hall.inner.memberships_of(own.agent(), Some(CONVERSATION)).await? {

@@ -1,6 +1,6 @@
-//! Apps through the door: an agent registers for one, and people list them, give them to another
-//! agent or free them. Which agent has an app is in the log; the directory only knows over which
-//! connection that agent is asked.
+//! Apps through the door. An agent registers for an app; people list apps, transfer them to another
+//! agent or free them. The store knows which agent has an app. The directory only knows the
+//! connection over which that agent is asked.
 
 use std::sync::Arc;
 
@@ -19,33 +19,34 @@ use crate::ports::{
 };
 use crate::tasks::{AgentLine, AppManifest, TaskError, TaskManager, app_of};
 
-/// Tasks that are looked through at once.
+/// Number of tasks read from the catalog at once.
 const PAGE: usize = 200;
 
 /// An app, as people see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppView {
-    /// Its id.
+    /// The app's id.
     pub id: String,
-    /// Its name in its manifest.
+    /// The app's name in its manifest.
     pub name: String,
     /// The agent that manages its tasks.
     pub agent: ParticipantId,
-    /// The name of that agent, as long as it has one.
+    /// The name of that agent, if it still has one.
     pub agent_name: Option<String>,
-    /// Since when it does.
+    /// Since when the agent has the app.
     pub since: Timestamp,
-    /// True if that agent is asked over a connection now.
+    /// True if that agent is connected and can be asked.
     pub connected: bool,
 }
 
 impl Door {
     /// Registers the caller's agent for an app, and asks it over the caller's connection from now
-    /// on. The first agent that registers has the app, also after it disconnected and after a
-    /// restart.
+    /// on. The first agent that registers has the app, even after it disconnects or the server
+    /// restarts.
     ///
     /// # Errors
-    /// [`TaskError`], for the app that is built in, for one of another agent, and for one too many.
+    /// [`TaskError`], for the built-in app, for an app of another agent, and for more than
+    /// `APPS_MAX` apps.
     pub async fn register_app(
         &self,
         own: &AgentLine,
@@ -62,7 +63,7 @@ impl Door {
         Ok(())
     }
 
-    /// At most `limit` apps in the order of their ids, after one if it is given.
+    /// Returns at most `limit` apps in the order of their ids, those after `after` if it is given.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -90,8 +91,8 @@ impl Door {
         AppView { id, name, agent, agent_name, since, connected }
     }
 
-    /// Gives an app to a registered agent, by its id or name, and with it the tasks of the app that
-    /// are not over. Repeating it finishes one that was interrupted.
+    /// Transfers an app, and its open tasks, to a registered agent given by id or name. Repeating
+    /// the call completes one that was interrupted.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -109,15 +110,17 @@ impl Door {
         let entry =
             self.recorded(AuditAction::AppGiven, format!("{app} to {} as {}", card.name, card.id));
         settled(apps.give_app(&held, &entry).await.map_err(HallError::from)?)?;
+        // Also if the agent already has the app: an interrupted transfer may have left tasks
+        // behind.
         self.entrust_tasks(app, Some(&card.id)).await?;
         Ok(self.app_view(held, std::slice::from_ref(&card)))
     }
 
-    /// Takes an app from its agent: the next agent that registers has it. Its tasks that are not
-    /// over are without a manager until a person gives the app to an agent.
+    /// Takes an app from its agent. The next agent that registers has it. Its open tasks have no
+    /// manager until a person transfers the app to an agent.
     ///
     /// # Errors
-    /// [`AccessError::UnknownApp`] if no agent has it.
+    /// [`AccessError::UnknownApp`] if the app belongs to no agent.
     pub async fn free_app(&self, app: &str) -> Result<(), AccessError> {
         self.may(Action::FreeApp)?;
         check_not_built_in(app)?;
@@ -128,7 +131,7 @@ impl Door {
         if was_held { Ok(()) } else { Err(AccessError::UnknownApp(app.to_owned())) }
     }
 
-    /// The agent that has an app.
+    /// Returns the agent that has an app; `None` if there is none, as for the built-in app.
     pub(super) async fn app_holder(&self, app: &str) -> Result<Option<ParticipantId>, TaskError> {
         if app == DEFAULT_APP {
             return Ok(None);
@@ -137,8 +140,8 @@ impl Door {
         Ok(held.map(|held| held.agent))
     }
 
-    /// Entrusts a task that just began to the agent that has its app now. A person who gave the app
-    /// away meanwhile did not see this task.
+    /// Entrusts a new task to the agent that has its app now. If the app was transferred while the
+    /// task began, the transfer missed this task.
     pub(super) async fn follow_holder(
         &self,
         task: &StreamId,
@@ -154,7 +157,7 @@ impl Door {
         Ok(())
     }
 
-    /// Gives the tasks of an app that are not over to a manager, or to none.
+    /// Entrusts the open tasks of an app to a manager, or to none.
     async fn entrust_tasks(
         &self,
         app: &str,
@@ -199,7 +202,7 @@ impl Door {
     }
 }
 
-/// Rejects the app that is built in.
+/// Rejects the built-in app.
 fn check_not_built_in(app: &str) -> Result<(), AccessError> {
     if app != DEFAULT_APP {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What agents say in the conversations of tasks, and read there.
+//! Messages in the conversations of tasks: sending and reading.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,22 +19,22 @@ use crate::answers::{Answer, HallError};
 use crate::door::{Action, Door};
 use crate::hall::inner::fresh_id;
 use crate::ports::PAGE_BYTES_MAX;
-use crate::stream::{ConsentAsker, Condition, Consent};
+use crate::stream::{Condition, Consent, ConsentAsker};
 use crate::tasks::{AgentLine, Forwarding, TaskError, TaskManager};
 
-/// What is said of a manager that cannot be asked.
+/// The reason given if a manager cannot be asked.
 const UNREACHABLE: &str = "tm_unreachable";
-/// Events read at once.
+/// Number of events read at once.
 const PAGE: usize = 200;
 
-/// Something to be said in a conversation of a task.
+/// A message to send in a conversation of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutgoingMessage {
     /// The task.
     pub task: StreamId,
     /// The conversation.
     pub conversation: StreamId,
-    /// What is said: at least one part.
+    /// The content: at least one part.
     pub parts: Vec<MessagePart>,
     /// The message that it replies to.
     pub reply_to: Option<EventId>,
@@ -43,19 +43,19 @@ pub struct OutgoingMessage {
 /// Messages of a conversation, the oldest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskMessages {
-    /// Each is an [`Event::Posted`].
+    /// The messages; each is an [`Event::Posted`].
     pub messages: Vec<RecordedEvent>,
-    /// There are more: older ones, or newer ones where what came after a message was asked for.
+    /// True if there are more: newer ones after a `since`, otherwise older ones.
     pub has_more: bool,
-    /// Whoever reads manages the app, and is told for whom each message was.
+    /// True if the reader manages the app, and may see the readers of each message.
     pub with_readers: bool,
 }
 
 impl Door {
-    /// Says something in a conversation of a task. The answer comes when it is kept.
+    /// Sends a message in a conversation of a task. Answers when the message is committed.
     ///
     /// # Errors
-    /// [`TaskError`]; nothing is kept then.
+    /// [`TaskError`]; nothing is committed then.
     pub async fn say_in_task(
         &self,
         own: &AgentLine,
@@ -84,14 +84,14 @@ impl Door {
         let credential = self.caller.token().map(ToString::to_string);
         let post = Post { reply_to, credential, ..Post::of_parts(actor, &parts) };
         if is_pass(&post.body) {
-            // It would end a turn and leave no message, and a message is what is promised here.
+            // A pass would end a turn without a message, and this call promises a message.
             let reason = format!("'parts' takes more than {PASS}, which says nothing");
             return Err(TaskError::Invalid(reason));
         }
         let said = ClientCommand::Post(post);
         let said = self.hall.permit(&self.caller, &conversation, said).await?;
         let answer = match self.moderation(&moderator) {
-            // The manager that says for whom messages are is away, so this one is for no agent.
+            // The manager chooses the readers of a message and is offline: reject.
             Moderation::Away => {
                 let draft = fresh_id(self.hall.now()).to_string();
                 return Err(TaskError::Blocked { draft, reason: UNREACHABLE.into() });
@@ -112,7 +112,7 @@ impl Door {
             .ok_or_else(|| HallError::Failed("the words were not kept as a message".into()))?)
     }
 
-    /// Finds the connection that is asked about a message.
+    /// Returns the manager's connection, if the message needs its consent.
     fn moderation(&self, moderator: &Moderator) -> Moderation {
         let Moderator { app, manager, is_sender, moderated } = moderator;
         if *is_sender {
@@ -155,10 +155,10 @@ impl Door {
         }
     }
 
-    /// What was said in a conversation: after a message, or the newest.
+    /// Returns the messages of a conversation: those after `since`, or the newest.
     ///
     /// # Errors
-    /// [`TaskError`]; `Invalid` where `since` is no message of the conversation.
+    /// [`TaskError`]; `Invalid` if `since` is neither a position nor the id of a message there.
     pub async fn task_messages(
         &self,
         own: &AgentLine,
@@ -205,7 +205,9 @@ impl Door {
         limit: usize,
         sees: impl Fn(&RecordedEvent) -> bool,
     ) -> Result<(Vec<RecordedEvent>, bool), TaskError> {
+        // The highest position: stores keep positions as signed numbers.
         let (mut found, mut before) = (Vec::new(), Seq(u64::MAX >> 1));
+        // One more than the limit tells if there are more.
         while found.len() <= limit {
             if weight(&found) >= PAGE_BYTES_MAX {
                 found.truncate(limit);
@@ -231,7 +233,7 @@ impl Door {
         sees: impl Fn(&RecordedEvent) -> bool,
     ) -> Result<(Vec<RecordedEvent>, bool), TaskError> {
         let mut found: Vec<RecordedEvent> = Vec::new();
-        // More than fits into an answer is not read: whoever asked goes on after the last one.
+        // Stop at the size of one answer. The client continues after the last message.
         while found.len() <= limit && weight(&found) < PAGE_BYTES_MAX {
             let page = self.hall.page(conversation, after, PAGE).await?;
             if page.through <= after {
@@ -244,7 +246,7 @@ impl Door {
         Ok((found, true))
     }
 
-    /// The position that a message's id, or a number, names.
+    /// Parses a position: a number, or the id of a message.
     async fn position(&self, conversation: &StreamId, since: &str) -> Result<Seq, TaskError> {
         if let Ok(number) = since.parse::<u64>() {
             return Ok(Seq(number));
@@ -257,13 +259,14 @@ impl Door {
         Ok(cause.ok_or_else(invalid)?.seq)
     }
 
-    /// True if a task decided that this is one of its conversations.
+    /// True if the task lists this conversation as its own.
     async fn is_owned(&self, task: &StreamId, conversation: &StreamId) -> bool {
         let conversation = conversation.clone();
         self.view_task(task, move |task| task.owns(&conversation)).await.unwrap_or(false)
     }
 
-    /// A conversation, if it is one of this task, and whether the agent may speak in it.
+    /// Returns a conversation of this task, and the result of checking that the agent may speak in
+    /// it.
     async fn conversation_of(
         &self,
         own: &AgentLine,
@@ -276,7 +279,8 @@ impl Door {
         };
         let mut seen = self.hall.view(conversation, look.clone()).await;
         if matches!(seen, Err(HallError::NotFound(_))) && self.is_owned(task, conversation).await {
-            // The task has told of it already; it begins once the outbox has carried that.
+            // The task announces a conversation before the outbox has begun it: wait for the
+            // outbox.
             self.follows([conversation]).await;
             seen = self.hall.view(conversation, look).await;
         }
@@ -289,14 +293,14 @@ impl Door {
     }
 }
 
-/// The terms of a task for the moderation of an agent's message.
+/// The terms of a task for the moderation of one message.
 struct Moderator {
     app: String,
     /// The agent that manages the task for the app.
     manager: Option<ParticipantId>,
-    /// That agent sends the message itself, so it is not asked.
+    /// True if that agent sends the message itself, and so is not asked.
     is_sender: bool,
-    /// Messages are for no agent while the manager is away.
+    /// True if messages are rejected while the manager is offline.
     moderated: bool,
 }
 
@@ -313,15 +317,15 @@ impl Moderator {
 
 /// The way in which the readers of a message are decided.
 enum Moderation {
-    /// The message is for all.
+    /// All participants read the message.
     None,
-    /// This manager says, within this time.
+    /// This manager decides, within this time.
     By(Arc<dyn TaskManager>, Millis),
-    /// It would, and is not connected.
+    /// The manager would decide, but is offline.
     Away,
 }
 
-/// How many bytes were said. More than fits into an answer is not looked for.
+/// Returns the size of the messages in bytes, to stop at the size of one answer.
 fn weight(found: &[RecordedEvent]) -> usize {
     found.iter().filter_map(|one| one.event.body()).map(str::len).sum()
 }
@@ -334,11 +338,11 @@ fn archived() -> Rejection {
     Rejection::new(Refusal::Conflict, "thread_archived", "Conversation is archived")
 }
 
-/// Asks the manager of an app about a message.
+/// Asks the manager of an app for consent to a message.
 struct ManagerAsker {
     manager: Arc<dyn TaskManager>,
     message: Forwarding,
-    /// Why it did not want the message, once it said so.
+    /// The reason of the manager's refusal, once there is one.
     refusal: OnceLock<Option<String>>,
 }
 

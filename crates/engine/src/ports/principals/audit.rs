@@ -1,12 +1,12 @@
-//! The audit record: who did what with which credential. Rows are only ever added, and never hold a
-//! credential.
+//! The audit record: actions, their principals and their credentials. Rows are only added, and
+//! never contain a credential.
 
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
 
 use super::TokenId;
 
-/// What is recorded.
+/// The kind of action that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(strum::Display, strum::EnumString)]
 #[strum(serialize_all = "snake_case")]
@@ -31,41 +31,41 @@ pub enum AuditAction {
     AgentRevoked,
     /// The name of an agent that registered was freed.
     AgentFreed,
-    /// An agent has an app from now on, because it asked first.
+    /// An agent got an app because it asked first.
     AppHeld,
     /// A person gave an app to an agent.
     AppGiven,
     /// A person took an app from its agent.
     AppFreed,
-    /// A budget that is not one conversation's was raised.
+    /// A budget beyond one conversation was raised.
     BudgetRaised,
-    /// A request was refused for want of a credential or of what it allows.
+    /// A request was refused: its credential was missing, or did not allow it.
     Denied,
 }
 
-/// Something to be recorded.
+/// A row to add to the audit record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
-    /// When it was done.
+    /// Time of the action.
     pub at: Timestamp,
-    /// What kind of deed it was.
+    /// The kind of action.
     pub deed: AuditAction,
-    /// Who, where that is proven.
+    /// The principal, if it is proven.
     pub by: Option<ParticipantId>,
-    /// The credential by which it was done, where there was one.
+    /// The credential that was used, if there was one.
     pub token: Option<TokenId>,
-    /// The credential that it is about, where that is another one.
+    /// The credential that the action is about, if that is another one.
     pub about: Option<TokenId>,
-    /// In a few words: the method and route of a refused request, the holder of a token, the budget
-    /// and by how much.
+    /// A few words: the method and route of a refused request, the holder of a token, the budget
+    /// and the amount.
     pub detail: String,
 }
 
-/// Something that was recorded, and where.
+/// A row of the audit record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRecord {
-    /// Its place; rises by one with each.
+    /// Number of the row; rises by one with each.
     pub number: u64,
-    /// What was recorded there.
+    /// The content of the row.
     pub entry: AuditEntry,
 }

@@ -1,4 +1,4 @@
-//! Cards: what is known of agents that registered by themselves, and whose they are.
+//! Cards: descriptions of agents that registered by themselves, and their owners.
 
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
@@ -6,64 +6,64 @@ use moothall_kernel::time::Timestamp;
 
 use super::Principal;
 
-/// Most cards of one owner that are listed.
+/// Maximum number of cards in the list of one owner.
 pub const CARDS_LISTED_MAX: usize = 200;
 
-/// What is known of an agent that registered.
+/// The description of a registered agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentCard {
     /// The id under which it takes part in conversations.
     pub id: ParticipantId,
-    /// What it is called; no two cards have the same name.
+    /// The agent's name; unique among all cards.
     pub name: String,
-    /// What it says of itself.
+    /// The agent's description of itself.
     pub description: Option<String>,
-    /// Who claimed it; nobody at first.
+    /// The owner that claimed it, if one has.
     pub owner: Option<String>,
-    /// When it registered.
+    /// Time of the registration.
     pub created_at: Timestamp,
 }
 
 impl AgentCard {
-    /// The bytes of its name and description.
+    /// Returns the bytes of its name and description.
     pub fn weight(&self) -> u64 {
         (self.name.len() + self.description.as_ref().map_or(0, String::len)) as u64
     }
 
-    /// The agent as somebody whom the server knows.
+    /// Returns the agent as a principal.
     pub fn principal(&self) -> Principal {
         Principal { id: self.id.clone(), kind: Kind::Agent }
     }
 }
 
-/// Most agents that are registered at a time.
+/// Maximum number of registered agents.
 pub const CARDS_MAX: u64 = 10_000;
-/// Most bytes of all their names and descriptions.
+/// Maximum bytes of all their names and descriptions.
 pub const CARDS_BYTES_MAX: u64 = 4 << 20;
-/// Most agents that register within an hour.
+/// Maximum number of registrations within an hour.
 pub const CARDS_AN_HOUR_MAX: u64 = 2_000;
 
-/// Whether a registration was kept.
+/// The result of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registered {
-    /// The card is kept, with its claim, its principal and its token.
+    /// The card is stored, with its claim, its principal and its token.
     Yes,
-    /// Nothing is: another card has the name, or the server knows a principal of this id already.
+    /// Refused: another card has the name, or a principal has this id already.
     NameTaken,
-    /// Nothing is: [`CARDS_AN_HOUR_MAX`] agents registered within the hour.
+    /// Refused: [`CARDS_AN_HOUR_MAX`] agents registered within the hour.
     TooMany,
-    /// Nothing is: there are [`CARDS_MAX`] cards, or [`CARDS_BYTES_MAX`] bytes of them.
+    /// Refused: there are [`CARDS_MAX`] cards, or [`CARDS_BYTES_MAX`] bytes of them.
     Full,
 }
 
-/// The number of cards.
+/// The number and size of the cards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CardCount {
-    /// All of them.
+    /// Number of all cards.
     pub all: u64,
-    /// The bytes of their names and descriptions.
+    /// Bytes of their names and descriptions.
     pub bytes: u64,
-    /// Those of the last hour.
+    /// Number of cards from the last hour.
     pub lately: u64,
 }
 
@@ -77,27 +77,27 @@ impl CardCount {
     }
 }
 
-/// A card, and how its agent stands.
+/// A card and the state of its agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     /// The card.
     pub card: AgentCard,
-    /// True if none of its keys is worth anything.
+    /// True if none of the agent's tokens is valid.
     pub revoked: bool,
-    /// When its key was last seen.
+    /// Time at which its token was last used.
     pub last_used_at: Option<Timestamp>,
 }
 
-/// What became of a claim.
+/// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimOutcome {
-    /// This agent has its owner from now on.
+    /// The agent is now claimed by this owner.
     First(ParticipantId),
-    /// This agent was the same owner's before.
+    /// The same owner had claimed the agent before.
     Again(ParticipantId),
-    /// The agent is another owner's, and stays so.
+    /// Another owner has claimed the agent, which stays that owner's.
     OtherOwner,
-    /// No agent has this claim.
+    /// The claim belongs to no agent.
     Unknown,
 }
 

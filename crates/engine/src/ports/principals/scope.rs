@@ -1,26 +1,26 @@
-//! What somebody may do: a closed list of scopes.
+//! The permissions of credentials: a closed list of scopes.
 
 use std::fmt;
 
 use strum::VariantArray;
 
-/// One thing that a credential may allow, the harmless first.
+/// One permission of a credential, the least powerful first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 pub enum Scope {
     /// Read conversations, listen to them and search them.
     #[strum(serialize = "threads:read")]
     ThreadsRead,
-    /// Begin conversations, speak in them, rename them.
+    /// Create conversations, post in them, rename them.
     #[strum(serialize = "threads:write")]
     ThreadsWrite,
-    /// See the trace, archive, erase words.
+    /// See the trace, archive conversations, erase words.
     #[strum(serialize = "threads:admin")]
     ThreadsAdmin,
-    /// Invite participants and take them out.
+    /// Invite and remove participants.
     #[strum(serialize = "participants:invite")]
     ParticipantsInvite,
-    /// Stop, pause, mute, go on; change the rules of a conversation.
+    /// Stop, pause, mute and resume; change the policy of a conversation.
     #[strum(serialize = "turns:control")]
     TurnsControl,
     /// Make an agent take a turn without a message.
@@ -29,7 +29,7 @@ pub enum Scope {
     /// Start, prompt, link and end terminal sessions.
     #[strum(serialize = "sessions:drive")]
     SessionsDrive,
-    /// Answer what agents ask permission for.
+    /// Answer agents' requests for permission.
     #[strum(serialize = "permissions:answer")]
     PermissionsAnswer,
     /// Everything: tokens, the audit record, speaking as others.
@@ -42,8 +42,8 @@ impl Scope {
         1 << self as u16
     }
 
-    /// True if an agent may not have it: none answers its own questions, and nothing that runs by
-    /// itself looks behind a conversation or administers one, or the server.
+    /// True if only people may have the scope: agents do not answer their own questions, see the
+    /// trace, or administer a conversation or the server.
     pub const fn is_for_people_only(self) -> bool {
         matches!(self, Scope::PermissionsAnswer | Scope::ServerAdmin | Scope::ThreadsAdmin)
     }
@@ -56,10 +56,10 @@ pub struct Scopes(u16);
 impl Scopes {
     /// The set without any scope.
     pub const NONE: Scopes = Scopes(0);
-    /// All of them.
+    /// The set of all scopes.
     pub const ALL: Scopes = Scopes((1 << Scope::VARIANTS.len()) - 1);
 
-    /// The set of just these scopes.
+    /// Returns the set of these scopes.
     pub const fn of(scopes: &[Scope]) -> Scopes {
         let (mut bits, mut place) = (0, 0);
         while place < scopes.len() {
@@ -69,22 +69,22 @@ impl Scopes {
         Scopes(bits)
     }
 
-    /// Whether one is in it. Who administers the server may do everything.
+    /// True if the set has this scope. `server:admin` includes all others.
     pub const fn has(self, scope: Scope) -> bool {
         self.0 & (scope.bit() | Scope::ServerAdmin.bit()) != 0
     }
 
-    /// Those that were named, in the order of the list.
+    /// Returns the named scopes, in the order of the list.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::VARIANTS.iter().copied().filter(move |scope| self.0 & scope.bit() != 0)
     }
 
-    /// The words, with spaces between them, as they are stored.
+    /// Returns the stored form: the words, separated by spaces.
     pub fn words(self) -> String {
         self.iter().map(<&str>::from).collect::<Vec<_>>().join(" ")
     }
 
-    /// Reads stored words; those that only a newer version knows allow nothing here.
+    /// Parses the stored form. Words of a newer version are ignored.
     pub fn parse(words: &str) -> Scopes {
         words.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     }

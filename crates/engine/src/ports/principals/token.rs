@@ -1,8 +1,8 @@
-//! Credentials: what they look like, and what is kept of them.
+//! Credentials: their format, and what is stored of them.
 //!
-//! A credential is a prefix that says what it is, 256 bits from the operating system and a
-//! checksum, so that scanners find one that leaked and a mistyped one is refused without being
-//! looked up. Only its hash is ever stored.
+//! A credential is a prefix for its kind, 256 random bits from the operating system and a checksum.
+//! The prefix lets scanners find leaked credentials. The checksum lets the server refuse a mistyped
+//! one without a look-up. Only the hash of a credential is ever stored.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,31 +16,31 @@ use strum::VariantArray;
 use super::{Principal, Scopes};
 use crate::access::reach::Reach;
 
-/// Random bytes of a credential.
+/// Number of random bytes in a credential.
 const SECRET_BYTES: usize = 32;
-/// Hexadecimal digits of its checksum.
+/// Number of hexadecimal digits of its checksum.
 const CHECK_CHARS: usize = 8;
 
-/// What kind of credential it is.
+/// The kind of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(strum::Display, strum::EnumString, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum TokenKind {
-    /// The start-up credential: of one run of the server, never stored.
+    /// The start-up credential: for one run of the server, never stored.
     Startup,
     /// For a person's programs, which act as that person.
     Personal,
     /// For an agent, which acts as itself.
     Agent,
-    /// A browser that signed in with another credential.
+    /// For a browser that signed in with another credential.
     #[strum(serialize = "session")]
     SignIn,
-    /// An invitation that turns into a token once.
+    /// An invitation, which can be exchanged for a token once.
     Invitation,
 }
 
 impl TokenKind {
-    /// What its credentials begin with.
+    /// Returns the prefix of its credentials.
     pub const fn prefix(self) -> &'static str {
         match self {
             TokenKind::Startup => "boot_",
@@ -51,7 +51,7 @@ impl TokenKind {
         }
     }
 
-    /// What the tokens of a principal are.
+    /// Returns the kind of token for a principal.
     pub const fn of(principal: Kind) -> TokenKind {
         match principal {
             Kind::Human => TokenKind::Personal,
@@ -60,15 +60,15 @@ impl TokenKind {
     }
 }
 
-/// A credential in clear. It is shown once and printed nowhere.
+/// A credential in clear text. It is shown once and never logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// A fresh one.
+    /// Makes a new credential.
     ///
     /// # Errors
-    /// The operating system gives no random bytes; nothing weaker is used instead.
+    /// [`NoChance`] if the operating system gives no random bytes; there is no weaker fallback.
     pub fn fresh(kind: TokenKind) -> Result<Secret, RandomnessError> {
         let mut text = String::from(kind.prefix());
         text.push_str(&random_hex::<SECRET_BYTES>()?);
@@ -77,7 +77,7 @@ impl Secret {
         Ok(Secret(text))
     }
 
-    /// Reads what somebody presents; nothing where it cannot be a credential of ours.
+    /// Parses a presented credential; `None` if it is not well-formed.
     pub fn parse(text: &str) -> Option<Secret> {
         let kind = *TokenKind::VARIANTS.iter().find(|kind| text.starts_with(kind.prefix()))?;
         let length = kind.prefix().len() + 2 * SECRET_BYTES + CHECK_CHARS;
@@ -87,12 +87,12 @@ impl Secret {
         (checksum(body) == check).then(|| Secret(text.to_owned()))
     }
 
-    /// The credential itself, for the one who is to have it.
+    /// Returns the clear text, for its recipient.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What is kept of it.
+    /// Returns the hash, which is what is stored.
     pub fn hash(&self) -> TokenHash {
         TokenHash(blake3::hash(self.0.as_bytes()))
     }
@@ -123,7 +123,7 @@ fn random_hex<const BYTES: usize>() -> Result<String, RandomnessError> {
     }))
 }
 
-/// What the claim of an agent is made of: 128 bits, in hexadecimal digits.
+/// Returns a new claim code for an agent: 128 random bits, in hexadecimal digits.
 ///
 /// # Errors
 /// As for [`Secret::fresh`].
@@ -131,48 +131,48 @@ pub fn fresh_claim() -> Result<String, RandomnessError> {
     random_hex::<16>()
 }
 
-/// The hash of a credential. Comparing two takes the same time wherever they differ.
+/// The hash of a credential. Comparisons take constant time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenHash(blake3::Hash);
 
 impl TokenHash {
-    /// From how it is stored.
+    /// Makes a hash from its stored bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> TokenHash {
         TokenHash(blake3::Hash::from_bytes(bytes))
     }
 
-    /// As it is stored.
+    /// Returns the bytes to store.
     pub fn as_bytes(&self) -> &[u8; 32] {
         self.0.as_bytes()
     }
 }
 
-/// The place of a token in the order of a listing: those of one moment follow their ids.
+/// The place of a token in a listing: by time, then by id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenPlace {
-    /// When it was made.
+    /// Time at which the token was made.
     pub created_at: Timestamp,
-    /// Its public id.
+    /// The token's public id.
     pub id: TokenId,
 }
 
 impl TokenPlace {
-    /// The place of a token.
+    /// Returns the place of a token.
     pub fn of(token: &Token) -> Self {
         Self { created_at: token.created_at, id: token.id.clone() }
     }
 }
 
-/// What the names of start-up credentials begin with.
+/// Prefix of the public ids of start-up credentials.
 const STARTUP_ID: &str = "start-";
 
-/// The public name of a credential: in lists and in the audit record, where the credential itself
-/// never is.
+/// The public id of a credential, for lists and the audit record, which never contain the
+/// credential itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenId(String);
 
 impl TokenId {
-    /// A fresh one.
+    /// Makes a new id.
     ///
     /// # Errors
     /// As for [`Secret::fresh`].
@@ -180,8 +180,8 @@ impl TokenId {
         random_hex::<8>().map(TokenId)
     }
 
-    /// A fresh one for a start-up credential. It tells apart what was made in one run of the server
-    /// from what was made in another.
+    /// Makes a new id for a start-up credential. It distinguishes the tokens made in one run of the
+    /// server from those of another.
     ///
     /// # Errors
     /// As for [`Secret::fresh`].
@@ -194,7 +194,7 @@ impl TokenId {
         TokenId(text.into())
     }
 
-    /// The id as it is stored and sent.
+    /// Returns the id as it is stored and sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -206,38 +206,38 @@ impl fmt::Display for TokenId {
     }
 }
 
-/// What is stored about a credential.
+/// A credential, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The public half, by which lists and audits name it.
+    /// The public id, for lists and the audit record.
     pub id: TokenId,
-    /// What kind it is.
+    /// The kind of credential.
     pub kind: TokenKind,
     /// The hash of the credential.
     pub hash: TokenHash,
     /// The person or agent whose token it is.
     pub principal: Principal,
-    /// What whoever holds it may do.
+    /// The permissions of its holder.
     pub scopes: Scopes,
-    /// The conversations that it reaches.
+    /// The conversations that it gives access to.
     pub reach: Reach,
-    /// What people call it.
+    /// The name that people gave it.
     pub label: String,
-    /// The credential that this one was made from. A browser's is worth nothing without it, and
-    /// neither is an invitation's code; a token that came of an invitation has its maker's.
+    /// The credential from which this one was made. Sign-ins and invitations are invalid without
+    /// it. For a token made from an invitation, the credential of the invitation's maker.
     pub parent: Option<TokenId>,
-    /// When it was made.
+    /// Time at which it was made.
     pub created_at: Timestamp,
-    /// From when on it is worth nothing.
+    /// Time at which it expires.
     pub expires_at: Timestamp,
-    /// When it was last seen, to the minute.
+    /// Time of its last use, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked, or used up.
+    /// Time at which it was revoked or used up.
     pub revoked_at: Option<Timestamp>,
 }
 
 impl Token {
-    /// True if it is worth nothing without its parent.
+    /// True if it is invalid without its parent.
     pub fn depends_on_parent(&self) -> bool {
         matches!(self.kind, TokenKind::SignIn | TokenKind::Invitation)
     }
@@ -248,13 +248,13 @@ impl Token {
             && self.reach.only().is_some_and(|only| only.iter().eq([stream]))
     }
 
-    /// Whether it is worth something now.
+    /// True if it is neither revoked nor expired.
     pub fn is_valid(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at
     }
 }
 
-/// Reads a stored list of conversations.
+/// Parses a stored list of conversations; `None` for all of them.
 pub fn reach_of(threads: Option<&str>) -> Reach {
     match threads {
         None => Reach::All,

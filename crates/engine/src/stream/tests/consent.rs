@@ -1,4 +1,4 @@
-//! Requests to which somebody has to agree first.
+//! Requests that need consent first.
 
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::time::Millis;
@@ -8,12 +8,12 @@ use crate::answers::{Answer, HallError, Idempotency};
 use crate::stream::awaited::AWAITED_MAX;
 use crate::stream::idempotency::claim_key;
 use crate::stream::{
-    Condition, Consent, PriorRequest, Lookups, Input, Output, RequestId, Verdict, ItemBody,
+    Condition, Consent, Input, ItemBody, Lookups, Output, PriorRequest, RequestId, Verdict,
 };
 
 const WITHIN: Millis = Millis(1_000);
 
-/// The idempotency key `k` of kim, for a request with this hash.
+/// Returns the idempotency key `k` of kim, for a request with this hash.
 fn key(fingerprint: &str) -> Idempotency {
     Idempotency { principal: "kim".into(), key: "k".into(), fingerprint: fingerprint.into() }
 }
@@ -33,7 +33,7 @@ impl Bench {
         id
     }
 
-    /// Looks, when nothing but questions can come of it.
+    /// Looks once, and returns the questions of the batch.
     fn questions(&mut self) -> Vec<Output> {
         let outputs = self.tell(Input::Look);
         let Some(Output::Lookup { .. }) = outputs.last() else { return outputs };

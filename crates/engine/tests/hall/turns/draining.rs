@@ -1,8 +1,8 @@
-//! Turns when the hall goes down: those that run may end, and none begins.
+//! Turns while the hall drains: running turns may end, and no turn begins.
 
 use super::*;
 
-/// Whether the hall is still waiting after everything that could happen has happened.
+/// True if the hall still waits although nothing more can happen.
 async fn still_waits(drained: &tokio::task::JoinHandle<()>) -> bool {
     tokio::time::sleep(Duration::from_secs(1)).await;
     !drained.is_finished()

@@ -1,4 +1,4 @@
-//! What an agent is told of messages that had to wait.
+//! Messages that had to wait, in the prompts of agents.
 
 use moothall_engine::agent::Job;
 use moothall_kernel::command::{Control, Post};
