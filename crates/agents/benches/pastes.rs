@@ -15,8 +15,8 @@ use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{
-    AdoptRequest, Asker, Dialog, Activity, HostFault, Key, Launch, Member, NewLink, NewSession, Pane,
-    PaneNews, Paste, PasteReport, SessionHost, SessionId, View,
+    Activity, AdoptRequest, Asker, Dialog, HostFault, Key, Launch, Member, NewLink, NewSession,
+    Pane, PaneNews, Paste, PasteReport, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
 use moothall_kernel::policy::Policy;
@@ -145,7 +145,10 @@ async fn idle(socket: &str) -> std::io::Result<()> {
 async fn all_idle(hall: &Hall) -> Result<(), Failed> {
     let sessions = hall.sessions()?;
     until(|| {
-        sessions.list(false).iter().all(|status| status.doing == Activity::Idle && status.waiting == 0)
+        sessions
+            .list(false)
+            .iter()
+            .all(|status| status.doing == Activity::Idle && status.waiting == 0)
     })
     .await?;
     Ok(())
@@ -249,7 +252,12 @@ impl SessionHost for Watched {
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
         self.host.view(pane, client).await
     }
-    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<PasteReport, HostFault> {
+    async fn paste(
+        &self,
+        pane: &Pane,
+        client: &str,
+        paste: &Paste,
+    ) -> Result<PasteReport, HostFault> {
         let pasted = self.host.paste(pane, client, paste).await;
         if pasted.is_ok() {
             self.pasted().push((pane.clone(), Instant::now()));

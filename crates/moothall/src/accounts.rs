@@ -28,8 +28,11 @@ pub fn named(config: &Config) -> Vec<NamedUser<'_>> {
         })
     });
     let sessions = config.sessions.run_as.as_deref();
-    let sessions =
-        sessions.map(|user| NamedUser { section: "[sessions]".to_owned(), user, in_terminals: true });
+    let sessions = sessions.map(|user| NamedUser {
+        section: "[sessions]".to_owned(),
+        user,
+        in_terminals: true,
+    });
     sessions.into_iter().chain(agents).collect()
 }
 

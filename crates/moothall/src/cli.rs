@@ -27,7 +27,7 @@ pub use self::export::{Export, ExportFormat};
 #[cfg(test)]
 pub use self::gather::Members;
 pub use self::gather::{
-    Gather, GatherEnd, GatherPass, GatherStart, SeatOccupant as MemberIs, Member as GatherMember,
+    Gather, GatherEnd, GatherPass, GatherStart, Member as GatherMember, SeatOccupant as MemberIs,
 };
 pub use self::global::{ColorChoice, Global, command};
 pub use self::guards::{Guards, SlashCommand};

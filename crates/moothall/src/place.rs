@@ -79,7 +79,11 @@ pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathB
     settle(&place, variables).map(|settled| settled.data)
 }
 
-fn data_folder(place: &LocationOptions, config: &Config, variables: &Variables) -> Result<PathBuf, Fault> {
+fn data_folder(
+    place: &LocationOptions,
+    config: &Config,
+    variables: &Variables,
+) -> Result<PathBuf, Fault> {
     let told = place.data.clone().or_else(|| config.server.data.clone());
     told.or_else(|| usual_data_folder(variables)).ok_or_else(|| {
         Fault::new(
@@ -149,7 +153,9 @@ mod tests {
     #[test]
     fn without_home_a_data_folder_must_be_named() {
         assert_eq!(
-            data_folder(&LocationOptions::default(), &Config::default(), &Variables::new()).unwrap_err().exit,
+            data_folder(&LocationOptions::default(), &Config::default(), &Variables::new())
+                .unwrap_err()
+                .exit,
             Exit::Config
         );
     }

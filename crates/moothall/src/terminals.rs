@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_agents::terminal::hooks::{HookInjector, HookSink, UserSpools, Spool, SpoolFolder};
+use moothall_agents::terminal::hooks::{HookInjector, HookSink, Spool, SpoolFolder, UserSpools};
 use moothall_agents::terminal::{Program, TmuxHost};
-use moothall_engine::sessions::{ReportOutcome, Hook, Permit, SessionError, SessionHost};
+use moothall_engine::sessions::{Hook, Permit, ReportOutcome, SessionError, SessionHost};
 use moothall_terminals::Sessions;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinHandle, JoinSet};

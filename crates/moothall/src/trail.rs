@@ -135,8 +135,12 @@ fn section(
     };
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = format!("\n# {day} {title}\n\n");
-    let _ =
-        writeln!(out, "Speakers: {}. Harvester: {}.", named(SeatRole::Speaker), named(SeatRole::Harvester));
+    let _ = writeln!(
+        out,
+        "Speakers: {}. Harvester: {}.",
+        named(SeatRole::Speaker),
+        named(SeatRole::Harvester)
+    );
     if !gathering.plan.opening_question.is_empty() {
         let _ = writeln!(out, "Opening question: {}", hang(&gathering.plan.opening_question));
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moothall_engine::log_format::codec;
-use moothall_engine::ports::{EventLog, ListFilter, Search, StreamBatch, Upkeep, SearchRequest};
-use moothall_kernel::event::{Cause, Event, Outcome, Posted, TurnKind, Usage, TurnReason};
+use moothall_engine::ports::{EventLog, ListFilter, Search, SearchRequest, StreamBatch, Upkeep};
+use moothall_kernel::event::{Cause, Event, Outcome, Posted, TurnKind, TurnReason, Usage};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::search::Query;

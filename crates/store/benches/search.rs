@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use moothall_engine::ports::{EventLog, Search, Upkeep, SearchRequest};
+use moothall_engine::ports::{EventLog, Search, SearchRequest, Upkeep};
 use moothall_kernel::search::Query;
 use moothall_kernel::search::tokens::words;
 use moothall_store::SqliteLog;

@@ -101,8 +101,11 @@ pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusa
     let by = entry.by.as_ref().map(ParticipantId::as_str);
     let (token, about) = (name(entry.token.as_ref()), name(entry.about.as_ref()));
     let words = [Some(&*deed), by, token.as_deref(), about.as_deref(), Some(&*entry.detail)];
-    let stored =
-        StoredAuditRow { number, at: entry.at.millis(), words: words.map(|word| word.map(str::as_bytes)) };
+    let stored = StoredAuditRow {
+        number,
+        at: entry.at.millis(),
+        words: words.map(|word| word.map(str::as_bytes)),
+    };
     let chain = stored.chain(&before);
     let sql = "INSERT INTO audit (number, at, deed, principal, token, about, detail, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let [deed, by, token, about, detail] = words;

@@ -78,7 +78,11 @@ pub(crate) fn erase_some(conn: &Connection) -> Result<bool, Refusal> {
 ///
 /// # Errors
 /// Where it is damaged.
-pub(crate) fn check(conn: &Connection, stream: &StreamId, place: &StreamPosition) -> Result<(), LogError> {
+pub(crate) fn check(
+    conn: &Connection,
+    stream: &StreamId,
+    place: &StreamPosition,
+) -> Result<(), LogError> {
     let before = Seq(place.head.0.saturating_sub(1));
     let damaged = |reason: &str| LogError::Damaged {
         stream: stream.clone(),

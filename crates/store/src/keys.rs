@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::{
-    AgentCard, AuditEntry, AuditRecord, ClaimOutcome, RevocationScope, InsertOutcome, Principal, Principals,
-    Registered, Registration, Scopes, Token, TokenHash, TokenId, TokenKind, TokenPlace, reach_of,
+    AgentCard, AuditEntry, AuditRecord, ClaimOutcome, InsertOutcome, Principal, Principals,
+    Registered, Registration, RevocationScope, Scopes, Token, TokenHash, TokenId, TokenKind,
+    TokenPlace, reach_of,
 };
 use moothall_engine::ports::LogError;
 use moothall_kernel::ids::{ParticipantId, StreamId};

@@ -1,7 +1,7 @@
 //! What turns have cost: a row for each hour, stream, agent and causer.
 
-use moothall_engine::ports::{UsageBy, UsageWanted, UsageSum};
-use moothall_kernel::budget::{Account, Charge, DAY, BudgetOwner, Raise};
+use moothall_engine::ports::{UsageBy, UsageSum, UsageWanted};
+use moothall_kernel::budget::{Account, BudgetOwner, Charge, DAY, Raise};
 use moothall_kernel::event::Usage;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
@@ -148,7 +148,10 @@ pub(crate) fn keep_raise(conn: &Connection, purse: &str, raise: &Raise) -> Resul
 }
 
 /// The raises that hold at a time. A purse of a kind that this version does not know is left out.
-pub(crate) fn raises(conn: &Connection, now: Timestamp) -> rusqlite::Result<Vec<(BudgetOwner, Raise)>> {
+pub(crate) fn raises(
+    conn: &Connection,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<(BudgetOwner, Raise)>> {
     let mut statement = conn.prepare_cached(
         "SELECT purse, turns, micros, until FROM budget_raises WHERE until > ?1 ORDER BY purse",
     )?;

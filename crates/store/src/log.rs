@@ -9,13 +9,13 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
-    Acquisition, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits,
-    Durability, Ledger, ListFilter, ListPage, ListedStream, LogError, CopyError, Opening, Page, ReadMarks,
-    Search, SessionBook, Snapshot, StreamBatch, UnreadCount, Upkeep, UsageWanted, UsageSum, Verification,
-    SearchRequest,
+    Acquisition, AppendError, Appended, Claim, CopyError, Deliveries, Delivery, DeliveryState,
+    Durability, EventLog, Hits, Ledger, ListFilter, ListPage, ListedStream, LogError, Opening,
+    Page, ReadMarks, Search, SearchRequest, SessionBook, Snapshot, StreamBatch, UnreadCount,
+    Upkeep, UsageSum, UsageWanted, Verification,
 };
 use moothall_engine::sessions::{Session, SessionId};
-use moothall_kernel::budget::{Charge, BudgetOwner, Raise};
+use moothall_kernel::budget::{BudgetOwner, Charge, Raise};
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;

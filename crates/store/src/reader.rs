@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_engine::log_format::{ChainLink, StoredEvent};
 use moothall_engine::ports::{
-    Claim, Delivery, DeliveryState, ListFilter, ListPage, ListedStream, LogError, PAGE_BYTES_MAX, Page,
+    Claim, Delivery, DeliveryState, ListFilter, ListPage, ListedStream, LogError, PAGE_BYTES_MAX,
+    Page,
 };
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};

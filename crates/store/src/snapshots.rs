@@ -53,7 +53,12 @@ pub(crate) fn load(
 
 /// The snapshot of this version, if it fits the log. Whatever is wrong with one, the events are
 /// there.
-fn usable(conn: &Connection, stream: &StreamId, place: &StreamPosition, version: u32) -> Option<Snapshot> {
+fn usable(
+    conn: &Connection,
+    stream: &StreamId,
+    place: &StreamPosition,
+    version: u32,
+) -> Option<Snapshot> {
     let row = Row::of(conn, place.key).ok()??;
     let fits = row.snapshot.version == version
         && row.snapshot.head > Seq(0)

@@ -23,8 +23,10 @@ const FAULTS_TOLD: u32 = 20;
 /// Never gives up: whatever cannot be read is a fault, and the walk goes on behind it.
 pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
-    let mut verified =
-        Verification { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verification::default() };
+    let mut verified = Verification {
+        faults: structure.unwrap_or_else(|fault| vec![fault]),
+        ..Verification::default()
+    };
     walk_beside(&mut verified, readers).await;
     let mut after = 0;
     loop {

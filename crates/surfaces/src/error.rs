@@ -312,7 +312,8 @@ impl ApiError {
         let mut error = Self::with_status(status, rejection.code, rejection.message.clone());
         error.detail.participant = rejection.participant.as_ref().map(ToString::to_string);
         error.detail.kept = rejection.kept.as_ref().map(ToString::to_string);
-        error.later = rejection.wait.map(|wait| RetryTime { seconds: wait.0.div_ceil(1000), of: None });
+        error.later =
+            rejection.wait.map(|wait| RetryTime { seconds: wait.0.div_ceil(1000), of: None });
         error
     }
 }

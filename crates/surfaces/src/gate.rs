@@ -68,7 +68,8 @@ impl Surface {
         seats.replace(limits.connections_per_address);
         rates.replace(limits);
         let options = HttpOptions { hosts, origins, ..options.clone() };
-        *said.write().unwrap_or_else(PoisonError::into_inner) = ReloadableState::of(entrance, &options);
+        *said.write().unwrap_or_else(PoisonError::into_inner) =
+            ReloadableState::of(entrance, &options);
     }
 
     /// The hosts and origins that are ours, as configured last.

@@ -2,7 +2,7 @@
 
 use moothall_engine::door::{Door, MemberSource, NewGathering, NewMember};
 use moothall_kernel::command::Actor;
-use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
+use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::SeatRole;
 use moothall_kernel::time::Millis;

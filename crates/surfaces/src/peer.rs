@@ -114,7 +114,10 @@ mod system {
     const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
     /// The client's socket. The answer is there when the request was sent, so nothing waits here.
-    pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Result<SocketOwner, UnknownPeer> {
+    pub(super) fn socket(
+        client: SocketAddr,
+        server: SocketAddr,
+    ) -> Result<SocketOwner, UnknownPeer> {
         let answer = answer(client, server).map_err(|error| {
             tracing::debug!(%error, "the owner of a connection cannot be asked for");
             UnknownPeer::of(&error)

@@ -70,7 +70,11 @@ pub async fn serve(
 
 /// Serves the hall behind a gate until `shutdown` resolves. Streams are told `going-away` then, and
 /// requests in flight get five seconds.
-pub async fn serve_through(gate: Surface, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+pub async fn serve_through(
+    gate: Surface,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) {
     let (close, closing) = watch::channel(false);
     let (options, seats) = (gate.options(), gate.seats());
     let router = router_until(&gate, closing.clone());
@@ -227,7 +231,8 @@ impl Service<Request<Incoming>> for ConnectionService {
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let (router, ConnectionOrigin { user, peer, seat }) = (self.router.clone(), self.who.clone());
+        let (router, ConnectionOrigin { user, peer, seat }) =
+            (self.router.clone(), self.who.clone());
         let busy = seat.hear();
         Box::pin(async move {
             if seat.crowded {

@@ -84,7 +84,10 @@ fn warning(object: &str, key: &str) -> String {
 /// What becomes of a field that means nothing in the object in this field, where these are known.
 type UnknownFieldRule<'a> = &'a dyn Fn(&str, &str, &[&'static str]) -> ApiResult<()>;
 
-fn read_with<T: Inbound>(fields: &Map<String, Value>, unknown: UnknownFieldRule<'_>) -> ApiResult<T> {
+fn read_with<T: Inbound>(
+    fields: &Map<String, Value>,
+    unknown: UnknownFieldRule<'_>,
+) -> ApiResult<T> {
     let mut fields = fields.clone();
     for field in T::EMPTY {
         if fields.get(*field).is_none_or(Value::is_null) {

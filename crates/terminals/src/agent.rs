@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use moothall_engine::agent::{Agent, PermissionAnswer, Job, Probe, Reporter, TurnKey};
+use moothall_engine::agent::{Agent, Job, PermissionAnswer, Probe, Reporter, TurnKey};
 use moothall_engine::ports::Session;
 use moothall_engine::sessions::{
     JoiningSession, NewSession, SessionError, SessionId, SessionSource, fail_turn, named_by,

@@ -8,9 +8,11 @@
 
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::outbox::{DeliveryHandler, Outcome, OutboxEntry};
+use moothall_engine::outbox::{DeliveryHandler, OutboxEntry, Outcome};
 use moothall_engine::ports::{Delivery, Session};
-use moothall_engine::sessions::{JoiningSession, ConversationPlan, SessionError, SessionSource, session_of};
+use moothall_engine::sessions::{
+    ConversationPlan, JoiningSession, SessionError, SessionSource, session_of,
+};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::gathering::{GatheringPlan, MEMBER_KEY};
@@ -89,8 +91,13 @@ impl Sessions {
         let under_way = self.begin_saga(&comers, true)?;
         let owed = vec![under_way.undoing.owed()];
         let stream = self.hall()?.create_owing(title, policy, by.clone(), None, owed).await?.stream;
-        self.bring(&under_way, &stream, by, MemberBatch { comers, others, claims, gathering, keep })
-            .await?;
+        self.bring(
+            &under_way,
+            &stream,
+            by,
+            MemberBatch { comers, others, claims, gathering, keep },
+        )
+        .await?;
         Ok(stream)
     }
 
@@ -115,8 +122,13 @@ impl Sessions {
         self.bring(&under_way, stream, by, coming).await
     }
 
-    fn begin_saga(&self, comers: &[JoiningSession], fresh: bool) -> Result<SagaGuard<'_>, SessionError> {
-        let starts = comers.iter().filter(|comer| matches!(comer.who, SessionSource::Started(_))).count();
+    fn begin_saga(
+        &self,
+        comers: &[JoiningSession],
+        fresh: bool,
+    ) -> Result<SagaGuard<'_>, SessionError> {
+        let starts =
+            comers.iter().filter(|comer| matches!(comer.who, SessionSource::Started(_))).count();
         let undoing = UndoRecord {
             saga: Uuid::new_v4().simple().to_string(),
             starts,

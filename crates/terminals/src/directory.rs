@@ -8,8 +8,9 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
-    Activity, HostFault, Launch, NewObserved, NewSession, Origin, Pane, ReachableStreams, GatheringSeat, Session,
-    SessionError, SessionHost, SessionId, Starter, Status, UnixUser, address_of,
+    Activity, GatheringSeat, HostFault, Launch, NewObserved, NewSession, Origin, Pane,
+    ReachableStreams, Session, SessionError, SessionHost, SessionId, Starter, Status, UnixUser,
+    address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
@@ -17,7 +18,7 @@ use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime, Termina
 use moothall_kernel::policy::{Policy, PolicyName};
 use tokio::sync::{mpsc, watch};
 
-use crate::config::{SessionParts, LiveTerms};
+use crate::config::{LiveTerms, SessionParts};
 use crate::faults::{host_error, log_error};
 use crate::mail::Mail;
 use crate::reserved::{ReservedName, ReservedNames};

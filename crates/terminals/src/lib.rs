@@ -62,4 +62,4 @@ mod port;
 
 pub use config::{Checkpoints, SessionParts, SessionsConfig};
 pub use directory::Sessions;
-pub use moothall_engine::sessions::{JoiningSession, ConversationPlan, SessionSource};
+pub use moothall_engine::sessions::{ConversationPlan, JoiningSession, SessionSource};

@@ -12,8 +12,8 @@ use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::Claim;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
-    Asker, JoiningSession, ConversationPlan, Link, LinkState, Member, NewLink, Session, SessionError, SessionId,
-    SessionSource, address_of, is_session, session_of,
+    Asker, ConversationPlan, JoiningSession, Link, LinkState, Member, NewLink, Session,
+    SessionError, SessionId, SessionSource, address_of, is_session, session_of,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
@@ -75,7 +75,12 @@ impl Sessions {
     }
 
     /// What events make of a conversation that was, or was not, a link before them.
-    pub(super) fn note_link(&self, stream: &StreamId, state: &Conversation, events: &[RecordedEvent]) {
+    pub(super) fn note_link(
+        &self,
+        stream: &StreamId,
+        state: &Conversation,
+        events: &[RecordedEvent],
+    ) {
         for recorded in events {
             let opened = state.is_link() && matches!(recorded.event, Event::Unarchived { .. });
             if matches!(recorded.event, Event::Archived { .. }) {
@@ -328,7 +333,8 @@ impl Sessions {
         let leave = StreamCommand::Leave { at: address_of(session) };
         let gathering = self.gathering_of(&session.id).await?;
         let left = self.links_with(&session.id).into_iter().chain(gathering);
-        let owed: Vec<OutboxEntry> = left.map(|stream| OutboxEntry::to_stream(&stream, &leave)).collect();
+        let owed: Vec<OutboxEntry> =
+            left.map(|stream| OutboxEntry::to_stream(&stream, &leave)).collect();
         let by = Actor::human(ParticipantId::moothall());
         self.hall()?
             .submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed)

@@ -1,7 +1,7 @@
 //! What a session's task is sent.
 
-use moothall_engine::agent::{PermissionAnswer, Job, Probe, TurnKey};
-use moothall_engine::sessions::{ReportOutcome, Hook, Permit, SessionError};
+use moothall_engine::agent::{Job, PermissionAnswer, Probe, TurnKey};
+use moothall_engine::sessions::{Hook, Permit, ReportOutcome, SessionError};
 use moothall_kernel::ids::{PermissionId, StreamId};
 use tokio::sync::oneshot;
 

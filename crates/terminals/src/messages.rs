@@ -6,12 +6,12 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Asker, Excerpt, MessageReader, SessionLine, Link, LinkState, Member, Message, NewLink, SendResult, Session,
-    SessionData, SessionError, SessionId, is_session, target,
+    Asker, Excerpt, Link, LinkState, Member, Message, MessageReader, NewLink, SendResult, Session,
+    SessionData, SessionError, SessionId, SessionLine, is_session, target,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, RecordedEvent, Recipient};
+use moothall_kernel::event::{Event, Recipient, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::text::is_empty_looking;
 use moothall_kernel::time::Timestamp;
@@ -241,7 +241,8 @@ impl Sessions {
         let mut callers = book.listeners(&session.id).await.map_err(log_error)?;
         callers.retain(|caller| !linked.contains(caller));
         let living = callers.iter().filter_map(|caller| self.living(caller).ok());
-        let owed: Vec<OutboxEntry> = living.map(|seat| finished(session, &seat.session())).collect();
+        let owed: Vec<OutboxEntry> =
+            living.map(|seat| finished(session, &seat.session())).collect();
         if !owed.is_empty() {
             let key = blake3::hash(format!("{id}/finished").as_bytes()).to_hex().to_string();
             let once =

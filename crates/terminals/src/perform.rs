@@ -154,7 +154,8 @@ impl Runner {
 
     async fn keep_all(&mut self, steps: Vec<(String, KeptItem)>) -> Result<(), SessionError> {
         let crossed = self.crossed(&steps);
-        let is_of_words = |step: &KeptItem| !matches!(step, KeptItem::Native(_) | KeptItem::Listeners);
+        let is_of_words =
+            |step: &KeptItem| !matches!(step, KeptItem::Native(_) | KeptItem::Listeners);
         let took = steps.iter().any(|(_, step)| is_of_words(step));
         for (id, step) in steps {
             self.keep(&id, step, &crossed).await?;
@@ -272,7 +273,12 @@ impl Runner {
     /// Returns what is owed to each link. A peer that is in several of them is told the words in
     /// one: in the conversation that has them already, else in a link that is not held.
     /// (Ruling 24.)
-    async fn owed_to_links(&self, text: &str, except: Option<&StreamId>, typed: bool) -> Vec<OutboxEntry> {
+    async fn owed_to_links(
+        &self,
+        text: &str,
+        except: Option<&StreamId>,
+        typed: bool,
+    ) -> Vec<OutboxEntry> {
         let at = address_of(&self.session);
         let mut rooms = Vec::new();
         for link in self.sessions.links_with(&self.session.id) {
@@ -313,7 +319,9 @@ impl Runner {
     fn crossed(&self, steps: &[(String, KeptItem)]) -> Vec<StreamId> {
         let reached = |step: &KeptItem| match step {
             KeptItem::Result { key, .. } | KeptItem::Late { key, .. } => vec![key.stream.clone()],
-            KeptItem::Cross { .. } => self.sessions.links_with(&self.session.id).into_iter().collect(),
+            KeptItem::Cross { .. } => {
+                self.sessions.links_with(&self.session.id).into_iter().collect()
+            }
             KeptItem::Native(_) | KeptItem::Home(_) | KeptItem::Listeners => Vec::new(),
         };
         steps.iter().flat_map(|(_, step)| reached(step)).collect()

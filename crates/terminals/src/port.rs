@@ -12,9 +12,9 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::LogError;
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
-    Asker, ConversationPlan, Excerpt, MessageReader, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
-    NewSession, PaneNews, Resident, Residents, ResumedSession, SendResult, SessionData, SessionDirectory,
-    SessionError, SessionId, Status, View,
+    Asker, ConversationPlan, Excerpt, FirstWords, Link, LinkState, Message, MessageReader, NewLink,
+    NewObserved, NewSession, PaneNews, Resident, Residents, ResumedSession, SendResult,
+    SessionData, SessionDirectory, SessionError, SessionId, Status, View,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
@@ -59,7 +59,12 @@ impl Residents for Sessions {
         Sessions::before_commit(self, stream, state, events).await
     }
 
-    async fn after_commit(&self, stream: &StreamId, state: &Conversation, events: &[RecordedEvent]) {
+    async fn after_commit(
+        &self,
+        stream: &StreamId,
+        state: &Conversation,
+        events: &[RecordedEvent],
+    ) {
         Sessions::after_commit(self, stream, state, events).await;
     }
 

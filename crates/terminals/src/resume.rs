@@ -7,8 +7,8 @@ use std::time::Duration;
 use moothall_engine::answers::HallError;
 use moothall_engine::crash;
 use moothall_engine::sessions::{
-    Activity, Launch, LeftLink, Link, Member, Origin, ResumedSession, Session, SessionError, SessionHost,
-    SessionId, Starter, Status, session_of,
+    Activity, Launch, LeftLink, Link, Member, Origin, ResumedSession, Session, SessionError,
+    SessionHost, SessionId, Starter, Status, session_of,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
@@ -50,7 +50,11 @@ impl Sessions {
         resumed.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
     }
 
-    async fn resume_now(&self, session: Session, by: &Actor) -> Result<ResumedSession, SessionError> {
+    async fn resume_now(
+        &self,
+        session: Session,
+        by: &Actor,
+    ) -> Result<ResumedSession, SessionError> {
         let host = self.host()?;
         let _reserved = self.reserve_again(host.as_ref(), &session).await?;
         tracing::info!(session = %session.id, by = %by.id, "resumed");

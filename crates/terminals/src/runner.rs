@@ -13,7 +13,8 @@ use moothall_engine::crash;
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
-    ReportOutcome, Hook, HookNews, Origin, Permit, Reports, Session, SessionError, SessionHost, target,
+    Hook, HookNews, Origin, Permit, ReportOutcome, Reports, Session, SessionError, SessionHost,
+    target,
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::ids::{PermissionId, StreamId};
@@ -24,8 +25,8 @@ use tokio::time::Instant;
 use crate::directory::{SessionHandle, Sessions};
 use crate::faults::host_error;
 use crate::mail::Mail;
-use crate::turn::{Around, UnfinishedDelivery, Input, Machine, Reply, RequestId};
-use crate::watching::{TerminalEvent, TerminalConnection, at};
+use crate::turn::{Around, Input, Machine, Reply, RequestId, UnfinishedDelivery};
+use crate::watching::{TerminalConnection, TerminalEvent, at};
 
 /// Somebody who waits for a reply of the machine. They may have gone, and that is fine.
 pub(super) enum Waiter {
@@ -173,7 +174,11 @@ impl Runner {
     }
 
     /// Takes a report in, and keeps the conversation in which a prompt was taken.
-    async fn hear(&mut self, hook: Hook, reply: oneshot::Sender<Result<ReportOutcome, SessionError>>) {
+    async fn hear(
+        &mut self,
+        hook: Hook,
+        reply: oneshot::Sender<Result<ReportOutcome, SessionError>>,
+    ) {
         crash::point("hook_heard");
         let took = matches!(hook.news, HookNews::Prompt { .. });
         let (native, id) = (hook.native.clone(), self.wait_for(Waiter::Hook(reply)));
@@ -252,7 +257,13 @@ impl Runner {
             let Some(turn) = row.turn else { continue };
             let key = TurnKey { stream: row.stream, turn, attempt: row.attempt };
             let (is_open, asked) = self.asked_in(&key).await;
-            earlier.push(UnfinishedDelivery { key, delivery: row.id, state: row.state, is_open, asked });
+            earlier.push(UnfinishedDelivery {
+                key,
+                delivery: row.id,
+                state: row.state,
+                is_open,
+                asked,
+            });
         }
         earlier
     }

@@ -12,7 +12,7 @@ use moothall_kernel::names;
 use moothall_kernel::request::Request;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 
-use crate::directory::{StartLookup, Sessions};
+use crate::directory::{Sessions, StartLookup};
 use crate::requests::errand_key;
 
 impl Sessions {

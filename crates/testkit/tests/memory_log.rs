@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
-use moothall_engine::ports::{Lease, CopyError, Upkeep};
+use moothall_engine::ports::{CopyError, Lease, Upkeep};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 use moothall_testkit::conformance::Subject;

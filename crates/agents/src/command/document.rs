@@ -3,7 +3,7 @@
 
 use moothall_engine::agent::Job;
 use moothall_engine::content::together;
-use moothall_kernel::event::{Change, Event, Posted, RecordedEvent, Recipient};
+use moothall_kernel::event::{Change, Event, Posted, Recipient, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value, json};
 

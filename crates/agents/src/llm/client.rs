@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, StatusCode};
 use tokio::time::timeout;
 
-use super::frames::{Frame, Frames, FrameTooLong};
+use super::frames::{Frame, FrameTooLong, Frames};
 use super::provider::Target;
 use super::wire::{Request, Settings};
 

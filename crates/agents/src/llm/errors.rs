@@ -78,7 +78,9 @@ impl ProviderError {
     pub(super) fn of(broken: StreamEnd, target: &Target) -> Self {
         let who = target.provider;
         match broken {
-            StreamEnd::Refused { status, headers, body } => refused(status, &body, &headers, target),
+            StreamEnd::Refused { status, headers, body } => {
+                refused(status, &body, &headers, target)
+            }
             // Half the turn's time is gone: there is none for another such wait.
             StreamEnd::Silence => Self {
                 again: Retry::Never,

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use moothall_kernel::compose::{Prompt, StoredSummary, TranscriptLine, OmittedCount};
+use moothall_kernel::compose::{OmittedCount, Prompt, StoredSummary, TranscriptLine};
 use moothall_kernel::text::{hang, shortened};
 
 use super::wire::{Message, Request};

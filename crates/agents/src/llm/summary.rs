@@ -5,7 +5,7 @@
 //! it is summed up again, together with what came since. A good half of the memory stays as it was
 //! said, so that this happens now and then and not each turn.
 
-use moothall_kernel::compose::{Prompt, StoredSummary, TranscriptLine, OmittedCount};
+use moothall_kernel::compose::{OmittedCount, Prompt, StoredSummary, TranscriptLine};
 use moothall_kernel::summary::SUMMARY_BYTES_MAX;
 use moothall_kernel::text::{clean, cut};
 

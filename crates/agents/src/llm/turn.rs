@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::crash;
-use moothall_kernel::compose::{StoredSummary, OmittedCount};
+use moothall_kernel::compose::{OmittedCount, StoredSummary};
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal, is_empty_looking};
 use moothall_kernel::thoughts::Splitter;
 
 use super::client::ModelAnswer;
-use super::errors::{Retry, ProviderError, told};
+use super::errors::{ProviderError, Retry, told};
 use super::halves::SurrogateJoiner;
 use super::history::{Memory, PromptBudget};
 use super::provider::Provider;
@@ -193,7 +193,8 @@ impl<'a> Turn<'a> {
         let (limit, who) =
             (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
         let request = plan.request(&self.job.name);
-        let Ok(asked) = tokio::time::timeout(limit, self.ask(&request, StreamAudience::ByNobody)).await
+        let Ok(asked) =
+            tokio::time::timeout(limit, self.ask(&request, StreamAudience::ByNobody)).await
         else {
             return Err(Fault::new(
                 "timeout",
@@ -240,7 +241,11 @@ impl<'a> Turn<'a> {
     }
 
     /// Makes one request, and reads the answer to its end.
-    async fn ask(&mut self, request: &Request, heard: StreamAudience) -> Result<String, ProviderError> {
+    async fn ask(
+        &mut self,
+        request: &Request,
+        heard: StreamAudience,
+    ) -> Result<String, ProviderError> {
         let llm = self.llm;
         let client = llm
             .client()
@@ -253,7 +258,11 @@ impl<'a> Turn<'a> {
         let answer = answer.map_err(|broken| ProviderError::of(broken, &llm.target))?;
         crash::point(if heard == StreamAudience::ByAll { "model_asked" } else { "summary_asked" });
         let said = self.read(answer, silence, heard).await;
-        crash::point(if heard == StreamAudience::ByAll { "model_answered" } else { "summary_answered" });
+        crash::point(if heard == StreamAudience::ByAll {
+            "model_answered"
+        } else {
+            "summary_answered"
+        });
         self.ended = self.seen().ending();
         let finished = said.and_then(|words| self.finish(words, heard));
         if let (None, Err(trouble)) = (self.ended, &finished) {
@@ -319,7 +328,12 @@ impl<'a> Turn<'a> {
     }
 
     /// Takes a part of an answer.
-    fn take(&mut self, part: Part, words: &mut ModelWords, heard: StreamAudience) -> Result<(), ProviderError> {
+    fn take(
+        &mut self,
+        part: Part,
+        words: &mut ModelWords,
+        heard: StreamAudience,
+    ) -> Result<(), ProviderError> {
         match part {
             Part::Words(piece) => self.hear(&piece, words, heard)?,
             Part::AllWords(piece) if words.bytes == 0 => self.hear(&piece, words, heard)?,
@@ -356,7 +370,12 @@ impl<'a> Turn<'a> {
     }
 
     /// Adds a piece of an answer, as far as people can read it, and tells it.
-    fn hear(&mut self, piece: &str, words: &mut ModelWords, heard: StreamAudience) -> Result<(), ProviderError> {
+    fn hear(
+        &mut self,
+        piece: &str,
+        words: &mut ModelWords,
+        heard: StreamAudience,
+    ) -> Result<(), ProviderError> {
         words.bytes += piece.len();
         if words.bytes > ANSWER_BYTES_MAX {
             return Err(ProviderError::too_much(self.who()));
@@ -369,7 +388,12 @@ impl<'a> Turn<'a> {
     }
 
     /// Adds what is known of an answer by now, and tells it.
-    fn tell(&mut self, told: moothall_kernel::thoughts::AnswerPart, words: &mut ModelWords, heard: StreamAudience) {
+    fn tell(
+        &mut self,
+        told: moothall_kernel::thoughts::AnswerPart,
+        words: &mut ModelWords,
+        heard: StreamAudience,
+    ) {
         if heard == StreamAudience::ByAll && !told.thoughts.is_empty() {
             self.think(&told.thoughts);
         }
@@ -382,7 +406,11 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn finish(&mut self, words: ModelWords, heard: StreamAudience) -> Result<String, ProviderError> {
+    fn finish(
+        &mut self,
+        words: ModelWords,
+        heard: StreamAudience,
+    ) -> Result<String, ProviderError> {
         let (who, seen) = (self.who(), self.seen().clone());
         if seen.frames == 0 {
             let message = format!(

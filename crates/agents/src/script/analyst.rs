@@ -1,6 +1,6 @@
 //! Takes a message apart: what it asks, which numbers it gives, what it is about.
 
-use super::room::{TurnView, SeenMessage, plain};
+use super::room::{SeenMessage, TurnView, plain};
 use super::text::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
 
 /// Volunteers for a question or for numbers, once for each human message, and once more when

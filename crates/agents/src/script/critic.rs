@@ -1,6 +1,6 @@
 //! Raises one pointed objection to what another agent said.
 
-use super::room::{TurnView, SeenMessage, plain};
+use super::room::{SeenMessage, TurnView, plain};
 use super::text::{gist, is_greeting, key_words, numbers, pick, question};
 
 const DOUBTS: &[&str] = &[

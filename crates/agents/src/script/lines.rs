@@ -48,7 +48,9 @@ impl From<LineForm> for ScriptLine {
     fn from(written: LineForm) -> Self {
         match written {
             LineForm::Text(text) => ScriptLine { text, delay_ms: 0, word_ms: 0 },
-            LineForm::Table(LineTable { text, delay_ms, word_ms }) => ScriptLine { text, delay_ms, word_ms },
+            LineForm::Table(LineTable { text, delay_ms, word_ms }) => {
+                ScriptLine { text, delay_ms, word_ms }
+            }
         }
     }
 }

@@ -33,7 +33,8 @@ pub(super) struct TurnView<'a> {
 
 impl<'a> TurnView<'a> {
     pub(super) fn new(job: &'a Job) -> Self {
-        let mut said: Vec<SeenMessage<'a>> = job.window.iter().filter_map(SeenMessage::of).collect();
+        let mut said: Vec<SeenMessage<'a>> =
+            job.window.iter().filter_map(SeenMessage::of).collect();
         if let Some(trigger) = SeenMessage::of(&job.trigger)
             && said.iter().all(|said| said.seq != trigger.seq)
         {

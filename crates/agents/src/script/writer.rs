@@ -1,6 +1,6 @@
 //! Turns what was said into a short paragraph.
 
-use super::room::{TurnView, SeenMessage, plain};
+use super::room::{SeenMessage, TurnView, plain};
 use super::text::{DRAFT, capitalised, gist, is_greeting, key_words, question, shorten};
 
 const ASKED_TO_WRITE: &[&str] = &[

@@ -36,8 +36,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    AdoptRequest, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste, PasteReport,
-    Record, RecordQuery, Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
+    AdoptRequest, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste,
+    PasteReport, Record, RecordQuery, Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -309,7 +309,12 @@ impl SessionHost for TmuxHost {
         }
     }
 
-    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<PasteReport, HostFault> {
+    async fn paste(
+        &self,
+        pane: &Pane,
+        client: &str,
+        paste: &Paste,
+    ) -> Result<PasteReport, HostFault> {
         self.paste_text(pane, client, paste).await
     }
 

@@ -255,7 +255,11 @@ fn find(program: &Program, parts: &ProcessParts, cwd: &Path) -> Result<String, H
 
 /// The command that starts it. Several words are executed as they are; a single one would go
 /// through a shell.
-fn new_session(launch: &Launch, parts: &ProcessParts, file: &str) -> Result<TmuxCommand, HostFault> {
+fn new_session(
+    launch: &Launch,
+    parts: &ProcessParts,
+    file: &str,
+) -> Result<TmuxCommand, HostFault> {
     let cwd = launch
         .cwd
         .to_str()

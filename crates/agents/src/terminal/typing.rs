@@ -7,7 +7,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, Paste, PasteReport, View};
+use moothall_engine::sessions::{
+    Dialog, HostFault, Key, Pane, PaneState, Paste, PasteReport, View,
+};
 use moothall_kernel::text::change_parts;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
@@ -123,7 +125,8 @@ impl TmuxHost {
         // Nothing is kept for a program that takes nothing now.
         refuse_unless_free(&typing.look().await?)?;
         let clean = Paste { session: paste.session.clone(), text, bodies };
-        let ComposerWords { text, altered, filed } = self.worded(&control, pane, client, clean).await?;
+        let ComposerWords { text, altered, filed } =
+            self.worded(&control, pane, client, clean).await?;
         refuse_unless_free(&typing.look().await?)?;
         control.panes.pastes(&run_of(pane), end_of(&text));
         typing.put(&text).await?;
@@ -329,7 +332,9 @@ impl Typist<'_> {
                 EnterPlace::Words => {}
                 EnterPlace::Work => return Ok(()),
                 // It was pressed, and what came of it is seen once the screen can be read.
-                EnterPlace::Covered | EnterPlace::Emptied | EnterPlace::Other if tried > 0 => return Ok(()),
+                EnterPlace::Covered | EnterPlace::Emptied | EnterPlace::Other if tried > 0 => {
+                    return Ok(());
+                }
                 EnterPlace::Covered => return covered(),
                 // They were not sent off, so they may be typed anew.
                 EnterPlace::Emptied => return Err(HostFault::Refused(NOT_THERE.to_owned())),

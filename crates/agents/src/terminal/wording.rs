@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use moothall_engine::sessions::{HostFault, Pane, Paste, SessionId};
 
 use super::control::Control;
-use super::obeyed::{Nearby, Places, ComposerWords, as_words, changed, with_files};
+use super::obeyed::{ComposerWords, Nearby, Places, as_words, changed, with_files};
 use super::tmux_command::TmuxCommand;
 use super::{Program, TmuxHost};
 use crate::run_as::Account;

@@ -6,7 +6,9 @@ use std::time::Duration;
 use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::ending::Ending;
-use moothall_kernel::event::{Cause, Event, Fault, Posted, RecordedEvent, Recipient, TurnKind, Usage, TurnReason};
+use moothall_kernel::event::{
+    Cause, Event, Fault, Posted, Recipient, RecordedEvent, TurnKind, TurnReason, Usage,
+};
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::{Kind, Profile};
 use moothall_kernel::time::{Millis, Timestamp};

@@ -141,5 +141,8 @@ fn a_message_that_waits_for_its_time_is_not_answered_early() {
     let asked = post(1, "user", "Is 12 good?");
     let later = post(2, "user", "Please draft something.");
     let claim = reply(3, "analyst", "Yes.", &asked);
-    assert_eq!(Demo::Writer.answer(&job("writer", TurnReason::Reaction, &[asked, later, claim])), PASS);
+    assert_eq!(
+        Demo::Writer.answer(&job("writer", TurnReason::Reaction, &[asked, later, claim])),
+        PASS
+    );
 }

@@ -6,7 +6,7 @@ use moothall_agents::AgentConfig;
 use moothall_engine::agent::{Probe, Report};
 use moothall_engine::registry::AgentSpec;
 use moothall_kernel::compose::TranscriptLine;
-use moothall_kernel::event::{Usage, TurnReason};
+use moothall_kernel::event::{TurnReason, Usage};
 use moothall_testkit::model_server::{Gate, ModelServer, Reply};
 use serde_json::Value;
 
@@ -65,7 +65,8 @@ async fn a_piece_is_told_as_soon_as_it_comes() {
         let gate = Gate::default();
         server.script("m", [Reply::pieces(["one ", "two ", "three"]).gated(&gate)]);
         let (spec, notes) = (model(&server, provider, ""), Arc::new(Notes::default()));
-        spec.agent.ensure(job("ada", TurnReason::Forced, &[post(1, "user", "hello")]), notes.clone());
+        spec.agent
+            .ensure(job("ada", TurnReason::Forced, &[post(1, "user", "hello")]), notes.clone());
         for said in 1..=3 {
             gate.open(1);
             until("the piece is there", || notes.deltas().len() == said).await;

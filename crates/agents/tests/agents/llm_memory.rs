@@ -5,7 +5,7 @@ use std::sync::Arc;
 use moothall_engine::agent::{Job, Report};
 use moothall_engine::registry::AgentSpec;
 use moothall_kernel::compose::{StoredSummary, TranscriptLine};
-use moothall_kernel::event::{Usage, TurnReason};
+use moothall_kernel::event::{TurnReason, Usage};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::model_server::{ModelServer, Reply};
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_agents::terminal::hooks::{HookSink, Spool, SpoolFolder, Surroundings, report};
-use moothall_engine::sessions::{ReportOutcome, Hook, HookNews, Permit, SessionError, SessionId};
+use moothall_engine::sessions::{Hook, HookNews, Permit, ReportOutcome, SessionError, SessionId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
@@ -47,8 +47,13 @@ impl HookSink for Ear {
         if !*self.disk.borrow() {
             return Err(SessionError::Host("the disk is full".into()));
         }
-        let heard =
-            self.refuses.lock().unwrap().get(hook.session.as_str()).copied().unwrap_or(ReportOutcome::Yes);
+        let heard = self
+            .refuses
+            .lock()
+            .unwrap()
+            .get(hook.session.as_str())
+            .copied()
+            .unwrap_or(ReportOutcome::Yes);
         self.heard.send(hook).unwrap();
         Ok(heard)
     }
@@ -226,12 +231,10 @@ async fn what_cannot_be_kept_waits_and_holds_up_no_other_session() {
 #[tokio::test]
 async fn what_is_not_believed_is_put_aside() {
     let mut world = World::new();
-    world
-        .ear
-        .refuses
-        .lock()
-        .unwrap()
-        .extend([(SECOND.to_owned(), ReportOutcome::Forged), (NOBODY.to_owned(), ReportOutcome::Unknown)]);
+    world.ear.refuses.lock().unwrap().extend([
+        (SECOND.to_owned(), ReportOutcome::Forged),
+        (NOBODY.to_owned(), ReportOutcome::Unknown),
+    ]);
     world.say(SECOND, "forged");
     world.say(NOBODY, "late");
     world.say(FIRST, "true");

@@ -544,7 +544,8 @@ async fn a_pane_of_somebody_else_is_only_visited() {
     };
     let before = state();
 
-    let adopt = AdoptRequest { socket: socket.clone(), target: "work:0.0".into(), client: "fake".into() };
+    let adopt =
+        AdoptRequest { socket: socket.clone(), target: "work:0.0".into(), client: "fake".into() };
     let pane = terminals.host.adopt(&adopt).await.unwrap();
     let mut ann = terminals.started(pane, "fake").await;
     // Its shell leads until the program does.
@@ -562,7 +563,8 @@ async fn a_pane_of_somebody_else_is_only_visited() {
     assert_eq!(state(), before, "what somebody else started is not ended here");
     tmux(&theirs, &["kill-server"]);
     for (socket, target) in [(socket.as_str(), "work:0.0"), ("", "x"), ("-x", "y"), ("x", "a;b")] {
-        let adopt = AdoptRequest { socket: socket.into(), target: target.into(), client: "fake".into() };
+        let adopt =
+            AdoptRequest { socket: socket.into(), target: target.into(), client: "fake".into() };
         assert!(terminals.host.adopt(&adopt).await.is_err());
     }
 }

@@ -230,8 +230,9 @@ impl FromArgMatches for Members {
         let member = |name: &String, is: SeatOccupant| Member { name: name.clone(), is };
         let agents = given::<Pair>(matches, &AGENT)
             .map(|(at, (name, client))| (at, member(name, SeatOccupant::Agent(client.clone()))));
-        let sessions = given::<Pair>(matches, &SESSION)
-            .map(|(at, (name, session))| (at, member(name, SeatOccupant::Session(session.clone()))));
+        let sessions = given::<Pair>(matches, &SESSION).map(|(at, (name, session))| {
+            (at, member(name, SeatOccupant::Session(session.clone())))
+        });
         let people = given::<(String, Option<String>)>(matches, &PERSON)
             .map(|(at, (name, id))| (at, member(name, SeatOccupant::Person(id.clone()))));
         let mut all: Vec<_> = agents.chain(sessions).chain(people).collect();
@@ -251,7 +252,7 @@ mod tests {
     use clap::Parser;
     use serde_json::json;
 
-    use super::{Gather, GatherStart, SeatOccupant, Member};
+    use super::{Gather, GatherStart, Member, SeatOccupant};
     use crate::cli::{Cli, Command};
 
     fn start(words: &str) -> Result<GatherStart, clap::Error> {

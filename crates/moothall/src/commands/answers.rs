@@ -11,7 +11,7 @@ use moothall_surfaces::wire::{Envelope, PendingAnswers, TurnEntry, TurnList};
 use tokio::time::Instant;
 
 use super::Context;
-use super::events::{self, Follower, FollowItem, EventSelection};
+use super::events::{self, EventSelection, FollowItem, Follower};
 use super::outcome;
 use super::permit::{self, PendingPermission};
 use super::show::{View, is_conversation};
@@ -100,8 +100,9 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
             Err(_) => changed = true,
         }
     }
-    let rest =
-        async || events::after(client, thread, shown, EventSelection::Conversation, is_conversation).await;
+    let rest = async || {
+        events::after(client, thread, shown, EventSelection::Conversation, is_conversation).await
+    };
     for envelope in follow.when_there(rest).await?.events {
         answers.hear(&mut view, envelope).await?;
     }

@@ -377,7 +377,9 @@ fn owner(settled: &StartupSettings) -> Option<Finding> {
         None => Finding::new(OWNER, Verdict::Ok, "the system says which user each request is from"),
         Some(why) => {
             let what = match server.unasked {
-                UnknownPeerRule::Refuse => "a server started here answers nothing without a credential",
+                UnknownPeerRule::Refuse => {
+                    "a server started here answers nothing without a credential"
+                }
                 UnknownPeerRule::Converse => {
                     "a server started here lets every user of this computer converse"
                 }

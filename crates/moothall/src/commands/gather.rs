@@ -9,7 +9,7 @@ use moothall_surfaces::wire::{
 
 use super::Context;
 use super::circle::{self, Circle, ask, numbered, path};
-use super::events::{Follower, FollowItem, EventSelection};
+use super::events::{EventSelection, FollowItem, Follower};
 use super::permit;
 use crate::cli::{Gather, GatherEnd, GatherPass, GatherStart, Thread};
 use crate::clock::time;

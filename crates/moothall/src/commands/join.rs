@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::cli::Join;
 use crate::client::Client;
 use crate::config;
-use crate::credential::{ResolvedServer, CredentialOptions};
+use crate::credential::{CredentialOptions, ResolvedServer};
 use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note};
 use crate::profile::Profile;
@@ -16,11 +16,18 @@ pub const LINK_MARK: &str = "#join=";
 /// How a code begins.
 const CODE: &str = "inv_";
 
-pub async fn run(said: &CredentialOptions<'_>, printer: &Printer, args: &Join) -> Result<(), Fault> {
+pub async fn run(
+    said: &CredentialOptions<'_>,
+    printer: &Printer,
+    args: &Join,
+) -> Result<(), Fault> {
     let variables = config::environment();
     let (server, code) = match split(&args.link)? {
         (Some(server), code) => (server, code),
-        (None, code) => (ResolvedServer::find(&CredentialOptions { profile: None, ..*said }, &variables)?.server, code),
+        (None, code) => (
+            ResolvedServer::find(&CredentialOptions { profile: None, ..*said }, &variables)?.server,
+            code,
+        ),
     };
     let client = Client::new(&server, said.cacert)?;
     let body = InvitationCode { code: code.to_owned(), expires_at: None };

@@ -55,7 +55,7 @@ use crate::cli::{
 };
 use crate::client::Client;
 use crate::config;
-use crate::credential::{ResolvedServer, CredentialOptions};
+use crate::credential::{CredentialOptions, ResolvedServer};
 use crate::fault::Fault;
 use crate::paint::Printer;
 

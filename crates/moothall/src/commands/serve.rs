@@ -18,7 +18,7 @@ use moothall_engine::registry::Registry;
 use moothall_engine::sessions::ClientRights;
 use moothall_kernel::time::Millis;
 use moothall_store::{OpenError, SqliteLog};
-use moothall_surfaces::{Surface, HttpOptions, Tls, here, serve_through};
+use moothall_surfaces::{HttpOptions, Surface, Tls, here, serve_through};
 use moothall_terminals::{SessionParts, Sessions, SessionsConfig};
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpSocket};
@@ -110,8 +110,18 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let left = host.clone();
     let started = StartupValues::with(&settled);
     hall.set_retention(settled.config.server.retention());
-    let house =
-        RunningServer { args, hall: &hall, sessions, gate, host, address, tls, places, posted, started };
+    let house = RunningServer {
+        args,
+        hall: &hall,
+        sessions,
+        gate,
+        host,
+        address,
+        tls,
+        places,
+        posted,
+        started,
+    };
     let mut config = settled.config;
     let reason = loop {
         tokio::select! {
@@ -320,7 +330,11 @@ fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
 
 /// The built-in agents and those that this computer offers, and the configured ones in their place
 /// where the names are the same.
-fn registry(config: &Config, address: SocketAddr, places: Arc<ProgramSlots>) -> Result<Registry, Fault> {
+fn registry(
+    config: &Config,
+    address: SocketAddr,
+    places: Arc<ProgramSlots>,
+) -> Result<Registry, Fault> {
     let mut registry = Registry::default();
     let bridge = here(address);
     let offered = if config.discover {

@@ -3,7 +3,7 @@
 use moothall_surfaces::wire::{Envelope, EventPage};
 
 use super::Context;
-use super::events::{self, Follower, FollowItem, EventSelection, last};
+use super::events::{self, EventSelection, FollowItem, Follower, last};
 use super::show::{View, is_anything, is_read};
 use crate::cli::Tail;
 use crate::client::Client;
@@ -14,8 +14,11 @@ use crate::threads::{self, Faces};
 pub async fn run(context: &Context, args: &Tail) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let state = threads::state(&context.client, &thread).await?;
-    let (wanted, pass): (_, fn(&_) -> bool) =
-        if args.all { (EventSelection::Trace, is_anything) } else { (EventSelection::Conversation, is_read) };
+    let (wanted, pass): (_, fn(&_) -> bool) = if args.all {
+        (EventSelection::Trace, is_anything)
+    } else {
+        (EventSelection::Conversation, is_read)
+    };
     let page = match &args.since {
         Some(word) => since(&context.client, &thread, word, wanted, pass).await?,
         None => last(&context.client, &thread, state.head, args.lines, wanted, pass).await?,

@@ -64,8 +64,11 @@ pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
         return context.printer.object(&stories);
     }
     let state = threads::state(&context.client, &stories.thread).await?;
-    let room =
-        if stories.has_links() { room(&context.client, &stories.thread).await } else { ThreadRole::Link };
+    let room = if stories.has_links() {
+        room(&context.client, &stories.thread).await
+    } else {
+        ThreadRole::Link
+    };
     print(&context.printer, &state, room, &stories)
 }
 
@@ -241,7 +244,13 @@ pub fn fate(one: &UnaskedMessage) -> String {
     format!("{}: {}{cure}", one.reason, one.text)
 }
 
-fn row(printer: &Printer, faces: &Faces, room: ThreadRole, turn: &TurnEntry, currency: &str) -> String {
+fn row(
+    printer: &Printer,
+    faces: &Faces,
+    room: ThreadRole,
+    turn: &TurnEntry,
+    currency: &str,
+) -> String {
     let who = faces.painted(printer, &turn.participant, faces.width());
     let asked = match (turn.why.as_deref(), room) {
         (Some(LINK), ThreadRole::Home) => "told",

@@ -82,8 +82,11 @@ fn a_sessions_token_goes_to_its_own_server_only() {
             (HOME_VARIABLE.to_owned(), own.to_owned()),
             (SESSION_VARIABLE.to_owned(), token.to_owned()),
         ]);
-        let meant =
-            ResolvedServer::find(&CredentialOptions { server: Some(server), ..CredentialOptions::default() }, &variables).unwrap();
+        let meant = ResolvedServer::find(
+            &CredentialOptions { server: Some(server), ..CredentialOptions::default() },
+            &variables,
+        )
+        .unwrap();
         (meant.server.trim_end_matches('/').to_owned(), meant.credential.read())
     };
     let (usual, own, token) = (USUAL_SERVER, "http://127.0.0.1:6000/", Some("ses_x".to_owned()));
@@ -122,11 +125,17 @@ fn inside_a_session_nobody_asks_for_what_is_a_persons() {
         CredentialOptions { token_file: Some(&bare), ..CredentialOptions::default() },
         CredentialOptions { profile: Some("hall"), ..CredentialOptions::default() },
     ] {
-        assert_eq!(ResolvedServer::find(&said, &variables).unwrap_err().exit, Exit::Denied, "{said:?}");
+        assert_eq!(
+            ResolvedServer::find(&said, &variables).unwrap_err().exit,
+            Exit::Denied,
+            "{said:?}"
+        );
     }
-    let by_address =
-        ResolvedServer::find(&CredentialOptions { server: Some("https://hall.test"), ..CredentialOptions::default() }, &variables)
-            .unwrap();
+    let by_address = ResolvedServer::find(
+        &CredentialOptions { server: Some("https://hall.test"), ..CredentialOptions::default() },
+        &variables,
+    )
+    .unwrap();
     assert!(matches!(by_address.credential, Credential::Withheld));
     drop(posted);
 }
@@ -152,7 +161,11 @@ fn a_token_that_is_given_wins() {
     let mut variables = home(folder.path());
     variables.insert(TOKEN_VARIABLE.into(), " pat_variable ".into());
     let find = |file: Option<&Path>| {
-        let said = CredentialOptions { server: Some("http://127.0.0.1:1"), token_file: file, ..CredentialOptions::default() };
+        let said = CredentialOptions {
+            server: Some("http://127.0.0.1:1"),
+            token_file: file,
+            ..CredentialOptions::default()
+        };
         ResolvedServer::find(&said, &variables).map(|meant| meant.credential.read())
     };
     assert_eq!(find(Some(&file)).unwrap().as_deref(), Some("pat_file"));
@@ -184,8 +197,11 @@ fn the_credential_of_a_data_folder_says_where_its_server_is() {
         assert_eq!(meant.others, ["https://hall.test"]);
     }
     drop(posted);
-    let gone = ResolvedServer::find(&CredentialOptions { data: Some(folder.path()), ..CredentialOptions::default() }, &elsewhere)
-        .unwrap_err();
+    let gone = ResolvedServer::find(
+        &CredentialOptions { data: Some(folder.path()), ..CredentialOptions::default() },
+        &elsewhere,
+    )
+    .unwrap_err();
     assert!(gone.exit == Exit::Denied && gone.forward.unwrap().contains("start the server"));
 }
 
@@ -208,13 +224,22 @@ fn who_joined_is_known_at_that_server_and_by_its_name() {
         assert_eq!(meant.cacert.as_deref(), Some(Path::new("/ca.pem")));
     }
     let other = ResolvedServer::find(
-        &CredentialOptions { server: Some("https://other.test"), profile: Some("hall"), ..CredentialOptions::default() },
+        &CredentialOptions {
+            server: Some("https://other.test"),
+            profile: Some("hall"),
+            ..CredentialOptions::default()
+        },
         &variables,
     )
     .unwrap();
     assert_eq!(other.credential.read(), None, "a token goes to the server that gave it");
     assert_eq!(
-        ResolvedServer::find(&CredentialOptions { server: Some(""), ..CredentialOptions::default() }, &variables).unwrap().server,
+        ResolvedServer::find(
+            &CredentialOptions { server: Some(""), ..CredentialOptions::default() },
+            &variables
+        )
+        .unwrap()
+        .server,
         USUAL_SERVER
     );
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moothall_agents::terminal::Vendor;
 use moothall_agents::terminal::hooks::{HookInjector, HookSink, Spool, SpoolFolder};
-use moothall_engine::sessions::{ReportOutcome, Hook, HookNews, Permit, SessionError, SessionId};
+use moothall_engine::sessions::{Hook, HookNews, Permit, ReportOutcome, SessionError, SessionId};
 use moothall_testkit::model_server::ModelServer;
 use tempfile::TempDir;
 use tokio::sync::mpsc;

@@ -78,7 +78,10 @@ pub(crate) fn key_of_name(conn: &Connection, name: &str) -> rusqlite::Result<Opt
         .optional()
 }
 
-fn asked(conn: &Connection, streams: Option<&[StreamId]>) -> rusqlite::Result<Option<Vec<StreamHead>>> {
+fn asked(
+    conn: &Connection,
+    streams: Option<&[StreamId]>,
+) -> rusqlite::Result<Option<Vec<StreamHead>>> {
     let Some(streams) = streams else { return Ok(None) };
     let mut find =
         conn.prepare_cached("SELECT key, head FROM streams WHERE id = ?1 AND head > 0")?;
@@ -100,7 +103,8 @@ fn places(
     cursor: Option<u64>,
 ) -> rusqlite::Result<LookupResult> {
     let through = conn.query_row("SELECT through FROM place", [], |row| row.get(0))?;
-    let mut found = LookupResult { through, indexed: indexed(conn, asked)?, ..LookupResult::default() };
+    let mut found =
+        LookupResult { through, indexed: indexed(conn, asked)?, ..LookupResult::default() };
     let span = span(conn, query, cursor)?;
     let (Some(match_text), Some((first, last))) = (match_text(conn, query, asked)?, span) else {
         return Ok(found);

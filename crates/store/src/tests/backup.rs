@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use moothall_engine::ports::{EventLog, ListFilter, CopyError, Upkeep};
+use moothall_engine::ports::{CopyError, EventLog, ListFilter, Upkeep};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::conformance::build::{Builder, batch, words};
 

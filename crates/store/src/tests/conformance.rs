@@ -29,8 +29,12 @@ impl Subject for Disk {
             .unwrap();
         let envelope = format!("{{\"{kind}\":{{\"by\":\"user\"}}}}");
         let seq = head + 1;
-        let link =
-            ChainLink::from_stored(&chain).unwrap().next(Seq(seq as u64), ts, envelope.as_bytes(), None);
+        let link = ChainLink::from_stored(&chain).unwrap().next(
+            Seq(seq as u64),
+            ts,
+            envelope.as_bytes(),
+            None,
+        );
         let event = params![key, seq, ts.millis(), envelope, link.as_bytes()];
         intruder
             .execute(

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use moothall_engine::ports::{EventLog, Search, Upkeep, SearchRequest};
+use moothall_engine::ports::{EventLog, Search, SearchRequest, Upkeep};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::search::Query;

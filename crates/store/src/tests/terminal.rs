@@ -8,8 +8,8 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Deliveries, DeliveryState, Store, SystemClock};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    AdoptRequest, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState,
-    Paste, PasteReport, Reports, SessionHost, SessionId, View,
+    AdoptRequest, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews,
+    PaneState, Paste, PasteReport, Reports, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::Event;

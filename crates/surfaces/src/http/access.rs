@@ -344,7 +344,11 @@ fn session_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 
 /// Whether a request that changes something comes from a page of ours, where it comes from a page.
 fn check(row: &Route, via: CredentialSource, parts: &Parts) -> ApiResult<()> {
-    if via == CredentialSource::Cookie && row.method != "GET" { check_page(&parts.headers) } else { Ok(()) }
+    if via == CredentialSource::Cookie && row.method != "GET" {
+        check_page(&parts.headers)
+    } else {
+        Ok(())
+    }
 }
 
 /// A cookie comes with whatever a browser sends, so a request that changes something must show that
@@ -362,9 +366,11 @@ fn check_page(headers: &HeaderMap) -> ApiResult<()> {
 async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> {
     door.may(action)?;
     match action.acts_on() {
-        ActionTarget::Nowhere | ActionTarget::Reachable | ActionTarget::Everywhere | ActionTarget::Own | ActionTarget::Task => {
-            Ok(())
-        }
+        ActionTarget::Nowhere
+        | ActionTarget::Reachable
+        | ActionTarget::Everywhere
+        | ActionTarget::Own
+        | ActionTarget::Task => Ok(()),
         ActionTarget::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
         ActionTarget::Link => {
             let named = stream_id(&named(parts).await);

@@ -270,7 +270,11 @@ pub(crate) fn strangers(recorded: &RecordedEvent) -> Vec<String> {
 
 /// Somebody spoke under a name that means nobody here: whoever meant it as a person's should know
 /// that it is taken for an agent's.
-async fn unknown_speaker(door: &Door, stream: &StreamId, recorded: &RecordedEvent) -> Option<String> {
+async fn unknown_speaker(
+    door: &Door,
+    stream: &StreamId,
+    recorded: &RecordedEvent,
+) -> Option<String> {
     let Event::Posted(Posted { from, kind: Kind::Agent, turn: None, .. }) = &recorded.event else {
         return None;
     };

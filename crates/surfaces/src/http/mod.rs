@@ -148,7 +148,11 @@ pub(crate) struct App(Arc<Parts>);
 
 impl App {
     /// Of a way in, with what queries may ask for, until the server goes down.
-    pub(crate) fn of(gate: &Surface, known: query::KnownParameters, closing: watch::Receiver<bool>) -> Self {
+    pub(crate) fn of(
+        gate: &Surface,
+        known: query::KnownParameters,
+        closing: watch::Receiver<bool>,
+    ) -> Self {
         let (entrance, options) = (gate.entrance().clone(), gate.options());
         Self(Arc::new(Parts {
             access: gate.access().clone(),

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use axum::Json;
 use axum::extract::{Path, State};
 use moothall_engine::access::{
-    RevocationScope, NewToken, Principal, Scope, Scopes, TOKEN_THREADS_MAX, Token, TokenId, TokenPlace,
+    NewToken, Principal, RevocationScope, Scope, Scopes, TOKEN_THREADS_MAX, Token, TokenId,
+    TokenPlace,
 };
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
@@ -189,7 +190,8 @@ pub async fn revoke(
     body: Body,
 ) -> ApiResult<Json<TokenRevoked>> {
     let RevokeRequest { with_children } = body.read()?;
-    let descent = if with_children == Some(true) { RevocationScope::All } else { RevocationScope::Own };
+    let descent =
+        if with_children == Some(true) { RevocationScope::All } else { RevocationScope::Own };
     let revocation = app.access.revoke(body.caller(), &TokenId::new(id), descent).await?;
     Ok(Json(TokenRevoked::of(&revocation)))
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::{Action, Door};
-use moothall_engine::ports::{UsageBy, UsageWanted, UsageSum};
+use moothall_engine::ports::{UsageBy, UsageSum, UsageWanted};
 use moothall_kernel::budget::BudgetOwner;
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;

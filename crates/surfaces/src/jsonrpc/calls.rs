@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moothall_engine::access::Caller;
 use moothall_engine::door::{ConversationWish, Door, MANAGER_ANSWERS_WITHIN, OutgoingMessage};
 use moothall_engine::tasks::{
-    AgentLine, AppManifest, ManagerHooks, MESSAGES_A_MINUTE, REQUESTS_A_MINUTE, TaskError,
+    AgentLine, AppManifest, MESSAGES_A_MINUTE, ManagerHooks, REQUESTS_A_MINUTE, TaskError,
 };
 use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::control::PARTICIPANTS_MAX;
@@ -180,7 +180,12 @@ async fn said(
     Ok((frame::response(id, &rpc::MessageSent { message, warnings }), event))
 }
 
-async fn answered(app: &App, at: &ConnectedAgent, id: &str, call: Call) -> Result<String, TaskError> {
+async fn answered(
+    app: &App,
+    at: &ConnectedAgent,
+    id: &str,
+    call: Call,
+) -> Result<String, TaskError> {
     let ConnectedAgent { door, own, .. } = at;
     let done = || frame::response(id, &rpc::Done {});
     Ok(match call {
@@ -304,7 +309,10 @@ async fn requested(
     Ok(rpc::TaskRequested { task: task.into(), conversation })
 }
 
-async fn listed(at: &ConnectedAgent, list: rpc::MessagesList) -> Result<rpc::MessagePage, TaskError> {
+async fn listed(
+    at: &ConnectedAgent,
+    list: rpc::MessagesList,
+) -> Result<rpc::MessagePage, TaskError> {
     let rpc::MessagesList { task_id, conversation_id, since_seq, limit } = list;
     let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
     let page = at

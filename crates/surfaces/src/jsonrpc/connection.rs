@@ -23,11 +23,11 @@ use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use super::calls::{self, ConnectedAgent, FRAME_BYTES_MAX, HEARTBEAT_MS, CallOutcome};
+use super::calls::{self, CallOutcome, ConnectedAgent, FRAME_BYTES_MAX, HEARTBEAT_MS};
 use super::code::{RpcCode, RpcError};
 use super::convert::written;
 use super::frame::{self, Frame};
-use super::guarded::{FrameFault, AgentSocket};
+use super::guarded::{AgentSocket, FrameFault};
 use super::manager::PendingCall;
 use super::methods::{Call, Method};
 use super::under_way::RunningCalls;
@@ -466,7 +466,8 @@ impl Connection {
             self.own.push_back(event);
         }
         if !self.calls.sends_to(&conversation) {
-            let of_it = |told: &mut Arc<SharedNotice>| told.notice().conversation() == Some(&conversation);
+            let of_it =
+                |told: &mut Arc<SharedNotice>| told.notice().conversation() == Some(&conversation);
             let released: Vec<_> = self.held.extract_if(.., of_it).collect();
             released.iter().for_each(|told| self.write_told(told));
         }

@@ -284,7 +284,10 @@ mod tests {
         }
         let mut huge = frame(0x81, 0);
         huge[2..10].copy_from_slice(&u64::MAX.to_be_bytes());
-        assert_eq!(follow(&mut FramePosition::new(Instant::now()), &huge), Err(FrameFault::TooLarge));
+        assert_eq!(
+            follow(&mut FramePosition::new(Instant::now()), &huge),
+            Err(FrameFault::TooLarge)
+        );
         let mut frames = FramePosition::new(Instant::now());
         for _ in 0..50 {
             follow(&mut frames, &frame(0x81, 1000)).unwrap();

@@ -17,7 +17,8 @@ use serde_json::Value;
 /// # Errors
 /// A sentence with the field that is wrong, and what it takes.
 pub(crate) fn read<T: DeserializeOwned>(object: Value) -> Result<T, String> {
-    T::deserialize(ParamPath { path: String::new(), value: object }).map_err(|fault| fault.to_string())
+    T::deserialize(ParamPath { path: String::new(), value: object })
+        .map_err(|fault| fault.to_string())
 }
 
 /// What is wrong, and in which field where that is known already.
@@ -124,9 +125,8 @@ impl<'de> Deserializer<'de> for ParamPath {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         match self.value {
-            Value::Array(items) => {
-                visitor.visit_seq(ParamItems { path: self.path, items: items.into_iter().enumerate() })
-            }
+            Value::Array(items) => visitor
+                .visit_seq(ParamItems { path: self.path, items: items.into_iter().enumerate() }),
             _ => self.wrong("takes a list"),
         }
     }
@@ -193,9 +193,13 @@ impl<'de> MapAccess<'de> for ParamFields {
         }
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ParamFault> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, ParamFault> {
         let (field, value) = self.next.take().unwrap_or_default();
         let path = if self.path.is_empty() { field } else { format!("{}.{field}", self.path) };
-        seed.deserialize(ParamPath { path: path.clone(), value }).map_err(|fault| fault.within(&path))
+        seed.deserialize(ParamPath { path: path.clone(), value })
+            .map_err(|fault| fault.within(&path))
     }
 }

@@ -11,7 +11,7 @@ use futures_util::stream::FuturesUnordered;
 use moothall_kernel::ids::StreamId;
 use tokio::sync::oneshot;
 
-use super::calls::{self, ConnectedAgent, CallOutcome};
+use super::calls::{self, CallOutcome, ConnectedAgent};
 use super::convert::stream_of;
 use super::methods::Call;
 use crate::http::App;

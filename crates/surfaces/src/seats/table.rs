@@ -177,7 +177,8 @@ impl Table {
         those.filter_map(move |(number, sitting)| {
             let (worth, since) = (ConnectionWorth::of(sitting)?, sitting.since());
             // Half a head is as good as none.
-            let bytes = if worth == ConnectionWorth::Stranger { sitting.account.bytes() } else { 0 };
+            let bytes =
+                if worth == ConnectionWorth::Stranger { sitting.account.bytes() } else { 0 };
             (now - since >= least(worth)).then_some((worth, Reverse(bytes), since, *number))
         })
     }

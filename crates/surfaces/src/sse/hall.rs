@@ -7,7 +7,7 @@ use moothall_engine::door::Changes;
 use moothall_engine::hall;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::silence::{SilenceEnd, Silence};
+use super::silence::{Silence, SilenceEnd};
 use super::{going_away, resync_hall, signal};
 use crate::http::{App, presence_update};
 use crate::meters::OpenStream;
@@ -18,7 +18,8 @@ pub(crate) fn changes(app: App, changes: Changes) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     // Boxed, because it is moved with every piece.
-    let reader = Box::new(HallReader { app, silence, changes, begun: false, over: false, _reading });
+    let reader =
+        Box::new(HallReader { app, silence, changes, begun: false, over: false, _reading });
     stream::unfold(
         reader,
         |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },

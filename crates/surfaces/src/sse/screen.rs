@@ -13,7 +13,7 @@ use moothall_engine::sessions::PaneNews;
 use serde_json::json;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use super::silence::{SilenceEnd, Silence};
+use super::silence::{Silence, SilenceEnd};
 use super::{going_away, signal};
 use crate::http::App;
 use crate::meters::OpenStream;
@@ -27,7 +27,13 @@ pub(crate) fn screens(app: App, watched: ScreenWatch) -> impl Stream<Item = Byte
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     // Boxed, because it is moved with every piece.
-    let reader = Box::new(ScreenReader { silence, watched, shown: None, state: ScreenState::Begins, _reading });
+    let reader = Box::new(ScreenReader {
+        silence,
+        watched,
+        shown: None,
+        state: ScreenState::Begins,
+        _reading,
+    });
     stream::unfold(
         reader,
         |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },
@@ -101,7 +107,9 @@ impl ScreenReader {
         loop {
             match self.watched.news.try_recv() {
                 Ok(PaneNews::Drawn) | Err(TryRecvError::Lagged(_)) => {}
-                Ok(PaneNews::Died) | Err(TryRecvError::Closed) => return self.state = ScreenState::Ends,
+                Ok(PaneNews::Died) | Err(TryRecvError::Closed) => {
+                    return self.state = ScreenState::Ends;
+                }
                 Err(TryRecvError::Empty) => return,
             }
         }

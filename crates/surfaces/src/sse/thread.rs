@@ -10,7 +10,7 @@ use moothall_engine::door::{Reader, ReaderItem};
 use moothall_kernel::ids::Seq;
 
 use super::frames::{page_bytes, signal_bytes};
-use super::silence::{SilenceEnd, Silence};
+use super::silence::{Silence, SilenceEnd};
 use super::{deleted, going_away, resync, signal};
 use crate::http::App;
 use crate::meters::OpenStream;

@@ -1,7 +1,7 @@
 //! The envelope in which every event travels.
 
 use moothall_kernel::budget::{Measure, SpentBudget};
-use moothall_kernel::event::{self, Cause, Event, Guard, Posted, RecordedEvent, Recipient};
+use moothall_kernel::event::{self, Cause, Event, Guard, Posted, Recipient, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::permission::WithdrawalReason;
 use moothall_kernel::start::StartOutcome;

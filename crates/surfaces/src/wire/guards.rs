@@ -1,8 +1,8 @@
 //! What guards hold and refuse, and what is near its limit.
 
 use moothall_engine::door::{BudgetGuard, GuardItem, GuardSubject};
-use moothall_engine::reservations::{TurnReservation, Shortage};
-use moothall_kernel::budget::{Measure, BudgetOwner};
+use moothall_engine::reservations::{Shortage, TurnReservation};
+use moothall_kernel::budget::{BudgetOwner, Measure};
 use moothall_kernel::event::Guard;
 use moothall_kernel::guards::{Check, Count, GuardRow, GuardState, Lift, OwnWordsRow, Speakers};
 use moothall_kernel::ids::ParticipantId;

@@ -164,12 +164,18 @@ fn refusal(
     match place {
         _ if !enough => forbidden,
         ActionTarget::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
-        ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link if role.elsewhere => forbidden,
-        // An agent from outside is in no link.
-        ActionTarget::Link if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) => {
+        ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link if role.elsewhere => {
             forbidden
         }
-        ActionTarget::Thread | ActionTarget::Turn if out_of_reach => Some((404, "thread_not_found")),
+        // An agent from outside is in no link.
+        ActionTarget::Link
+            if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) =>
+        {
+            forbidden
+        }
+        ActionTarget::Thread | ActionTarget::Turn if out_of_reach => {
+            Some((404, "thread_not_found"))
+        }
         ActionTarget::Session(over) => over_session(role.who, over, target),
         ActionTarget::Nowhere
         | ActionTarget::Reachable

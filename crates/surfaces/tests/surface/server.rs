@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::access::{Mode, Secret, TokenKind};
-use moothall_engine::agent::{PermissionAnswer, Job, Report, Reporter, TurnKey};
+use moothall_engine::agent::{Job, PermissionAnswer, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    AdoptRequest, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste, PasteReport,
-    Reports, SessionHost, View,
+    AdoptRequest, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste,
+    PasteReport, Reports, SessionHost, View,
 };
 use tokio::sync::{broadcast, watch};
 
@@ -207,7 +207,8 @@ impl SessionHost for Stage {
     }
 
     async fn paste(&self, pane: &Pane, _: &str, paste: &Paste) -> Result<PasteReport, HostFault> {
-        self.with(pane, |seen| seen.composer.clone_from(&paste.text)).map(|()| PasteReport::default())
+        self.with(pane, |seen| seen.composer.clone_from(&paste.text))
+            .map(|()| PasteReport::default())
     }
 
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {

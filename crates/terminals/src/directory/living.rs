@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use moothall_engine::answers::HallError;
 use moothall_engine::sessions::{
-    ReportOutcome, Hook, Pane, PaneNews, Permit, SessionError, SessionHost, SessionId, View,
+    Hook, Pane, PaneNews, Permit, ReportOutcome, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Invite};
 use tokio::sync::{broadcast, oneshot};

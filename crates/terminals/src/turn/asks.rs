@@ -112,7 +112,10 @@ impl Questions {
     }
 
     /// What stood open before a restart.
-    pub(super) fn remember(&mut self, earlier: impl Iterator<Item = (QuestionPlace, PermissionId)>) {
+    pub(super) fn remember(
+        &mut self,
+        earlier: impl Iterator<Item = (QuestionPlace, PermissionId)>,
+    ) {
         self.earlier.extend(earlier);
     }
 
@@ -130,7 +133,11 @@ impl Questions {
         let asked = self.asks.drain(..).map(|ask| (ask.asked_in, ask.permission));
         for (asked_in, permission) in asked.chain(self.earlier.drain(..)) {
             if let QuestionPlace::NoTurn(stream) = asked_in {
-                out.push(Output::WithdrawInNoTurn { stream, permission, because: WithdrawalReason::Gone });
+                out.push(Output::WithdrawInNoTurn {
+                    stream,
+                    permission,
+                    because: WithdrawalReason::Gone,
+                });
             }
         }
         // The turn is over, not the dialog that was answered in it.

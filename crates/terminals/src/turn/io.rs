@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use moothall_engine::agent::{PermissionAnswer, Job, Report, TurnKey};
+use moothall_engine::agent::{Job, PermissionAnswer, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Durability, LogError};
 use moothall_engine::sessions::{
-    Dialog, ReportOutcome, Hook, HostFault, Key, PasteReport, Permit, Record, RecordQuery, Reports,
+    Dialog, Hook, HostFault, Key, PasteReport, Permit, Record, RecordQuery, ReportOutcome, Reports,
     SessionError, View,
 };
 use moothall_engine::stream::Now;

@@ -12,8 +12,8 @@ use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::time::Millis;
 
 use super::asks::{Choice, HookQuestion, Questions};
-use super::io::{Around, UnfinishedDelivery, Input, Output, Reply, RequestId, Seen};
-use super::stage::{Current, Draft, LateTurn, Patience, Stage, PromptSource, UnreadableScreen};
+use super::io::{Around, Input, Output, Reply, RequestId, Seen, UnfinishedDelivery};
+use super::stage::{Current, Draft, LateTurn, Patience, PromptSource, Stage, UnreadableScreen};
 use crate::faults::host_error;
 use crate::tags::TagKey;
 
@@ -566,7 +566,8 @@ impl Machine {
         evidence: &str,
     ) {
         if let Some(delivery) = current.delivery {
-            let (from, evidence, lasting) = (from.to_vec(), evidence.to_owned(), Durability::Written);
+            let (from, evidence, lasting) =
+                (from.to_vec(), evidence.to_owned(), Durability::Written);
             self.out.push(Output::Mark { delivery, from, to, evidence, lasting });
         }
     }

@@ -30,5 +30,5 @@ mod no_turn;
 #[cfg(test)]
 mod tests;
 
-pub use io::{Around, UnfinishedDelivery, Input, KeptItem, Output, Reply, RequestId, Seen};
+pub use io::{Around, Input, KeptItem, Output, Reply, RequestId, Seen, UnfinishedDelivery};
 pub use machine::Machine;

@@ -23,7 +23,8 @@ const STANDS_FOR_TYPING: Millis = Millis::from_secs(15);
 impl Machine {
     pub(super) fn patience_in_no_turn(&self) -> Millis {
         // Of a program that somebody else started nobody knows whether they work at it.
-        let is_alone = self.typed == PromptSource::Nothing && self.session.origin == Origin::Started;
+        let is_alone =
+            self.typed == PromptSource::Nothing && self.session.origin == Origin::Started;
         if is_alone { STANDS_FOR } else { STANDS_FOR_TYPING }
     }
 
@@ -71,7 +72,9 @@ impl Machine {
     /// What an earlier process asked in no turn, and in which conversations.
     pub(super) fn remember_asked(&mut self, asked: Vec<(StreamId, PermissionId)>) {
         self.questions.remember(
-            asked.into_iter().map(|(stream, permission)| (QuestionPlace::NoTurn(stream), permission)),
+            asked
+                .into_iter()
+                .map(|(stream, permission)| (QuestionPlace::NoTurn(stream), permission)),
         );
     }
 }

@@ -15,7 +15,10 @@ use moothall_kernel::permission::{
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
-use super::asks::{AnsweredDialog, Ask, AnswerRoute, QuestionPlace, Choice, HookQuestion, ReportedQuestion, undecided};
+use super::asks::{
+    AnswerRoute, AnsweredDialog, Ask, Choice, HookQuestion, QuestionPlace, ReportedQuestion,
+    undecided,
+};
 use super::io::{Around, Output, Reply, RequestId};
 use super::machine::{Machine, Wait};
 use super::stage::Stage;
@@ -316,18 +319,29 @@ impl Machine {
         self.tell_withdrawn(ask.asked_in, ask.permission, because);
     }
 
-    fn tell_withdrawn(&mut self, asked_in: QuestionPlace, permission: PermissionId, because: WithdrawalReason) {
+    fn tell_withdrawn(
+        &mut self,
+        asked_in: QuestionPlace,
+        permission: PermissionId,
+        because: WithdrawalReason,
+    ) {
         self.out.push(match asked_in {
             QuestionPlace::Turn(key) => {
                 Output::Report { key, report: Report::Withdrawn { permission, because } }
             }
-            QuestionPlace::NoTurn(stream) => Output::WithdrawInNoTurn { stream, permission, because },
+            QuestionPlace::NoTurn(stream) => {
+                Output::WithdrawInNoTurn { stream, permission, because }
+            }
         });
     }
 
     /// A person answered; without an answer in time it counts as refused, where the dialog has a
     /// way to say so.
-    pub(super) fn permitted(&mut self, permission: &PermissionId, given: Option<&PermissionAnswer>) {
+    pub(super) fn permitted(
+        &mut self,
+        permission: &PermissionId,
+        given: Option<&PermissionAnswer>,
+    ) {
         let Some(at) = self.questions.asks.iter().position(|ask| ask.permission == *permission)
         else {
             return;
@@ -386,13 +400,18 @@ impl Machine {
     pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {
         match result {
             Ok(()) => {
-                self.questions.answered = Some(AnsweredDialog { dialog: choice.dialog, for_good: false })
+                self.questions.answered =
+                    Some(AnsweredDialog { dialog: choice.dialog, for_good: false })
             }
             Err(fault) => {
                 tracing::warn!(session = %self.session.id, %fault, "an answer could not be typed");
                 self.questions.refused = None;
                 if choice.by_person {
-                    self.tell_withdrawn(choice.asked_in, choice.permission, WithdrawalReason::NotGiven);
+                    self.tell_withdrawn(
+                        choice.asked_in,
+                        choice.permission,
+                        WithdrawalReason::NotGiven,
+                    );
                 }
                 if choice.in_words {
                     self.tell_what_became_of_words(&fault);

@@ -11,7 +11,7 @@ use moothall_kernel::time::Millis;
 
 use super::io::{Around, KeptItem, Output};
 use super::machine::{Machine, Wait};
-use super::stage::{Patience, Stage, PromptSource};
+use super::stage::{Patience, PromptSource, Stage};
 use crate::tags::tags_in;
 
 /// An idle screen without a report sends to the record after this time: reports are written before

@@ -5,7 +5,7 @@
 //! could not be kept is brought again.
 
 use moothall_engine::ports::DeliveryState;
-use moothall_engine::sessions::{ReportOutcome, Hook, HookNews, SessionError};
+use moothall_engine::sessions::{Hook, HookNews, ReportOutcome, SessionError};
 use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
@@ -13,7 +13,7 @@ use moothall_kernel::time::Millis;
 use super::asks::ReportedQuestion;
 use super::io::{Around, KeptItem, Output, Reply, RequestId};
 use super::machine::{Machine, OPEN, Wait, not_now};
-use super::stage::{Current, Draft, LateTurn, Stage, PromptSource};
+use super::stage::{Current, Draft, LateTurn, PromptSource, Stage};
 use crate::tags::tags_in;
 
 /// Said of a turn whose prompt came together with another.
@@ -75,7 +75,8 @@ impl Machine {
             HookNews::Began | HookNews::Prompt { .. } => known != Some(native),
             HookNews::Stopped { inputs, .. } => {
                 let last = inputs.as_ref().and_then(|inputs| inputs.last());
-                let is_ours = last.is_some_and(|prompt| self.takes(prompt) != TakenPrompts::default());
+                let is_ours =
+                    last.is_some_and(|prompt| self.takes(prompt) != TakenPrompts::default());
                 known.is_none() || known != Some(native) && is_ours
             }
             HookNews::Failed { .. } => known.is_none(),
@@ -118,12 +119,14 @@ impl Machine {
                 draft.heard = ReportOutcome::Nothing
             }
             // The record told it.
-            TakenPrompts { current: false, late: false } if self.retold.as_deref() == Some(text) => {}
+            TakenPrompts { current: false, late: false }
+                if self.retold.as_deref() == Some(text) => {}
             TakenPrompts { current: false, late: false } if around.checkpoints.include(text) => {
                 draft.typed = PromptSource::Checkpoint
             }
             TakenPrompts { current: false, late: false } => {
-                draft.keep(id, KeptItem::Cross { text: text.to_owned(), except: None, typed: true });
+                draft
+                    .keep(id, KeptItem::Cross { text: text.to_owned(), except: None, typed: true });
                 draft.typed = PromptSource::Person;
                 self.settled = None;
             }
@@ -204,7 +207,8 @@ impl Machine {
             draft.keep(id, KeptItem::Result { key, result: ended.map(Option::unwrap_or_default) });
         }
         draft.ended = true;
-        if taken.is_none() && draft.typed == PromptSource::Nothing && self.settled.take().is_some() {
+        if taken.is_none() && draft.typed == PromptSource::Nothing && self.settled.take().is_some()
+        {
             // The record has told it already.
             return;
         }
@@ -217,7 +221,10 @@ impl Machine {
                 let step = self.said_late(draft, text);
                 draft.keep(id, step);
             }
-            (Some(_) | None, PromptSource::Person | PromptSource::Nothing | PromptSource::Checkpoint) => {}
+            (
+                Some(_) | None,
+                PromptSource::Person | PromptSource::Nothing | PromptSource::Checkpoint,
+            ) => {}
         }
         if taken.is_some() || draft.typed != PromptSource::Checkpoint {
             draft.keep(id, KeptItem::Listeners);
@@ -256,7 +263,8 @@ impl Machine {
             Wait::Keep(draft) => match result {
                 Ok(()) => self.apply(*draft),
                 Err(error) => {
-                    let is_of_record = draft.request.is_none() && draft.typed == PromptSource::Person;
+                    let is_of_record =
+                        draft.request.is_none() && draft.typed == PromptSource::Person;
                     self.is_unexplained |= is_of_record;
                     if is_of_record {
                         (self.retold, self.seen_turn) = (None, None);

@@ -9,7 +9,7 @@ use moothall_kernel::time::Millis;
 use super::io::{Around, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, Wait};
 use super::record::{GRACE, interrupted};
-use super::stage::{Current, Patience, Stage, PromptSource, UnreadableScreen};
+use super::stage::{Current, Patience, PromptSource, Stage, UnreadableScreen};
 
 /// The time of [`GRACE`] for a prompt that the program may not have taken.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);

@@ -1,11 +1,11 @@
 //! The machine as a table: what it is told, and what it wants then.
 #![allow(clippy::unwrap_used)]
 
-use moothall_engine::agent::{PermissionAnswer, Job, Probe, Report, TurnKey};
+use moothall_engine::agent::{Job, PermissionAnswer, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Dialog, Activity, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record, Reports, Session,
-    SessionError, View,
+    Activity, Dialog, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record, Reports,
+    Session, SessionError, View,
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::compose::Prompt;
@@ -182,7 +182,9 @@ fn kept(step: &KeptItem) -> String {
     match step {
         KeptItem::Native(native) => format!("native {native}"),
         KeptItem::Result { key, result: Ok(text) } => format!("{} says {text}", key.turn),
-        KeptItem::Result { key, result: Err(fault) } => format!("{} fails {}", key.turn, fault.code),
+        KeptItem::Result { key, result: Err(fault) } => {
+            format!("{} fails {}", key.turn, fault.code)
+        }
         KeptItem::Late { key, text } => format!("{} says late {text}", key.turn),
         KeptItem::Cross { text, typed, .. } => format!("cross {text} {typed}"),
         KeptItem::Home(text) => format!("home {text}"),
@@ -515,7 +517,10 @@ fn an_answer_goes_into_its_own_dialog() {
     bench.says(asking("touch a"), &["1 asks touch a"]);
     let permission = PermissionId::new("unknown");
     bench.says(
-        Input::Permitted { permission, given: Some(PermissionAnswer { option: "y".into(), text: None }) },
+        Input::Permitted {
+            permission,
+            given: Some(PermissionAnswer { option: "y".into(), text: None }),
+        },
         &[],
     );
     bench.says(Input::Look(RequestId(1)), &["see"]);

@@ -2,15 +2,17 @@
 //! way.
 
 use moothall_engine::ports::{DeliveryState, Durability, LogError};
-use moothall_engine::sessions::{HostFault, Key, PaneState, PasteReport, Record, RecordQuery, View};
+use moothall_engine::sessions::{
+    HostFault, Key, PaneState, PasteReport, Record, RecordQuery, View,
+};
 use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
 use super::asks::QuestionPlace;
-use super::io::{Around, UnfinishedDelivery, Output, Reply, RequestId, Seen};
+use super::io::{Around, Output, Reply, RequestId, Seen, UnfinishedDelivery};
 use super::machine::{Machine, OPEN, Wait};
-use super::stage::{Current, LateTurn, Stage, PromptSource};
+use super::stage::{Current, LateTurn, PromptSource, Stage};
 use crate::tags::tagged;
 
 /// What programs show in place of a long paste.

@@ -2,11 +2,11 @@
 
 use moothall_engine::ports::{Claim, Deliveries, EventLog, Session};
 use moothall_kernel::command::{Control, Invite};
-use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
+use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
 use moothall_kernel::participant::SeatRole;
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
-use moothall_terminals::{JoiningSession, ConversationPlan, SessionSource};
+use moothall_terminals::{ConversationPlan, JoiningSession, SessionSource};
 
 use moothall_engine::sessions::GatheringSeat;
 

@@ -12,9 +12,9 @@ use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    AdoptRequest, Asker, Dialog, ReportOutcome, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
+    AdoptRequest, Asker, Dialog, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
     Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, PasteReport, Permit,
-    Reports, ResumeArgs, SendResult, SessionError, SessionHost, SessionId, View,
+    ReportOutcome, Reports, ResumeArgs, SendResult, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};

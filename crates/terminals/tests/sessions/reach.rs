@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_engine::access::{Access, AccessError, Caller, Mode, Secret, SessionAction, TokenKind};
+use moothall_engine::access::{
+    Access, AccessError, Caller, Mode, Secret, SessionAction, TokenKind,
+};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::sessions::Excerpt;
 use moothall_engine::sessions::{ClientRights, FirstWords};

@@ -4,7 +4,7 @@ use moothall_engine::ports::{
     Appended, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch,
 };
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Posted, RecordedEvent, Recipient};
+use moothall_kernel::event::{Event, Posted, Recipient, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::policy::{Policy, PolicyName};

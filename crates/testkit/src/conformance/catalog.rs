@@ -37,7 +37,8 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
     ])
     .await
     .unwrap();
-    let expected = ListedStream { stream: "a".into(), head: Seq(2), last_ts: at(50), catalog: first };
+    let expected =
+        ListedStream { stream: "a".into(), head: Seq(2), last_ts: at(50), catalog: first };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 
     log.append(vec![batch("a", 2).says_at(60, "three").row(|row| *row = second.clone())])
@@ -49,7 +50,8 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
 
     let renamed = Catalog { title: "Three".into(), waits_for_people: Some(0), ..second };
     log.append(vec![batch("a", 3).row(|row| *row = renamed.clone())]).await.unwrap();
-    let expected = ListedStream { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: renamed };
+    let expected =
+        ListedStream { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: renamed };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 }
 

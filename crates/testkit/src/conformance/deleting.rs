@@ -2,7 +2,7 @@
 
 use moothall_engine::ports::{
     Catalog, DELETED, Deliveries, DeliveryState, EventLog, ListFilter, LogError, ReadMarks, Search,
-    StreamBatch, Upkeep, SearchRequest,
+    SearchRequest, StreamBatch, Upkeep,
 };
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};

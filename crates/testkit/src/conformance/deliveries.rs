@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_engine::ports::{
-    Deliveries, Delivery, DeliveryState, EventLog, Durability, command_claim,
+    Deliveries, Delivery, DeliveryState, Durability, EventLog, command_claim,
 };
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::time::Timestamp;
@@ -76,9 +76,15 @@ pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
         let head = log.heads().await.unwrap().remove(0);
         assert_eq!((head.id, head.state, head.evidence.as_str()), (x, pair[1], "step"));
     }
-    log.advance(x, &[DeliveryState::Accepted], DeliveryState::Done, "read back", Durability::Synced)
-        .await
-        .unwrap();
+    log.advance(
+        x,
+        &[DeliveryState::Accepted],
+        DeliveryState::Done,
+        "read back",
+        Durability::Synced,
+    )
+    .await
+    .unwrap();
     assert_eq!(at_targets(&log.heads().await.unwrap()), [("y", 1), ("x", 2)]);
     assert_eq!(log.of_stream(&"a".into()).await.unwrap()[0].evidence, "read back");
 }
@@ -109,8 +115,14 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
     let id = log.heads().await.unwrap()[0].id;
     assert_eq!(
-        log.advance(id, &[DeliveryState::Pending], DeliveryState::Sending, "mine", Durability::Synced)
-            .await,
+        log.advance(
+            id,
+            &[DeliveryState::Pending],
+            DeliveryState::Sending,
+            "mine",
+            Durability::Synced
+        )
+        .await,
         Ok(true)
     );
     assert_eq!(
@@ -149,7 +161,8 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
     let id = log.heads().await.unwrap()[0].id;
     assert_eq!(log.advance(id, &[], Sending, "", Durability::Synced).await, Ok(false));
     assert_eq!(
-        log.advance(id, &[Sending, Sent, Accepted, Done, Failed], Done, "", Durability::Written).await,
+        log.advance(id, &[Sending, Sent, Accepted, Done, Failed], Done, "", Durability::Written)
+            .await,
         Ok(false)
     );
     assert_eq!(

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use moothall_engine::access::{
-    AuditAction, AuditEntry, RevocationScope, InsertOutcome, Principal, Principals, Reach, Scope, Scopes,
-    Secret, Token, TokenId, TokenKind,
+    AuditAction, AuditEntry, InsertOutcome, Principal, Principals, Reach, RevocationScope, Scope,
+    Scopes, Secret, Token, TokenId, TokenKind,
 };
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};

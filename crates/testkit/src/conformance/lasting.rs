@@ -2,7 +2,7 @@
 //! last passes at once.
 
 use moothall_engine::ports::{
-    AppendError, Deliveries, DeliveryState, EventLog, Durability, ListFilter,
+    AppendError, Deliveries, DeliveryState, Durability, EventLog, ListFilter,
 };
 use moothall_kernel::ids::{Seq, StreamId};
 
@@ -19,9 +19,15 @@ pub async fn all_of_it_lasts<S: Subject>(subject: S) {
         .unwrap();
     log.append(vec![batch("b", 1).says("b2").row(|row| row.has_duties = true)]).await.unwrap();
     let x = log.heads().await.unwrap()[0].id;
-    log.advance(x, &[DeliveryState::Pending], DeliveryState::Unknown, "cut off", Durability::Synced)
-        .await
-        .unwrap();
+    log.advance(
+        x,
+        &[DeliveryState::Pending],
+        DeliveryState::Unknown,
+        "cut off",
+        Durability::Synced,
+    )
+    .await
+    .unwrap();
     let before = everything(log).await;
 
     let Some(subject) = subject.reopen().await else { return };

@@ -2,9 +2,9 @@
 
 use moothall_engine::access::{AuditAction, AuditEntry};
 use moothall_engine::ports::{
-    AppendError, EventLog, Ledger, Principals, StreamBatch, UsageBy, UsageWanted, UsageSum,
+    AppendError, EventLog, Ledger, Principals, StreamBatch, UsageBy, UsageSum, UsageWanted,
 };
-use moothall_kernel::budget::{Account, Charge, BudgetOwner, Raise};
+use moothall_kernel::budget::{Account, BudgetOwner, Charge, Raise};
 use moothall_kernel::event::Usage;
 use moothall_kernel::ids::{Seq, StreamId};
 

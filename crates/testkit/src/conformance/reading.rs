@@ -2,7 +2,7 @@
 
 use moothall_engine::log_format::codec;
 use moothall_engine::ports::{EventLog, LogError, PAGE_BYTES_MAX, Page};
-use moothall_kernel::event::{Change, Event, Outcome, SuppressedBecause, Recipient, Usage};
+use moothall_kernel::event::{Change, Event, Outcome, Recipient, SuppressedBecause, Usage};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Millis;

@@ -1,6 +1,6 @@
 //! Searching: what is found, in what order, and how honestly.
 
-use moothall_engine::ports::{EventLog, Hits, LogError, Search, StreamBatch, SearchRequest};
+use moothall_engine::ports::{EventLog, Hits, LogError, Search, SearchRequest, StreamBatch};
 use moothall_kernel::event::{Change, Event, Posted, SuppressedBecause};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::{AgentFacts, Kind, Profile};
@@ -19,7 +19,12 @@ fn wanted(query: &str, streams: &[&str]) -> SearchRequest {
 }
 
 /// A page of hits, once the index has caught up.
-pub async fn page(log: &impl Search, wanted: &SearchRequest, limit: usize, cursor: Option<u64>) -> Hits {
+pub async fn page(
+    log: &impl Search,
+    wanted: &SearchRequest,
+    limit: usize,
+    cursor: Option<u64>,
+) -> Hits {
     for _ in 0..LOOKS_MAX {
         let page = log.search(wanted, limit, cursor).await.unwrap();
         if page.lag == 0 {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::choosing::{OpenChoice, ChoiceOutcome};
+use super::choosing::{ChoiceOutcome, OpenChoice};
 use super::keys::Key;
 use super::{Next, PLANTED, Tui, Wake, hooks};
 

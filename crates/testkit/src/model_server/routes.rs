@@ -141,7 +141,13 @@ fn page() -> Response {
     ([(header::CONTENT_TYPE, "text/html")], page).into_response()
 }
 
-fn speak(wire: Wire, asked: &ParsedRequest, reply: &Reply, act: &Act, open: OpenAnswer) -> Response {
+fn speak(
+    wire: Wire,
+    asked: &ParsedRequest,
+    reply: &Reply,
+    act: &Act,
+    open: OpenAnswer,
+) -> Response {
     let text = match act {
         Act::Say(pieces) | Act::Stall(pieces) | Act::Break(pieces) | Act::End(pieces) => {
             pieces.concat()

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 
 use super::OpenAnswer;
-use super::reply::{Act, Gate, Reply, ConnectionFate};
+use super::reply::{Act, ConnectionFate, Gate, Reply};
 use super::wire::{Speech, Wire};
 
 /// Bytes of an overlong event sent at once.

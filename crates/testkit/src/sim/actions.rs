@@ -103,9 +103,10 @@ impl World {
     pub(crate) fn client(&mut self, room: usize, command: impl Into<Command>) {
         let key = self.rng.chance(40).then(|| self.key());
         let owing = self.owing(room);
-        self.servers[room]
-            .queue
-            .push_back(HostInput::Asked(ClientRequest { owing, ..ClientRequest::new(command, key) }));
+        self.servers[room].queue.push_back(HostInput::Asked(ClientRequest {
+            owing,
+            ..ClientRequest::new(command, key)
+        }));
     }
 
     pub(crate) fn somebody(&mut self, room: usize) -> ParticipantId {

@@ -7,7 +7,7 @@ use moothall_engine::ParticipantPresence;
 use moothall_engine::agent::Probe;
 use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, LogError, StreamBatch};
-use moothall_engine::stream::{Around, Lookups, Input, Now, Output, RequestId, Verdict, EndReason};
+use moothall_engine::stream::{Around, EndReason, Input, Lookups, Now, Output, RequestId, Verdict};
 use moothall_kernel::command::{ClientCommand, Command};
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::ids::Seq;
@@ -19,7 +19,7 @@ use super::consent;
 use super::log::{Fault, is_same};
 use super::marks;
 use super::people;
-use super::server::{Outstanding, Server, HostInput};
+use super::server::{HostInput, Outstanding, Server};
 use super::story;
 use super::world::{DAWN, World, object};
 
@@ -191,7 +191,8 @@ impl World {
                     everybody.into_iter().filter(|id| !self.offline[room].contains(id)).collect();
                 let takers =
                     reachable.iter().filter(|id| id.as_str() != people::READER).cloned().collect();
-                let here = ParticipantPresence { takers, reachable, ..ParticipantPresence::default() };
+                let here =
+                    ParticipantPresence { takers, reachable, ..ParticipantPresence::default() };
                 self.servers[room].offline = self.offline[room].clone();
                 Some(Input::Found(Lookups {
                     earlier,

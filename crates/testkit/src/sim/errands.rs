@@ -8,7 +8,7 @@ use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{COMMANDER, DeliveryState, NewDelivery};
 use moothall_engine::stream::{OwedItems, Verdict};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, RecordedEvent, Recipient};
+use moothall_kernel::event::{Event, Recipient, RecordedEvent};
 use moothall_kernel::ids::ParticipantId;
 
 use super::check::{Objection, Verdict as Checked};

@@ -6,10 +6,10 @@ use futures_util::FutureExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::HallError;
 use moothall_engine::ports::{
-    Acquisition, AppendError, Deliveries, DeliveryState, EventLog, Durability, LogError, Page, Snapshot,
-    StreamBatch,
+    Acquisition, AppendError, Deliveries, DeliveryState, Durability, EventLog, LogError, Page,
+    Snapshot, StreamBatch,
 };
-use moothall_engine::stream::{PriorRequest, Loaded, idempotency, load};
+use moothall_engine::stream::{Loaded, PriorRequest, idempotency, load};
 use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};

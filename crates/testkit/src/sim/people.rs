@@ -3,9 +3,9 @@
 use moothall_engine::registry::Roster;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
-use moothall_kernel::gathering::{GatheringPlan, DeliveryMode};
+use moothall_kernel::gathering::{DeliveryMode, GatheringPlan};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::{AgentFacts, OnLost, SeatRole, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime, SeatRole};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 use strum::VariantArray;

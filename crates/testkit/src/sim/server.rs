@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use moothall_engine::agent::{Probe, Report, TurnKey};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::registry::Roster;
-use moothall_engine::stream::{Condition, Host, Input, Output, OwedItems, RequestId, ItemBody};
+use moothall_engine::stream::{Condition, Host, Input, ItemBody, Output, OwedItems, RequestId};
 use moothall_kernel::command::Command;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;

@@ -80,7 +80,11 @@ impl World {
     }
 
     /// The host wants a request carried out, however often it says so.
-    pub(crate) fn begin_errand(&mut self, room: usize, errand: &AllowedRequest) -> Result<(), Objection> {
+    pub(crate) fn begin_errand(
+        &mut self,
+        room: usize,
+        errand: &AllowedRequest,
+    ) -> Result<(), Objection> {
         let permission = &errand.permission;
         // A host that was replaced may have settled it: the newer one finds that out with its next
         // append.

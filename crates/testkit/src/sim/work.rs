@@ -212,8 +212,8 @@ impl World {
         let by = Actor::named(job.participant.clone());
         match result {
             Ok(text) if job.comes_by_itself() => {
-                let posted =
-                    !text.trim().is_empty() && (*report != PlannedReport::Pass || self.rng.chance(50));
+                let posted = !text.trim().is_empty()
+                    && (*report != PlannedReport::Pass || self.rng.chance(50));
                 let post = Post::new(by.clone(), text);
                 let command = if posted {
                     ClientCommand::Post(post)

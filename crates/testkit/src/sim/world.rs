@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use moothall_engine::budgets::{Amounts, BudgetsConfig, Purses};
 use moothall_engine::registry::Roster;
 use moothall_engine::stream::host::GAP;
-use moothall_engine::stream::{Around, StartMode, Host, Input, Loaded, Now, Output};
+use moothall_engine::stream::{Around, Host, Input, Loaded, Now, Output, StartMode};
 use moothall_engine::voices::VoiceBook;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
@@ -27,7 +27,7 @@ use super::log::{Disk, is_same, stream};
 use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
-use super::server::{Outstanding, ClientRequest, Server, HostInput};
+use super::server::{ClientRequest, HostInput, Outstanding, Server};
 use super::starts::Beginning;
 use super::story::Story;
 
@@ -398,9 +398,10 @@ impl World {
         for told in std::mem::take(&mut old.queue) {
             match told {
                 HostInput::Asked(request) => again.push(request),
-                HostInput::Report(..) | HostInput::Probed(..) | HostInput::Consent(_) | HostInput::Refresh => {
-                    self.servers[room].queue.push_back(told)
-                }
+                HostInput::Report(..)
+                | HostInput::Probed(..)
+                | HostInput::Consent(_)
+                | HostInput::Refresh => self.servers[room].queue.push_back(told),
             }
         }
         self.forget_carried(room);

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use moothall_engine::sessions::{ReportOutcome, Hook, SessionId};
+use moothall_engine::sessions::{Hook, ReportOutcome, SessionId};
 use nix::fcntl::OFlag;
 use uuid::Uuid;
 
@@ -58,7 +58,9 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
     match sink.heard(hook).await.map_err(|error| DrainError::Sink(error.to_string()))? {
         ReportOutcome::Yes | ReportOutcome::Nothing => Ok(fs::remove_file(file)?),
         ReportOutcome::Unknown => Ok(refuse(spool, file, "its session is over or was never here")?),
-        ReportOutcome::Forged => Ok(refuse(spool, file, "it is not from the session that it names")?),
+        ReportOutcome::Forged => {
+            Ok(refuse(spool, file, "it is not from the session that it names")?)
+        }
     }
 }
 

@@ -83,7 +83,9 @@ pub fn run_errand(input: impl Read) -> io::Result<String> {
             serde_json::to_string(&errand.run().unwrap_or_else(Outcome::Refused))?
         }
         HelperRequest::Search(search) => serde_json::to_string(&search.run())?,
-        HelperRequest::Keep { folder, texts } => serde_json::to_string(&words::keep(&folder, &texts)?)?,
+        HelperRequest::Keep { folder, texts } => {
+            serde_json::to_string(&words::keep(&folder, &texts)?)?
+        }
     })
 }
 

@@ -39,8 +39,11 @@ impl RepairedJson {
 }
 
 fn mend(payload: &str) -> RepairedJson {
-    let mut mended =
-        RepairedJson { text: String::with_capacity(payload.len()), in_string: false, open: Vec::new() };
+    let mut mended = RepairedJson {
+        text: String::with_capacity(payload.len()),
+        in_string: false,
+        open: Vec::new(),
+    };
     let mut rest = payload;
     while let Some(c) = rest.chars().next() {
         if mended.in_string && c == '\\' {

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{ReportOutcome, Hook, HookNews, Permit, SessionError};
+use moothall_engine::sessions::{Hook, HookNews, Permit, ReportOutcome, SessionError};
 use nix::unistd::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::bell::{HookReply, HookCall, Caller};
+use super::bell::{Caller, HookCall, HookReply};
 use super::drain::{drain, hook};
 use super::folder::{SpoolFolder, reachable, reports};
 use super::lenient_json;

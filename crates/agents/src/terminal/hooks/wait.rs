@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use moothall_engine::sessions::Permit;
 
-use super::bell::{HookReply, HookCall, connect, line};
+use super::bell::{HookCall, HookReply, connect, line};
 use super::folder::SpoolFolder;
 use super::note::Note;
 

@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{end_of, lines, text, word};
 use super::{
-    DecisionHook, Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, ProgramTable, ValueCount,
+    DecisionHook, Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, Reporting, ResumeSpec,
+    Screening, ValueCount,
 };
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};

@@ -18,12 +18,15 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, lines, text, trouble, word};
 use super::{
-    Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, ProgramTable, ValueCount, Variables,
+    Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, Reporting, ResumeSpec, Screening,
+    ValueCount, Variables,
 };
 use crate::logins::Login;
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS, VARIABLES};
 use crate::terminal::screen::cells::Row;
-use crate::terminal::screen::{ScreenReading, above_footer, composed, kind_of, options, without_empty_end};
+use crate::terminal::screen::{
+    ScreenReading, above_footer, composed, kind_of, options, without_empty_end,
+};
 
 pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {

@@ -22,7 +22,10 @@ use serde_json::{Value, json};
 
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, text, trouble, word};
-use super::{Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, ProgramTable, ValueCount};
+use super::{
+    Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, Reporting, ResumeSpec, Screening,
+    ValueCount,
+};
 use crate::logins::{GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
 use crate::terminal::screen::cells::Row;
@@ -85,7 +88,10 @@ static RESUMING: ResumeSpec = ResumeSpec {
         ),
     ],
     prompts: &[(ValueCount::One, "-i --prompt-interactive -p --prompt")],
-    earlier: &[(ValueCount::Maybe, "-r --resume"), (ValueCount::One, "--session-id --session-file")],
+    earlier: &[
+        (ValueCount::Maybe, "-r --resume"),
+        (ValueCount::One, "--session-id --session-file"),
+    ],
 };
 
 /// How it logs in.
@@ -151,7 +157,9 @@ fn read(rows: &[Row]) -> ScreenReading {
     if let Some(dialog) = dialog(rows) {
         return ScreenReading::asking(dialog);
     }
-    let Some((rule, mark, end)) = composer(rows) else { return ScreenReading::only(PaneState::Starting) };
+    let Some((rule, mark, end)) = composer(rows) else {
+        return ScreenReading::only(PaneState::Starting);
+    };
     let above = &rows[rule.saturating_sub(WORKING_ROWS_MAX)..rule];
     let text = composed(&rows[mark..end], 3);
     ScreenReading::composing(

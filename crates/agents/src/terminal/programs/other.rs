@@ -2,7 +2,7 @@
 
 use moothall_engine::sessions::PaneState;
 
-use super::{Keys, LaunchSpec, Screening, ProgramTable};
+use super::{Keys, LaunchSpec, ProgramTable, Screening};
 use crate::terminal::hooks::LaunchCommand;
 use crate::terminal::screen::ScreenReading;
 use crate::terminal::screen::cells::Row;

@@ -116,8 +116,11 @@ impl ResumeSpec {
     }
 
     fn named(&self, name: &str) -> Option<(ArgumentPart, ValueCount)> {
-        let tables =
-            [(ArgumentPart::Kept, self.kept), (ArgumentPart::Prompt, self.prompts), (ArgumentPart::Earlier, self.earlier)];
+        let tables = [
+            (ArgumentPart::Kept, self.kept),
+            (ArgumentPart::Prompt, self.prompts),
+            (ArgumentPart::Earlier, self.earlier),
+        ];
         tables.into_iter().find_map(|(part, table)| {
             let row = table.iter().find(|(_, names)| names.split(' ').any(|one| one == name));
             row.map(|(takes, _)| (part, *takes))

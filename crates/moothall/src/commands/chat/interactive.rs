@@ -12,13 +12,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::complete::Book;
-use super::editor::{KeyOutcome, Editor};
+use super::editor::{Editor, KeyOutcome};
 use super::history::History;
 use super::input::{LineAction, parse};
 use super::keys::{Key, Keys};
-use super::outbox::{SendOutcome, Matter, Outgoing};
+use super::outbox::{Matter, Outgoing, SendOutcome};
 use super::render::RenderContext;
-use super::room::{Item, ChatView, ShownMessage};
+use super::room::{ChatView, Item, ShownMessage};
 use super::screen::{self, Live, Raw, Screen};
 use super::stream::ChatNews;
 use super::width::{clip, width};
@@ -305,7 +305,11 @@ impl InteractiveChat<'_> {
     }
 
     fn send(&mut self, matter: Matter, shown: &str) {
-        let said = ShownMessage { from: self.me.to_owned(), text: shown.to_owned(), ..ShownMessage::default() };
+        let said = ShownMessage {
+            from: self.me.to_owned(),
+            text: shown.to_owned(),
+            ..ShownMessage::default()
+        };
         self.post(matter, said);
     }
 

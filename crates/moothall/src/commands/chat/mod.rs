@@ -20,7 +20,7 @@ use std::sync::Arc;
 use moothall_surfaces::wire::{Envelope, GatheringAnswer, ThreadStateAnswer};
 use tokio::sync::{Notify, mpsc};
 
-use self::outbox::{SendOutcome, Outgoing};
+use self::outbox::{Outgoing, SendOutcome};
 use self::stream::ChatNews;
 pub use self::width::width;
 use super::Context;
@@ -70,9 +70,15 @@ async fn gathering(
 
 /// The latest messages up to where a state is.
 async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
-    let mut page =
-        last(&context.client, &state.thread, state.head, EARLIER, EventSelection::Conversation, is_told)
-            .await?;
+    let mut page = last(
+        &context.client,
+        &state.thread,
+        state.head,
+        EARLIER,
+        EventSelection::Conversation,
+        is_told,
+    )
+    .await?;
     // What came since is heard as it is.
     page.events.retain(|envelope| envelope.seq <= state.head);
     Ok(page.events)

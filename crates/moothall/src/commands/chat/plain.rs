@@ -9,9 +9,9 @@ use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
 use tokio::sync::mpsc;
 
 use super::input::{LineAction, parse};
-use super::outbox::{SendOutcome, Matter, Outgoing};
+use super::outbox::{Matter, Outgoing, SendOutcome};
 use super::render;
-use super::room::{Item, ChatView};
+use super::room::{ChatView, Item};
 use super::stream::ChatNews;
 use super::{Line, earlier, gathering};
 use crate::commands::events::{EventSelection, after};
@@ -242,12 +242,15 @@ impl PlainChat<'_> {
 
     /// Shows what has happened and was not heard yet.
     async fn rest(&mut self) -> Result<(), Fault> {
-        for envelope in
-            after(&self.context.client, self.thread, self.room.heard, EventSelection::Conversation, |_| {
-                true
-            })
-            .await?
-            .events
+        for envelope in after(
+            &self.context.client,
+            self.thread,
+            self.room.heard,
+            EventSelection::Conversation,
+            |_| true,
+        )
+        .await?
+        .events
         {
             self.show(&envelope)?;
         }

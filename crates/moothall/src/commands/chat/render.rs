@@ -3,7 +3,7 @@
 
 use moothall_kernel::text::for_terminal;
 
-use super::room::{Item, ChatView, ShownMessage};
+use super::room::{ChatView, Item, ShownMessage};
 use super::width::{clip, width, wrap};
 use crate::paint::{Printer, Style};
 use crate::threads::Faces;
@@ -176,7 +176,12 @@ mod tests {
     use crate::cli::ColorChoice;
 
     fn said(from: &str, text: &str) -> ShownMessage {
-        ShownMessage { number: Some(7), from: from.into(), text: text.into(), ..ShownMessage::default() }
+        ShownMessage {
+            number: Some(7),
+            from: from.into(),
+            text: text.into(),
+            ..ShownMessage::default()
+        }
     }
 
     fn rows(columns: usize, item: &Item) -> Vec<String> {
@@ -221,8 +226,10 @@ mod tests {
             }
             let (printer, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
             assert!(
-                width(&RenderContext { printer: &printer, faces: &faces, columns }.rule(&long, Style::Dim))
-                    <= columns
+                width(
+                    &RenderContext { printer: &printer, faces: &faces, columns }
+                        .rule(&long, Style::Dim)
+                ) <= columns
             );
         }
     }

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use super::{Finding, OWNER, PING_WITHIN, Verdict};
 use crate::client::Client;
 use crate::config;
-use crate::credential::{ResolvedServer, CredentialOptions};
+use crate::credential::{CredentialOptions, ResolvedServer};
 use crate::fault::Fault;
 use crate::owner;
 

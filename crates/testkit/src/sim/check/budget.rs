@@ -24,7 +24,12 @@ impl Checker for Budget {
         "budget"
     }
 
-    fn event(&mut self, _room: &ConversationModel, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        _room: &ConversationModel,
+        _scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         let Some(limit) = self.limit else { return Ok(()) };
         let hour = start_of(recorded.ts, HOUR);
         if hour > self.hour {

@@ -12,7 +12,12 @@ impl Checker for Coverage {
         "coverage"
     }
 
-    fn event(&mut self, room: &ConversationModel, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        _scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         match &recorded.event {
             Event::TurnStarted { turn, from_seq, through_seq, .. } => {
                 if through_seq > &room.head || from_seq > through_seq {

@@ -46,7 +46,12 @@ impl Checker for Deadlines {
         "deadlines"
     }
 
-    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         let ts = recorded.ts;
         if scene.place == 0 {
             self.resumed(room, scene, &recorded.event)?;

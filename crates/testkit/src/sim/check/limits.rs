@@ -36,7 +36,12 @@ impl Checker for Limits {
         "limits"
     }
 
-    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         if let Some(round) = self.rounds.get_mut(room.round as usize) {
             round.agents = round.agents.max(room.agents().count());
         }
@@ -118,7 +123,13 @@ impl Limits {
 
     /// Whoever is asked may answer, even if everybody does whom the floor does not wait for and who
     /// may answer the same message.
-    fn has_room(&self, room: &ConversationModel, turn: TurnNo, why: TurnReason, cause: &Cause) -> Verdict {
+    fn has_room(
+        &self,
+        room: &ConversationModel,
+        turn: TurnNo,
+        why: TurnReason,
+        cause: &Cause,
+    ) -> Verdict {
         let counts = why != TurnReason::Prod && room.counts_replies() && room.is_of_round(cause);
         let Some(round) = self.rounds.get(room.round as usize).filter(|_| counts) else {
             return Ok(());
@@ -221,7 +232,12 @@ fn lifts(room: &ConversationModel, recorded: &RecordedEvent, posted: &Posted) ->
 }
 
 /// Whether these words may wake anybody.
-fn woken(room: &ConversationModel, scene: &Scene<'_>, participant: &ParticipantId, cause: &Cause) -> Verdict {
+fn woken(
+    room: &ConversationModel,
+    scene: &Scene<'_>,
+    participant: &ParticipantId,
+    cause: &Cause,
+) -> Verdict {
     let depth = room.depths.get(&cause.seq).copied().unwrap_or(0);
     if cause.depth != depth {
         return Err(format!("{} has depth {depth}, not {}", cause.seq, cause.depth));

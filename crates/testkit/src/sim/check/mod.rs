@@ -63,7 +63,11 @@ impl Scene<'_> {
 
     /// Whether a cause goes from one turn of a participant to another: its start did not cover it,
     /// or a restart lost it.
-    pub(crate) fn carries_over(&self, participant: &ParticipantId, room: &ConversationModel) -> bool {
+    pub(crate) fn carries_over(
+        &self,
+        participant: &ParticipantId,
+        room: &ConversationModel,
+    ) -> bool {
         self.before().iter().any(|earlier| match &earlier.event {
             Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => {
                 room.turns.get(turn).is_some_and(|open| open.participant == *participant)
@@ -77,7 +81,12 @@ impl Scene<'_> {
 pub(crate) trait Checker {
     fn name(&self) -> &'static str;
     /// An event reached the disk. `room` is as it was before.
-    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict;
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict;
     /// A step is over; this is the committed state.
     fn step(&mut self, _room: &ConversationModel, _state: &Conversation) -> Verdict {
         Ok(())

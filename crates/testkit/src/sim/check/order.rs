@@ -20,7 +20,12 @@ impl Checker for Order {
         "order"
     }
 
-    fn event(&mut self, room: &ConversationModel, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        _scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         if recorded.seq != room.head.next() {
             return Err(format!("{} follows {}", recorded.seq, room.head));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_kernel::event::{Cause, Change, Event, Posted, RecordedEvent, Recipient, WhyNot};
+use moothall_kernel::event::{Cause, Change, Event, Posted, Recipient, RecordedEvent, WhyNot};
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::participant::Kind;
 
@@ -20,7 +20,12 @@ impl Checker for OwedTurns {
         "owed"
     }
 
-    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         match &recorded.event {
             Event::Posted(posted)
                 if posted.published.is_none() && posted.error.is_none() && !room.gathering =>

@@ -28,7 +28,11 @@ struct PatienceClock {
 
 impl RoundPatience {
     /// Reads an event, after which the round has a new end, or refuses an end that comes too soon.
-    pub(super) fn observe(&mut self, room: &ConversationModel, recorded: &RecordedEvent) -> Verdict {
+    pub(super) fn observe(
+        &mut self,
+        room: &ConversationModel,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         let ts = recorded.ts;
         match &recorded.event {
             Event::Posted(posted) if posted.queued && posted.kind == Kind::Human => {
@@ -39,7 +43,9 @@ impl RoundPatience {
                 self.asked.extend(asked.then_some(cause.seq));
                 self.round = Some(PatienceClock::new(cause.seq, ts));
             }
-            Event::RoundReopened { cause, .. } => self.round = Some(PatienceClock::new(cause.seq, ts)),
+            Event::RoundReopened { cause, .. } => {
+                self.round = Some(PatienceClock::new(cause.seq, ts))
+            }
             Event::RoundClosed => self.round = None,
             Event::Stopped { .. } | Event::Archived { .. } => {
                 self.waiting.clear();

@@ -20,7 +20,12 @@ impl Checker for Piece {
         "piece"
     }
 
-    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         match &recorded.event {
             Event::Gathering(step) => self.moved(room, scene, step),
             Event::Posted(posted) if room.gathering && posted.published.is_none() => {
@@ -30,7 +35,11 @@ impl Checker for Piece {
         }
     }
 
-    fn step(&mut self, room: &ConversationModel, _state: &moothall_kernel::Conversation) -> Verdict {
+    fn step(
+        &mut self,
+        room: &ConversationModel,
+        _state: &moothall_kernel::Conversation,
+    ) -> Verdict {
         if room.gathering && !room.promise().circle {
             return Err(format!("a gathering goes on under {}", room.policy.name));
         }
@@ -39,7 +48,8 @@ impl Checker for Piece {
 
     fn rest(&mut self, room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         let stands = room.paused || room.archived || room.held.is_some();
-        let harvester = room.members.values().find(|member| member.part == Some(SeatRole::Harvester));
+        let harvester =
+            room.members.values().find(|member| member.part == Some(SeatRole::Harvester));
         let waits_for_person =
             room.harvesting && harvester.is_some_and(|member| member.kind == Kind::Human);
         if room.gathering && !stands && !waits_for_person {
@@ -50,7 +60,12 @@ impl Checker for Piece {
 }
 
 impl Piece {
-    fn moved(&mut self, room: &ConversationModel, scene: &Scene<'_>, step: &GatheringEvent) -> Verdict {
+    fn moved(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        step: &GatheringEvent,
+    ) -> Verdict {
         match step {
             GatheringEvent::RoundOpened { .. } => {
                 self.held_in_round.clear();

@@ -73,15 +73,28 @@ pub(crate) const fn promise(name: PolicyName) -> Promise {
 }
 
 /// A person's words ask every other agent.
-fn everyone(room: &ConversationModel, posted: &Posted, _: Vec<ParticipantId>) -> BTreeSet<ParticipantId> {
+fn everyone(
+    room: &ConversationModel,
+    posted: &Posted,
+    _: Vec<ParticipantId>,
+) -> BTreeSet<ParticipantId> {
     let others = room.agents().filter(|id| posted.kind == Kind::Human && **id != posted.from);
     others.cloned().collect()
 }
 
 /// Words ask those whom they name, an agent's only as far as the switches say.
-fn named(room: &ConversationModel, posted: &Posted, mut named: Vec<ParticipantId>) -> BTreeSet<ParticipantId> {
+fn named(
+    room: &ConversationModel,
+    posted: &Posted,
+    mut named: Vec<ParticipantId>,
+) -> BTreeSet<ParticipantId> {
     let human = posted.kind == Kind::Human;
-    if human && named.is_empty() && room.invited_auto && posted.to == Recipient::All && !posted.queued {
+    if human
+        && named.is_empty()
+        && room.invited_auto
+        && posted.to == Recipient::All
+        && !posted.queued
+    {
         return everyone(room, posted, named);
     }
     if !human {

@@ -95,7 +95,12 @@ fn unquoted(text: &str) -> String {
 }
 
 /// Whatever others said in the range is there.
-fn complete(room: &ConversationModel, you: &ParticipantId, through: Seq, prompt: &Prompt) -> Verdict {
+fn complete(
+    room: &ConversationModel,
+    you: &ParticipantId,
+    through: Seq,
+    prompt: &Prompt,
+) -> Verdict {
     let from = room.members.get(you).map_or(Seq(0), |member| member.covered);
     if prompt.text.len() > WHOLE_BYTES || prompt.text.contains(LEFT_OUT) {
         return Ok(());

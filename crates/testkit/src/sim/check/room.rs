@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::event::{
-    Cause, Change, Event, Guard, Outcome, Posted, RecordedEvent, Recipient, TurnKind, TurnReason,
+    Cause, Change, Event, Guard, Outcome, Posted, Recipient, RecordedEvent, TurnKind, TurnReason,
 };
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};

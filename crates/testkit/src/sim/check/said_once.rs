@@ -21,7 +21,12 @@ impl Checker for WordsOnce {
         "words"
     }
 
-    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         match &recorded.event {
             Event::Posted(posted)
                 if posted.from.as_str() != ParticipantId::MOOTHALL

@@ -16,7 +16,12 @@ impl Checker for Silence {
         "silence"
     }
 
-    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         match &recorded.event {
             Event::TurnGranted { participant, .. } => granted(room, scene, participant),
             Event::TurnWidened { turn, .. } => match room.turns.get(turn) {

@@ -20,7 +20,12 @@ impl Checker for StartsOnce {
         "starts"
     }
 
-    fn event(&mut self, room: &ConversationModel, _scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        _scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         match &recorded.event {
             Event::StartRequested { participant, .. }
             | Event::TalkRequested { participant, .. }

@@ -16,7 +16,12 @@ impl Checker for Turns {
         "turns"
     }
 
-    fn event(&mut self, room: &ConversationModel, scene: &Scene<'_>, recorded: &RecordedEvent) -> Verdict {
+    fn event(
+        &mut self,
+        room: &ConversationModel,
+        scene: &Scene<'_>,
+        recorded: &RecordedEvent,
+    ) -> Verdict {
         match &recorded.event {
             Event::TurnGranted { turn, participant, .. } => granted(room, *turn, participant),
             Event::TurnWidened { turn, .. } => match room.turns.get(turn) {
@@ -132,7 +137,12 @@ fn ended(
     Ok(())
 }
 
-fn answered(room: &ConversationModel, scene: &Scene<'_>, no: TurnNo, from: &ParticipantId) -> Verdict {
+fn answered(
+    room: &ConversationModel,
+    scene: &Scene<'_>,
+    no: TurnNo,
+    from: &ParticipantId,
+) -> Verdict {
     let Some(open) = room.turns.get(&no) else {
         return Err(format!("{from} answers turn {no}, which is over"));
     };

@@ -62,7 +62,11 @@ impl Book {
             kind: TurnKind::Reply,
             may_pass: false,
             prompt: Prompt { text: Self::words(turn), ..Prompt::default() },
-            trigger: RecordedEvent { seq: Seq(1), ts: Timestamp::default(), event: Event::RoundClosed },
+            trigger: RecordedEvent {
+                seq: Seq(1),
+                ts: Timestamp::default(),
+                event: Event::RoundClosed,
+            },
             window: Vec::new(),
             through: Seq(turn),
             limit: Millis::from_secs(1800),

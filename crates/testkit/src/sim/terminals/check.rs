@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_engine::ports::DeliveryState;
-use moothall_engine::sessions::{Dialog, Activity, PaneState};
+use moothall_engine::sessions::{Activity, Dialog, PaneState};
 
 use super::super::check::Objection;
 use super::book::Book;

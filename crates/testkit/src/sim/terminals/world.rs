@@ -292,7 +292,9 @@ impl SessionWorld {
         if let Some(server) = &mut self.server {
             server.last_request += 1;
             self.escape_wanted = true;
-            server.told.push_back(MachineInput::input(Input::Interrupt(RequestId(server.last_request))));
+            server
+                .told
+                .push_back(MachineInput::input(Input::Interrupt(RequestId(server.last_request))));
         }
     }
 
@@ -315,7 +317,9 @@ impl SessionWorld {
             [if self.calm { 0 } else { self.rng.weighted(&[3, 1, u64::from(is_turns)]) }];
         let given = option.map(|option| given(&question, option));
         self.story.tell(|| format!("{} {permission} is answered: {given:?}", self.time));
-        server.told.push_back(MachineInput::input(Input::Permitted { permission, given: given.clone() }));
+        server
+            .told
+            .push_back(MachineInput::input(Input::Permitted { permission, given: given.clone() }));
         server.answered = Some(check::Answer {
             action: question.action,
             text: given.and_then(|given| given.text),
@@ -477,7 +481,9 @@ impl SessionWorld {
             Output::Reply { reply, .. } => self.replied(reply),
             Output::Missing { died } if died && !server.is_ending => {
                 server.is_ending = true;
-                server.told.push_back(MachineInput::input(Input::Ended("its program ended".into())));
+                server
+                    .told
+                    .push_back(MachineInput::input(Input::Ended("its program ended".into())));
             }
             Output::AskInNoTurn { permission, question, .. } => {
                 drop(self.book.asked.insert(permission, *question))
@@ -496,9 +502,9 @@ impl SessionWorld {
             Reply::Heard(Err(_)) => self.spool.is_brought = false,
             Reply::Interrupted(Ok(Some(key))) => {
                 self.book.end(key.turn.0);
-                self.server
-                    .iter_mut()
-                    .for_each(|server| server.told.push_back(MachineInput::TakenAway(key.turn.0, true)));
+                self.server.iter_mut().for_each(|server| {
+                    server.told.push_back(MachineInput::TakenAway(key.turn.0, true))
+                });
             }
             Reply::Interrupted(Ok(None) | Err(_)) | Reply::Permit(_) | Reply::Looked => {}
         }
@@ -545,7 +551,9 @@ fn said(turn: u64, report: Report) -> Option<ConversationInput> {
         Report::Permission { permission, question, .. } => {
             Some(ConversationInput::Asked(turn, permission, question))
         }
-        Report::Withdrawn { permission, .. } => Some(ConversationInput::Withdrawn(turn, permission)),
+        Report::Withdrawn { permission, .. } => {
+            Some(ConversationInput::Withdrawn(turn, permission))
+        }
         Report::Delta(_)
         | Report::Progress(_)
         | Report::Used(_)
@@ -583,9 +591,10 @@ fn session(native: Option<String>) -> Session {
 /// The answer of a person who has their own words for a yes, where the question takes any.
 fn given(question: &Question, option: &str) -> PermissionAnswer {
     match question.options.iter().find(|offered| offered.takes_text) {
-        Some(taker) if option == "y" => {
-            PermissionAnswer { option: taker.id.clone(), text: Some(format!("words for {}", question.action)) }
-        }
+        Some(taker) if option == "y" => PermissionAnswer {
+            option: taker.id.clone(),
+            text: Some(format!("words for {}", question.action)),
+        },
         Some(_) | None => PermissionAnswer { option: option.to_owned(), text: None },
     }
 }

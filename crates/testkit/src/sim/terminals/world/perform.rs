@@ -110,7 +110,9 @@ impl SessionWorld {
     fn keep(&mut self, id: &str, step: KeptItem) -> Result<(), Objection> {
         match step {
             KeptItem::Native(native) => self.book.native = Some(native),
-            KeptItem::Result { key, result } if self.book.kept.insert(format!("{id}/{}", key.turn)) => {
+            KeptItem::Result { key, result }
+                if self.book.kept.insert(format!("{id}/{}", key.turn)) =>
+            {
                 result.iter().try_for_each(|text| check::result(key.turn.0, text))?;
                 self.book.end(key.turn.0);
                 self.server.iter_mut().for_each(|server| server.done.extend([key.turn.0]));
