@@ -131,7 +131,7 @@ pub enum ItemBody {
     Decision(Command),
     /// Keep this answer for the request's key.
     Keeping(String),
-    /// Decide nothing, and only insert the deliveries in [`Owing`].
+    /// Decide nothing, and only insert the deliveries in [`OwedItems`].
     Owing,
 }
 

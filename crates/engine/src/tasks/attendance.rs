@@ -100,7 +100,7 @@ impl AgentConnection {
     /// Waits for the next notice. A close takes precedence over waiting notices.
     ///
     /// # Errors
-    /// [`Cut`], if the server closes the connection.
+    /// [`DisconnectReason`], if the server closes the connection.
     pub async fn next(&mut self) -> Result<Arc<SharedNotice>, DisconnectReason> {
         tokio::select! {
             biased;

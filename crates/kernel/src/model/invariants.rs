@@ -87,7 +87,7 @@ pub const ORDER: BrokenRule = BrokenRule {
 /// Checks that these events can follow one at this position and time.
 ///
 /// # Errors
-/// [`Broken`] if there is a gap, or time goes back.
+/// [`BrokenRule`] if there is a gap, or time goes back.
 pub fn check_next(mut last: (Seq, Timestamp), events: &[RecordedEvent]) -> Result<(), BrokenRule> {
     let follows = |recorded: &RecordedEvent| {
         let follows = recorded.seq == last.0.next() && recorded.ts >= last.1;

@@ -100,7 +100,7 @@ pub enum NameError {
 /// Reads the names at the beginning of some words as mentions, with or without `@`. (Ruling 15.)
 ///
 /// # Errors
-/// [`Unclear`] if the words begin without a name, if several participants share a name, or if no
+/// [`NameError`] if the words begin without a name, if several participants share a name, or if no
 /// participant has the name after an `@`.
 pub fn meant(words: &str, invited: &[Participant]) -> Result<CommandNames, NameError> {
     let mut participants: Vec<ParticipantId> = Vec::new();
@@ -127,7 +127,7 @@ pub fn meant(words: &str, invited: &[Participant]) -> Result<CommandNames, NameE
 /// the words after it. (Ruling 15.)
 ///
 /// # Errors
-/// [`Unclear`] if the words begin without a name, or if several participants share it.
+/// [`NameError`] if the words begin without a name, or if several participants share it.
 pub fn addressed<'a, 'w>(
     words: &'w str,
     among: impl IntoIterator<Item = Bearer<'a>>,
