@@ -1,7 +1,8 @@
-//! What it costs that one message reaches ten terminals, beside ten bare pastes that nobody looks
-//! at; and what idle sessions cost.
+//! The cost of delivering one message to ten terminals, beside ten bare pastes without checks; and
+//! the cost of idle sessions.
 //!
-//! Prints numbers and judges nothing. `cargo bench -p moothall-agents --bench pastes`; needs tmux.
+//! Prints numbers without judging them. `cargo bench -p moothall-agents --bench pastes`; needs
+//! tmux.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,14 +29,14 @@ const TERMINALS: usize = 10;
 const IDLE_TERMINALS: usize = 50;
 const ROUNDS: usize = 10;
 const IDLE_FOR: Duration = Duration::from_secs(60);
-/// How long a turn of the stand-in takes, so that its work is seen.
+/// Duration of a turn of the stand-in; long enough for its work to be seen.
 const WORK_MS: &str = "300";
 const TEXT: &str = "What do you make of this? Three lines,\nas they are pasted,\nand no more.";
 
 type Failed = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failed> {
-    // Within a terminal this very program is the stand-in.
+    // Within a terminal this program is the stand-in.
     fake_tui::act();
     if Command::new("tmux").arg("-V").stdout(Stdio::null()).status().is_err() {
         println!("tmux is not installed; nothing was measured");
@@ -97,7 +98,7 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
         clear(socket, &panes)?;
         all_empty(&host).await?;
         all_idle(&hall).await?;
-        // The first warms everything up.
+        // The first round only warms up.
         if round > 0 {
             last.push(pasted);
             floors.push(floor);
@@ -130,7 +131,7 @@ fn member(session: &SessionId) -> Member {
     }
 }
 
-/// What this process and tmux use while nothing happens.
+/// Measures the CPU time of this process and tmux without activity.
 async fn idle(socket: &str) -> std::io::Result<()> {
     let server = tmux(socket, &["display-message", "-p", "#{pid}"])?;
     let (before, own) = (cpu(&server), cpu("self"));
@@ -154,7 +155,7 @@ async fn all_idle(hall: &Hall) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Waits until nothing stands in a composer any more: nobody's prompt would be pasted before.
+/// Waits until all composers are empty: before that, further prompts would not be pasted.
 async fn all_empty(host: &Watched) -> Result<(), Failed> {
     let panes: Vec<Pane> = host.pasted().iter().map(|(pane, _)| pane.clone()).collect();
     for pane in &panes {
@@ -165,7 +166,7 @@ async fn all_empty(host: &Watched) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Looks every few milliseconds, which costs nothing that is measured.
+/// Checks a condition every few milliseconds, outside of the measured work.
 async fn until(holds: impl Fn() -> bool) -> Result<(), tokio::time::error::Elapsed> {
     let waiting = async {
         while !holds() {
@@ -175,7 +176,7 @@ async fn until(holds: impl Fn() -> bool) -> Result<(), tokio::time::error::Elaps
     tokio::time::timeout(Duration::from_secs(120), waiting).await
 }
 
-/// `load-buffer` and `paste-buffer`, each a process of its own, one after another.
+/// Runs `load-buffer` and `paste-buffer` as processes, one after another.
 fn bare_pastes(socket: &str, panes: &[String]) -> std::io::Result<Duration> {
     let file = format!("{socket}.text");
     std::fs::write(&file, TEXT)?;
@@ -187,7 +188,7 @@ fn bare_pastes(socket: &str, panes: &[String]) -> std::io::Result<Duration> {
     Ok(started.elapsed())
 }
 
-/// Takes the bare pastes out again: the stand-in takes back one character at a time.
+/// Removes the bare pastes: the stand-in deletes one character at a time.
 fn clear(socket: &str, panes: &[String]) -> std::io::Result<()> {
     let count = TEXT.chars().count().to_string();
     panes.iter().try_for_each(|pane| {
@@ -206,7 +207,7 @@ fn spread(times: &mut [Duration]) -> String {
     format!("p50 {:.0?}, max {:.0?}", times[times.len() / 2], times[times.len() - 1])
 }
 
-/// Milliseconds of CPU that a process has used, as Linux counts them: in hundredths of a second.
+/// Returns the CPU time of a process in milliseconds. Linux counts hundredths of a second.
 fn cpu(process: &str) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
@@ -219,7 +220,7 @@ fn cpu(process: &str) -> u64 {
         * 10
 }
 
-/// Terminals that note when a paste was done.
+/// Terminals that record the time of each paste.
 struct Watched {
     host: TmuxHost,
     pasted: Mutex<Vec<(Pane, Instant)>>,

@@ -1,4 +1,4 @@
-//! The configuration section `[agents.<client>]`, and how it becomes an entry of the registry.
+//! The configuration section `[agents.<client>]`, and its conversion into an entry of the registry.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,64 +16,65 @@ use crate::runtimes::{self, RuntimeEntry};
 use crate::script::ScriptLine;
 use crate::terminal::Vendor;
 
-/// One configured agent. Which keys make sense depends on its runtime; see [`AgentConfig::spec`].
+/// One configured agent. Its runtime decides which keys make sense; see [`AgentConfig::spec`].
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`,
-    /// `replies` or `provider` is given. `remote` keeps the name for a client that connects by
-    /// itself, and takes no other key.
+    /// The runtime: `command`, `script`, `llm` or `terminal`. Implied by `command`, `replies` or
+    /// `provider`. `remote` keeps the name for a client that connects by itself, and takes no other
+    /// key.
     #[serde(deserialize_with = "runtimes::word")]
     pub runtime: Option<Runtime>,
-    /// `false` takes an agent out of the registry, whether it is configured here, built in or found
-    /// on this computer.
+    /// `false` removes an agent from the registry, whether it is configured, built in or
+    /// discovered.
     pub enabled: Option<bool>,
     /// One sentence for people.
     pub summary: Option<String>,
-    /// What an invite of it starts from.
+    /// Default profile of its participants.
     pub profile: ProfileConfig,
-    /// The model behind it.
+    /// The model's name.
     pub model: Option<String>,
     /// Time limit for a turn, in seconds.
     pub timeout: Option<f64>,
-    /// What happens to a turn that a restart interrupted: `rerun` or `fail`.
+    /// The rule for a turn that a restart interrupted: `rerun` or `fail`.
     pub on_lost: Option<OnLost>,
     /// `command`, `terminal`: program and arguments. For `command`, `{prompt}` in an argument is
     /// replaced by the prompt.
     pub command: Option<Vec<String>>,
-    /// `command`, `terminal`: where it runs.
+    /// `command`, `terminal`: the working directory.
     pub cwd: Option<PathBuf>,
-    /// `command`, `terminal`: variables added to the few it inherits.
+    /// `command`, `terminal`: variables added to the inherited ones.
     pub env: BTreeMap<String, String>,
-    /// `command`, `terminal`: the user that it runs as; the server's own where unset.
+    /// `command`, `terminal`: the user that the program runs as; the server's own if unset.
     pub run_as: Option<String>,
-    /// `terminal`: as which program's its screen is read.
+    /// `terminal`: the known program whose screen this one draws.
     pub screen: Option<Vendor>,
-    /// `terminal`: what its sessions reach: their own conversations, or all.
+    /// `terminal`: the conversations that its sessions reach: their own, or all.
     pub reach: Option<ReachKey>,
-    /// `terminal`: whether agents may start it without asking a person.
+    /// `terminal`: true if agents may start it without asking a person.
     pub startable_by_agents: Option<bool>,
-    /// `command`: what it reads, `json` or `prompt`.
+    /// `command`: the input on stdin, `json` or `prompt`.
     pub stdin: Option<Stdin>,
-    /// `command`: longest transcript in its prompt, in bytes.
+    /// `command`: longest transcript in a prompt, in bytes.
     pub transcript_bytes: Option<usize>,
-    /// `script`: what it says, turn after turn.
+    /// `script`: the answers, turn after turn.
     pub replies: Option<Vec<ScriptLine>>,
-    /// `llm`: whose protocol: `openai`, `anthropic`, `gemini`, `ollama`, or `openai_responses`.
+    /// `llm`: the protocol: `openai`, `anthropic`, `gemini`, `ollama`, or `openai_responses`.
     pub provider: Option<Provider>,
-    /// `llm`: its address, for a gateway or a server of one's own.
+    /// `llm`: the address of a gateway or of one's own server.
     pub base_url: Option<String>,
-    /// `llm`: the key that the provider asks for, if it asks for one.
+    /// `llm`: the key that the provider asks for, if any.
     pub api_key: Option<String>,
-    /// `llm`: what it is told about itself, after what the conversation tells it.
+    /// `llm`: system text that follows the conversation's own.
     pub system: Option<String>,
     /// `llm`: longest answer in tokens.
     pub max_tokens: Option<u32>,
-    /// `llm`: how freely it chooses, from 0 to 2.
+    /// `llm`: sampling temperature, from 0 to 2.
     pub temperature: Option<f64>,
     /// `llm`: tokens of system text, history and question together.
     pub context_tokens: Option<usize>,
-    /// `llm`: the template of the model opens its thoughts, so that only their end comes.
+    /// `llm`: true if the model's template opens its thoughts, so that only the closing tag is
+    /// sent.
     pub thinks_first: Option<bool>,
     /// `llm`: price of a million tokens read.
     pub price_input: Option<f64>,
@@ -81,34 +82,34 @@ pub struct AgentConfig {
     pub price_output: Option<f64>,
 }
 
-/// What the sessions of a client reach.
+/// The conversations that the sessions of a client reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReachKey {
-    /// Their homes, and the conversations that they are in or made.
+    /// Their homes, and the conversations that they have joined or made.
     Own,
-    /// Every conversation there is.
+    /// All conversations.
     All,
 }
 
-/// What an invite of a configured agent starts from.
+/// The default profile of a configured agent's participants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProfileConfig {
-    /// The model behind it.
+    /// The model's name.
     pub model: Option<String>,
-    /// Names it answers to together with others.
+    /// Roles: names that an agent shares with others.
     pub roles: Option<Vec<String>>,
-    /// The name people read.
+    /// The name for people.
     pub nickname: Option<String>,
 }
 
-/// What is wrong with a section.
+/// A fault of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigFault {
-    /// The key it is about, below `[agents.<client>]`.
+    /// The key at fault, below `[agents.<client>]`.
     pub key: &'static str,
-    /// What is wrong and what to do, in one or two sentences.
+    /// The fault and its cure, in one or two sentences.
     pub message: String,
 }
 
@@ -127,8 +128,7 @@ impl fmt::Display for ConfigFault {
 impl std::error::Error for ConfigFault {}
 
 impl fmt::Debug for AgentConfig {
-    /// Without the key and the values of variables: both may be secrets. An address may carry one
-    /// too.
+    /// Leaves out the key, the address and the values of variables: all may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hidden = |value: &Option<String>| value.as_ref().map(|_| "…");
         f.debug_struct("AgentConfig")
@@ -164,7 +164,7 @@ impl fmt::Debug for AgentConfig {
 }
 
 impl AgentConfig {
-    /// What its sessions may, and who may start them.
+    /// Returns the rights of its sessions, and the rule for starting them.
     pub fn client_rights(&self) -> ClientRights {
         ClientRights {
             reaches_all: self.reach == Some(ReachKey::All),
@@ -172,17 +172,17 @@ impl AgentConfig {
         }
     }
 
-    /// Whether this server runs such an agent at all.
+    /// True if this server runs the agent.
     pub fn is_enabled(&self) -> bool {
         self.enabled != Some(false) && !self.is_elsewhere()
     }
 
-    /// Whether it only keeps a name, which means nobody that this server would run.
+    /// True if the section only keeps a name for a client that runs elsewhere.
     pub fn is_elsewhere(&self) -> bool {
         self.runtime == Some(Runtime::REMOTE)
     }
 
-    /// Whether all that it says is that nobody runs here under its name.
+    /// True if the section only says that this server runs no agent of its name.
     pub fn only_takes_away(&self) -> bool {
         let Self { enabled, runtime, .. } = self;
         let rest = Self { enabled: None, runtime: None, ..self.clone() };
@@ -191,13 +191,13 @@ impl AgentConfig {
             && rest == Self::default()
     }
 
-    /// The registry's entry for this section. `bridge_url` is the server's own address, which
-    /// programs are told.
+    /// Returns the registry's entry for this section. `bridge_url` is the server's own address,
+    /// which is passed to programs.
     ///
     /// # Errors
-    /// [`ConfigFault`] when the runtime cannot be told or is not available, when a key is missing
-    /// or belongs to another runtime, or when a value makes no sense. Whether a program is
-    /// installed is not looked at: see [`crate::command::CommandSpec::check`].
+    /// [`ConfigFault`] if the runtime is unclear or unavailable, a key is missing or belongs to
+    /// another runtime, or a value makes no sense. A missing program is not an error here: see
+    /// [`crate::command::CommandSpec::check`].
     pub fn spec(&self, client: &str, bridge_url: &str) -> Result<AgentSpec, ConfigFault> {
         let entry = self.entry()?;
         self.refuse_keys_of_others(entry)?;
@@ -213,12 +213,12 @@ impl AgentConfig {
         })
     }
 
-    /// Whether its participants live in sessions.
+    /// True if its participants live in sessions.
     pub fn lives_in_session(&self) -> bool {
         self.entry().is_ok_and(|entry| entry.abilities.lives_in_session)
     }
 
-    /// The runtime that it says, or that a key of it implies.
+    /// Returns the runtime that the section names, or that one of its keys implies.
     fn entry(&self) -> Result<&'static RuntimeEntry, ConfigFault> {
         if let Some(runtime) = &self.runtime {
             return runtimes::found(runtime).ok_or_else(no_section);
@@ -239,7 +239,7 @@ impl AgentConfig {
         }
     }
 
-    /// Whether a key that belongs to some runtimes alone is given.
+    /// True if a key that belongs to certain runtimes is given.
     pub(crate) fn has(&self, key: &str) -> bool {
         match key {
             "command" => self.command.is_some(),
@@ -364,7 +364,7 @@ pub(crate) fn checked_argv(argv: &[String]) -> Result<Vec<String>, ConfigFault> 
     Ok(argv.to_vec())
 }
 
-/// Whether a variable makes every program that sees it load something.
+/// True if a variable makes every program that inherits it load a library or change its loading.
 pub fn is_of_the_linker(variable: &str) -> bool {
     variable.starts_with("LD_") || variable.starts_with("DYLD_") || variable == "GLIBC_TUNABLES"
 }

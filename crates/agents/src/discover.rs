@@ -1,8 +1,8 @@
-//! Agents that could be had without configuration: models whose key is in the environment, and
-//! programs on the search path.
+//! Agents offered without configuration: models whose key is in the environment, and programs on
+//! the search path.
 //!
-//! They are offered, by name and sentence; nothing is started, asked or paid for before somebody
-//! invites one and it gets a turn.
+//! Discovery only lists them. An agent is first started, asked and paid for when a person has
+//! invited it and it gets a turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::command::{CommandSpec, Stdin};
 use crate::llm::{Llm, LlmSpec, Provider};
 use crate::terminal::Vendor;
 
-/// A model that is offered when one of these variables is set.
+/// A model that is offered if one of these variables is set.
 struct Model {
     client: &'static str,
     provider: Provider,
@@ -52,9 +52,9 @@ const MODELS: [Model; 4] = [
     },
 ];
 
-/// All that this environment offers; an entry of the configuration with the same name is meant to
-/// replace it. `variable` looks a variable up, `bridge_url` is the server's own address, which
-/// programs are told.
+/// Returns all agents that this environment offers; a configured agent of the same name replaces
+/// one. `variable` looks up a variable. `bridge_url` is the server's own address, which is passed
+/// to programs.
 pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> Vec<AgentSpec> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     let path = set("PATH").unwrap_or_default();
@@ -63,14 +63,14 @@ pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> 
     models.chain(programs).collect()
 }
 
-/// The models among them, by client name.
+/// Returns the offered models, by client name.
 pub fn models(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, LlmSpec)> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     MODELS.iter().filter_map(|model| Some((model.client.to_owned(), model.spec(&set)?.1))).collect()
 }
 
 impl Model {
-    /// What is asked, and the variable that says so.
+    /// Returns the model, and the variable for which it is offered.
     fn spec(&self, set: &impl Fn(&str) -> Option<String>) -> Option<(&'static str, LlmSpec)> {
         let (variable, value) = self.variables.iter().find_map(|name| Some((*name, set(name)?)))?;
         let mut spec = LlmSpec::new(self.provider, self.model);
@@ -92,8 +92,8 @@ impl Model {
     }
 }
 
-/// `OLLAMA_HOST` may be a host, a port, both, or a URL, and the wildcard where a server listens is
-/// no address to ask.
+/// Converts `OLLAMA_HOST` to a URL. The value may be a host, a port, both, or a URL. A wildcard
+/// address, on which a server listens, becomes the loopback address.
 fn host_url(host: &str) -> String {
     const PORT: &str = "11434";
     let host = host.trim().trim_end_matches('/');
@@ -112,8 +112,8 @@ fn host_url(host: &str) -> String {
     format!("http://{name}:{port}")
 }
 
-/// A program that is installed: run for each turn, the prompt on its stdin, the answer on its
-/// stdout.
+/// Returns the agent of an installed program: it runs for each turn, with the prompt on stdin and
+/// the answer on stdout.
 fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
     let launch = &vendor.table().launch;
     let (client, arguments) = (launch.name?, launch.once?);

@@ -1,10 +1,10 @@
-//! How agents run: built-in scripts that need nothing, programs run once for each turn, calls to
-//! model providers, and programs that live in terminals.
+//! The agents: built-in scripts that need no setup, programs run once for each turn, calls to model
+//! providers, and programs that live in terminals.
 //!
-//! The first three do one turn's work as one future ([`moothall_engine::run_once::Work`]); the
-//! engine decides when, and drops the future when the turn is taken away. `terminal` has tmux, what
-//! is known of each vendor's program, and the hooks by which it reports; what becomes of a turn
-//! there `moothall_terminals` decides.
+//! The first three do the work of a turn as one future ([`moothall_engine::run_once::Work`]). The
+//! engine decides when, and drops the future when the turn is taken away. `terminal` has tmux, the
+//! tables of each vendor's program, and the hooks by which a program reports; `moothall_terminals`
+//! decides about its turns.
 //!
 //! ```
 //! let built_in = moothall_agents::built_in();
@@ -34,7 +34,7 @@ pub use config::{AgentConfig, ConfigFault, ProfileConfig, ReachKey};
 pub use discover::discover;
 use script::Demo;
 
-/// The agents that are there without any configuration, in the order in which they are invited.
+/// Returns the agents that need no configuration, in the order in which they are invited.
 pub fn built_in() -> Vec<AgentSpec> {
     Demo::VARIANTS.iter().copied().map(demo).collect()
 }

@@ -1,9 +1,9 @@
-//! How the programs that are known log in: which variables and files of theirs say so. What holds
-//! for one vendor stands in its own file (`terminal/programs`).
+//! The logins of known programs: the variables and files that hold them. The facts of one vendor
+//! stand in its own file (`terminal/programs`).
 //!
-//! A program sees a few variables of the server's environment and no more. For these programs that
-//! would take away the login that their user has, so what their vendors document is handed on to
-//! them, to each its own, and to nobody else.
+//! A program inherits only a few of the server's variables. A known program would lose its user's
+//! login that way, so it also gets the variables that its vendor documents, and other programs do
+//! not.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,30 +14,30 @@ use strum::VariantArray;
 
 use crate::terminal::Vendor;
 
-/// What one known program is handed on beside what every program inherits.
+/// The variables and files by which a known program logs in.
 #[derive(Debug)]
 pub struct Login {
     /// The program's name, which is also the client's.
     pub client: &'static str,
     /// Variables that hold a key or a token; any of them is a login.
     pub keys: &'static [&'static str],
-    /// Variables that say where and how it asks, and whether it has to log in elsewhere.
+    /// Variables that say how to reach the provider, and if the login is elsewhere.
     pub(crate) settings: &'static [&'static str],
-    /// Variables that go along only where another one is set: the login of a cloud, for a program
-    /// that was told to use it.
+    /// Variables that are passed on only if another one is set: the login of a cloud, for a program
+    /// configured to use that cloud.
     pub(crate) clouds: &'static [(&'static str, &'static [&'static str])],
-    /// Where its own configuration lies: a variable, and the folder in the home folder where that
-    /// is unset.
+    /// The folder of its configuration: a variable, and the folder below the home folder if that is
+    /// unset.
     pub(crate) home: (&'static str, &'static str),
-    /// Files in that folder of which any is a login.
+    /// Files in that folder of which each is a login.
     pub(crate) files: &'static [&'static str],
-    /// The file of that folder in which its user may switch its hooks off, and the key for it.
+    /// The file of that folder in which its user may switch hooks off, and the key for it.
     pub(crate) hooks: Option<(&'static str, &'static str)>,
-    /// How a person logs in.
+    /// The way for a person to log in.
     pub by_hand: &'static str,
 }
 
-/// The way out of this network, and whom to trust there.
+/// Variables for proxies and trusted certificates.
 const NETWORK: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -74,7 +74,7 @@ pub(crate) const GOOGLE_CLOUD: &[&str] = &[
     "CLOUDSDK_CONFIG",
 ];
 
-/// Words that stand in what a program says when it has no login, or one that is refused.
+/// Words in the output of a program whose login is missing or refused.
 const MISSED: [&str; 10] = [
     "log in",
     "login",
@@ -89,18 +89,19 @@ const MISSED: [&str; 10] = [
 ];
 
 impl Login {
-    /// The known program of this name, or whose file this is.
+    /// Returns the login of a known program, by its name or the path of its file.
     pub fn of(program: &str) -> Option<&'static Self> {
         let name = Path::new(program).file_name()?.to_str()?;
         Self::all().find(|login| login.client == name)
     }
 
-    /// All known programs that have a login.
+    /// Returns the logins of all known programs.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         Vendor::VARIANTS.iter().filter_map(|vendor| vendor.table().launch.login)
     }
 
-    /// What of an environment is handed on to it. Nothing of the server's own is ever among it.
+    /// Returns the part of an environment that is passed to the program. It never holds a variable
+    /// of the server's own.
     pub fn of_environment(
         &self,
         variable: impl Fn(&str) -> Option<String>,
@@ -115,8 +116,8 @@ impl Login {
         names.filter_map(|name| Some(((*name).to_owned(), set(name)?))).collect()
     }
 
-    /// By what it is logged in, as far as variables and files tell: the first key that is set, or
-    /// the first file that is there.
+    /// Returns the first key that is set or the first file that exists, if the program is logged
+    /// in.
     pub fn found(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let key = self
             .keys
@@ -141,8 +142,8 @@ impl Login {
         set(told).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))
     }
 
-    /// Returns the file in which its user, or the project in this folder, has switched its hooks
-    /// off, and the key that does it: its sessions report nothing then.
+    /// Returns the file in which the program's user, or the project in this folder, has switched
+    /// hooks off, and the key for it. Its sessions cannot report then.
     pub fn hooks_off(
         &self,
         variable: impl Fn(&str) -> Option<String>,
@@ -164,7 +165,7 @@ impl Login {
         files.find(|file| is_off(file) == Some(true)).map(|file| (file.display().to_string(), key))
     }
 
-    /// What to do when what it said sounds as if it had no login.
+    /// Returns advice for a person if the program's words sound like a missing login.
     pub fn cure(&self, said: &str) -> Option<String> {
         let said = said.to_lowercase();
         MISSED.iter().any(|word| said.contains(word)).then(|| {
@@ -177,8 +178,8 @@ impl Login {
     }
 }
 
-/// What is given to a program beside what everything inherits: the login of a known one from this
-/// process's environment, and over it what is configured.
+/// Returns the variables added to the inherited ones: the login of a known program from this
+/// process's environment, overridden by the configured ones.
 pub(crate) fn given(
     login: Option<&Login>,
     configured: &BTreeMap<String, String>,

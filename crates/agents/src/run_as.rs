@@ -1,10 +1,10 @@
 //! Programs that run as another user than the server: `run_as` of an agent.
 //!
-//! A program of the server's own user can read whatever the server keeps: the start-up credential,
-//! the log, other sessions' secrets. Another user cannot. The change is made by `setpriv`
-//! (util-linux), which takes every right away with the user, and those that programs such as `sudo`
-//! would give back; a server that may not do that refuses
-//! to start the program at all, and never runs it as itself.
+//! A program of the server's own user can read everything the server keeps: the start-up
+//! credential, the log, other sessions' secrets. Another user cannot. `setpriv` (util-linux) makes
+//! the change: it drops all capabilities with the user, and blocks programs such as `sudo` from
+//! regaining them. A server without the right to change users refuses to start the program, and
+//! never runs it as itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,24 +16,23 @@ use crate::command::Environment;
 /// The program that changes the user.
 const SETPRIV: &str = "setpriv";
 
-/// What it starts, which starts the program: until then `setpriv` has the server's rights over
-/// files, and would run what its user may not.
+/// The program that `setpriv` starts, which then starts the agent's program. Until its exec
+/// `setpriv` has the server's rights over files, and could execute a file that the user may not.
 const ENV: &str = "env";
 
-/// The rights that it takes where the server is not root, as bits of Linux: to become somebody
-/// else, to end what runs as somebody else, and to look into its environment.
+/// The capabilities that a server without root needs: to change the user, to signal that user's
+/// processes, and to read their environment.
 const RIGHTS: [(u32, &str); 4] =
     [(5, "CAP_KILL"), (6, "CAP_SETGID"), (7, "CAP_SETUID"), (19, "CAP_SYS_PTRACE")];
 
-/// The same for a program in a terminal, whose reports lie in a folder of that user's, and whose
-/// terminal becomes theirs.
+/// Further capabilities for a program in a terminal: its reports lie in a folder of that user, and
+/// its terminal becomes that user's.
 const RIGHTS_IN_TERMINALS: [(u32, &str); 2] = [(0, "CAP_CHOWN"), (1, "CAP_DAC_OVERRIDE")];
 
-/// Where the programs that a server starts are looked for when it is not said for the program
-/// itself.
+/// The folder from which the programs that change the user are looked up.
 const SYSTEM: &str = "/";
 
-/// Variables that name places of the server's own user.
+/// Variables that name folders and files of the server's own user.
 const PLACES: [&str; 12] = [
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
@@ -61,10 +60,10 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account of this name, whether or not programs may be started as it from here.
+    /// Returns the account of this name, even if programs cannot be started as it from here.
     ///
     /// # Errors
-    /// In words for people: there is no such user, or it is root.
+    /// A sentence for people: the user does not exist or is root.
     pub fn find(name: &str) -> Result<Self, String> {
         let unknown = |why: String| format!("The user {name:?} of run_as {why}.");
         let user = User::from_name(name)
@@ -86,18 +85,18 @@ impl Account {
         })
     }
 
-    /// The account of this name, if programs may be started as it from here.
+    /// Returns the account of this name if programs may be started as it from here.
     ///
     /// # Errors
-    /// As of [`Account::find`], or this server may not.
+    /// As for [`Account::find`], or the server lacks the right.
     pub fn of(name: &str) -> Result<Self, String> {
         Self::find(name)?.allowed(&RIGHTS)
     }
 
-    /// The same for programs in terminals.
+    /// Returns the account of this name if programs in terminals may be started as it from here.
     ///
     /// # Errors
-    /// As of [`Account::of`].
+    /// As for [`Account::of`].
     pub fn of_terminal(name: &str) -> Result<Self, String> {
         Self::find(name)?.allowed(&[&RIGHTS[..], &RIGHTS_IN_TERMINALS].concat())
     }
@@ -113,31 +112,31 @@ impl Account {
         Ok(self)
     }
 
-    /// What the user is called.
+    /// Returns the user's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number by which the system knows the user.
+    /// Returns the user's number.
     pub fn uid(&self) -> u32 {
         self.user
     }
 
-    /// The number of the user's first group.
+    /// Returns the number of the user's primary group.
     pub fn gid(&self) -> u32 {
         self.group
     }
 
-    /// Whether it is the server's own user, so that nothing has to be changed.
+    /// True if it is the server's own user, so that the user need not be changed.
     pub fn is_own(&self) -> bool {
         self.is_own
     }
 
-    /// The words before a program that make it run as this user, with nothing of the server's
+    /// Returns the words before a program that make it run as this user, without the server's
     /// rights.
     ///
     /// # Errors
-    /// Where what changes the user is not installed.
+    /// A sentence for people if `setpriv` or `env` is not installed.
     pub fn before(&self) -> Result<Vec<String>, String> {
         if self.is_own {
             return Ok(Vec::new());
@@ -166,18 +165,18 @@ impl Account {
         Ok(std::iter::once(setpriv).chain(words.map(str::to_owned)).collect())
     }
 
-    /// Whether a program of this user sees nothing of this variable of the server's.
+    /// True if a program of this user does not inherit this variable from the server.
     pub fn hides(&self, variable: &str) -> bool {
         self.hidden().contains(&variable)
     }
 
-    /// Variables that a program of this user must not inherit from what starts it.
+    /// Returns the variables that a program of this user must not inherit.
     pub(crate) fn hidden(&self) -> &'static [&'static str] {
         if self.is_own { &[] } else { &PLACES }
     }
 
-    /// What a program is to see of these variables: places of its own user in place of the
-    /// server's.
+    /// Returns the variables of a program: the server user's places are removed, and its home, name
+    /// and shell are those of this user.
     pub(crate) fn variables(
         &self,
         inherited: BTreeMap<String, String>,
@@ -202,13 +201,14 @@ impl Account {
         all
     }
 
-    /// Where it works when nothing is said: at home.
+    /// Returns the home folder, the default working directory.
     pub fn home(&self) -> &Path {
         &self.home
     }
 }
 
-/// Whether this process has these rights, by what Linux says of it; otherwise what is missing.
+/// Checks that this process has these capabilities, as Linux reports them; otherwise returns the
+/// missing ones.
 fn may_change(status: &str, rights: &[(u32, &str)]) -> Result<(), String> {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let Some(effective) = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())

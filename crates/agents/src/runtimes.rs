@@ -1,4 +1,4 @@
-//! The ways for agents to run. Each says in its own file what it is; here they are registered.
+//! The runtimes of agents. Each describes itself in its own file and is registered here.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::config::{AgentConfig, ConfigFault};
 
-/// All of them. Of a key that several have, the first is the owner.
+/// All runtimes. The first one that lists a key is its owner.
 pub(crate) static ALL: [&RuntimeEntry; 4] = [
     &crate::command::RUNTIME,
     &crate::terminal::RUNTIME,
@@ -16,35 +16,34 @@ pub(crate) static ALL: [&RuntimeEntry; 4] = [
     &crate::llm::RUNTIME,
 ];
 
-/// The agent of a section, or what is wrong with the section.
+/// The agent of a section, or the fault of the section.
 pub(crate) type AgentResult = Result<Arc<dyn Agent>, ConfigFault>;
 
-/// One way for agents to run.
+/// The description of one runtime.
 pub(crate) struct RuntimeEntry {
-    /// What people call it.
+    /// The runtime's name.
     pub(crate) runtime: Runtime,
-    /// What participants can that run so.
+    /// The abilities of its participants.
     pub(crate) abilities: Abilities,
-    /// The key of a section that says so by itself.
+    /// The key of a section that implies this runtime.
     pub(crate) implied_by: Option<&'static str>,
-    /// The keys of a section that other runtimes do not understand.
+    /// The keys of a section that belong to this runtime.
     pub(crate) keys: &'static [&'static str],
-    /// Why a turn of it cannot be treated like this after a restart, where it cannot.
+    /// Returns the reason for which turns cannot be treated like this after a restart, if any.
     pub(crate) refuses_on_lost: fn(OnLost) -> Option<&'static str>,
-    /// Makes the agent of a section, of its client name and the server's own address, which
-    /// programs are told.
+    /// Makes the agent of a section, given its client name and the server's own address, which is
+    /// passed to programs.
     pub(crate) build: fn(&AgentConfig, &str, &str) -> AgentResult,
-    /// What the agent of a section does, in a sentence.
+    /// Describes the agent of a section in one sentence.
     pub(crate) describe: fn(&AgentConfig) -> String,
 }
 
-/// The entry of a runtime; nothing for one that has no sections.
+/// Returns the entry of a runtime; `None` for one without sections.
 pub(crate) fn found(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
     ALL.iter().copied().find(|entry| entry.runtime == *runtime)
 }
 
-/// Reads the name of a runtime that there is. `remote` is one, too: its section keeps a name, and
-/// nothing runs.
+/// Reads the name of a known runtime. `remote` counts too: its section only keeps a name.
 pub(crate) fn word<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Runtime>, D::Error> {

@@ -1,4 +1,4 @@
-//! What a program is told: one JSON document in the shape of Agent Bridge's adapters, so that those
+//! The input of a program: one JSON document in the shape of Agent Bridge's adapters, so that those
 //! work unchanged.
 
 use moothall_engine::agent::Job;
@@ -7,13 +7,13 @@ use moothall_kernel::event::{Change, Event, Posted, Recipient, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use serde_json::{Map, Value, json};
 
-/// Everything in words, for a program without a memory.
+/// Returns the whole prompt as text, for a program without a memory.
 pub(super) fn prompt(job: &Job) -> String {
     let parts = [job.prompt.system.trim(), job.prompt.standalone.trim()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The JSON document that a program reads, with everything that it may want to know.
+/// Returns the JSON document that a program reads.
 pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
     let stream = &job.key.stream;
     let window: Vec<Value> = job.window.iter().map(|recorded| event(stream, recorded)).collect();
@@ -74,7 +74,7 @@ fn addressee(to: &Recipient) -> &str {
     }
 }
 
-/// The controls that concern whoever is prompted; the rest is the server's business.
+/// Returns a control that concerns a prompted agent; `None` for the server's own.
 fn control(change: &Change) -> Option<(&'static str, Value)> {
     Some(match change {
         Change::Invited { participant, profile, .. } => {

@@ -1,5 +1,5 @@
-//! What a program may see of the server's environment: a short list of names, so that no secret
-//! leaks by default.
+//! The environment of a program. Only a short list of the server's variables is inherited, so that
+//! secrets do not leak by default.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,7 +9,7 @@ use nix::unistd::{AccessFlags, access};
 
 use crate::run_as::Account;
 
-/// Inherited when set. `LC_*` comes on top.
+/// Variables that are inherited, with all of `LC_*`.
 const INHERITED: &[&str] = &[
     "PATH",
     "HOME",
@@ -27,22 +27,21 @@ const INHERITED: &[&str] = &[
     "XDG_STATE_HOME",
 ];
 
-/// Where programs are looked for when the server has no `PATH`.
+/// The search path if the server has no `PATH`.
 const FALLBACK_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Whether a name belongs to the server: such variables carry its credentials and are never handed
-/// on.
+/// True if a variable belongs to the server: those carry its credentials and are never passed on.
 pub(crate) fn is_own(name: &str) -> bool {
     name.to_ascii_uppercase().starts_with("MOOTHALL_")
 }
 
-/// A variable whose name holds one of these words holds a secret.
+/// Words that mark the name of a variable with a secret.
 const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "HEADERS"];
 
-/// Shorter values are too likely to be ordinary words.
+/// Least length of a hidden value: shorter ones are too likely to be ordinary words.
 const SECRET_BYTES_MIN: usize = 8;
 
-/// The text with the values of secret variables replaced by their names.
+/// Replaces the values of secret variables by their names.
 pub(super) fn hide_secrets(text: &str, configured: &BTreeMap<String, String>) -> String {
     let is_secret =
         |name: &str| SECRET_WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word));
@@ -54,11 +53,11 @@ pub(super) fn hide_secrets(text: &str, configured: &BTreeMap<String, String>) ->
     })
 }
 
-/// A program's whole environment.
+/// The whole environment of a program.
 pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// The inherited variables with the configured ones over them.
+    /// Returns the inherited variables, overridden by the configured ones.
     pub(crate) fn of(configured: &BTreeMap<String, String>) -> Self {
         let inherited =
             std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
@@ -71,7 +70,7 @@ impl Environment {
         Self(all)
     }
 
-    /// The same for a program that runs as another user.
+    /// Returns the environment of a program that runs as another user.
     pub(crate) fn of_account(
         account: &Account,
         login: BTreeMap<String, String>,
@@ -93,7 +92,7 @@ impl Environment {
         self.0.iter()
     }
 
-    /// The search path, for people.
+    /// Returns the search path, for people.
     pub(crate) fn path(&self) -> String {
         self.0
             .get(OsStr::new("PATH"))
@@ -101,8 +100,8 @@ impl Environment {
             .unwrap_or_default()
     }
 
-    /// The file that a program's name stands for when it runs in `cwd`; a relative path counts from
-    /// there.
+    /// Returns the file that a program's name stands for when it runs in `cwd`. A relative path
+    /// starts there.
     pub(crate) fn find(&self, program: &str, cwd: &Path) -> Option<PathBuf> {
         if program.contains('/') {
             let file = std::path::absolute(cwd.join(program)).ok()?;
@@ -120,7 +119,7 @@ fn is_inherited(name: &str) -> bool {
     INHERITED.contains(&name) || name.starts_with("LC_")
 }
 
-/// Whether a file can be run.
+/// True if a file exists and may be executed.
 pub(crate) fn is_program(file: &Path) -> bool {
     file.is_file() && access(file, AccessFlags::X_OK).is_ok()
 }

@@ -1,4 +1,4 @@
-//! A process group that is ended whole, whatever happens to the one who waits for it.
+//! A process group that is always ended as a whole, even if its turn is dropped.
 
 use std::io;
 use std::process::ExitStatus;
@@ -11,18 +11,17 @@ use tokio::process::Child;
 
 use super::strays::Mark;
 
-/// How long a group has to end by itself after SIGTERM.
+/// Time for a group to exit after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
-/// How often a group is looked at while it ends: it has no event of its own to wait for.
+/// Interval at which an ending group is checked: the system has no event for it.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// How long to wait for the leader after SIGKILL; one stuck in the kernel is left to the reaper.
+/// Longest wait for the leader after SIGKILL; one stuck in the kernel is left to the reaper.
 const REAP: Duration = Duration::from_millis(500);
 
-/// A program and everything it started: its process group, and whatever left the group but carries
-/// its mark.
+/// A program and everything it started: its process group, and the processes that left the group
+/// but carry its mark.
 ///
-/// Dropping it asks the group to end and sees to it in the background; where nothing can run in the
-/// background any more, it is killed at once.
+/// Dropping a group ends it in the background. Without a runtime, it is killed at once.
 pub(super) struct Group {
     child: Option<Child>,
     leader: Option<Pid>,
@@ -38,7 +37,7 @@ enum Stage {
 }
 
 impl Group {
-    /// The group that this child leads.
+    /// Returns the group that this child leads.
     pub(super) fn of(child: Child, mark: Mark) -> Self {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
         Self { child: Some(child), leader, mark, stage: Stage::Working }
@@ -52,8 +51,7 @@ impl Group {
         }
     }
 
-    /// Ends what is left of the group: at once when there is nothing left, otherwise within about a
-    /// second.
+    /// Ends the rest of the group: at once if it is empty, otherwise within about a second.
     pub(super) async fn end(mut self) {
         self.finish().await;
     }
@@ -68,7 +66,7 @@ impl Group {
         self.stage = Stage::Over;
     }
 
-    /// Returns when no process of the group is left.
+    /// Waits until the group has no live process.
     async fn gone(&mut self) {
         let _ = self.exited().await;
         while self.is_there() {
@@ -80,8 +78,7 @@ impl Group {
         self.leader.is_some_and(|leader| killpg(leader, None) != Err(Errno::ESRCH) && lives(leader))
     }
 
-    /// Signals the group, and forgets it once it is empty: its number may belong to somebody else
-    /// later.
+    /// Signals the group, and forgets its number once it is empty: the system may reuse it.
     fn signal(&mut self, signal: Signal) {
         if let Some(leader) = self.leader
             && killpg(leader, signal) == Err(Errno::ESRCH)
@@ -91,8 +88,8 @@ impl Group {
     }
 }
 
-/// Whether a process of the group still works. Those that ended and wait for a slow parent to
-/// notice do not count, and where there is no `/proc` to tell them apart, everything counts.
+/// True if a process of the group still runs. Zombies do not count. Without `/proc` to recognise
+/// them, every process counts.
 fn lives(leader: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let mut stats = processes
@@ -102,7 +99,8 @@ fn lives(leader: Pid) -> bool {
     stats.peek().is_none() || stats.any(|stat| works_in(&stat, leader))
 }
 
-/// Reads `pid (name) state parent group …`; the name may hold anything, brackets too.
+/// True if a line of `/proc/<pid>/stat` shows a live process of this group. It reads `pid (name)
+/// state parent group …`; the name may hold brackets too.
 fn works_in(stat: &str, leader: Pid) -> bool {
     let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let (state, group) = (fields.next(), fields.nth(1));

@@ -1,8 +1,7 @@
-//! Runtime `command`: a program run once for each turn. The turn goes in on stdin, the reply comes
-//! back on stdout.
+//! Runtime `command`: a program run once for each turn. It reads the turn from stdin and writes the
+//! reply to stdout.
 //!
-//! The program leads a process group of its own, and nothing of that group outlives its turn,
-//! however the turn ends.
+//! The program leads its own process group. The group is killed when the turn ends, for any reason.
 
 mod document;
 mod environment;
@@ -43,18 +42,18 @@ use group::Group;
 use pipes::{Output, Stdout};
 use strays::Mark;
 
-/// Stands in an argument for the whole prompt.
+/// The placeholder in an argument for the whole prompt.
 pub const PROMPT_PLACEHOLDER: &str = "{prompt}";
 
-/// How long after its time limit a program is ended even if nobody took the turn away. The
-/// conversation's own deadline, which knows when a turn's clock stood still, is meant to come
-/// first, so that a turn always ends in the same way.
+/// Time past a turn's limit after which its program is ended here. The conversation's own deadline,
+/// which allows for a stopped clock, is meant to end the turn first, so that a turn always ends in
+/// the same way.
 const BACKSTOP: Duration = Duration::from_secs(1);
 
-/// The least time between two reports of what a program prints.
+/// Least time between two reports of a program's output.
 const TELLS_EVERY: Duration = Duration::from_millis(250);
 
-/// What a program reads on stdin.
+/// The input of a program on stdin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stdin {
@@ -68,29 +67,29 @@ pub enum Stdin {
 /// A program that answers turns.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CommandSpec {
-    /// Program and arguments; never goes through a shell. `{prompt}` in an argument is replaced by
-    /// the prompt.
+    /// Program and arguments, run without a shell. `{prompt}` in an argument is replaced by the
+    /// prompt.
     pub argv: Vec<String>,
-    /// Where it runs; the server's own directory where unset.
+    /// The working directory; the server's own if unset.
     pub cwd: Option<PathBuf>,
-    /// Variables added to the few it inherits.
+    /// Variables added to the inherited ones.
     pub env: BTreeMap<String, String>,
-    /// The user that it runs as; the server's own where unset.
+    /// The user that the program runs as; the server's own if unset.
     pub run_as: Option<String>,
-    /// What the program reads from its standard input.
+    /// The form of the program's standard input.
     pub stdin: Stdin,
-    /// Longest transcript in its prompt, in bytes.
+    /// Longest transcript in a prompt, in bytes.
     pub transcript_bytes: usize,
-    /// This server's address, for programs that want to look around.
+    /// The server's address, for programs that want to read more.
     pub bridge_url: String,
-    /// Its time limit for a turn.
+    /// Time limit of the program for a turn.
     pub timeout: Option<Millis>,
-    /// What to do when a restart lost its turn.
+    /// The rule for a turn that a restart lost.
     pub on_lost: OnLost,
 }
 
 impl fmt::Debug for CommandSpec {
-    /// Without the values of its variables, which may be secrets.
+    /// Leaves out the values of variables, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CommandSpec")
             .field("argv", &self.argv)
@@ -107,7 +106,7 @@ impl fmt::Debug for CommandSpec {
 }
 
 impl CommandSpec {
-    /// A program with default settings.
+    /// Returns a program with default settings.
     pub fn new(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             argv: argv.into_iter().map(Into::into).collect(),
@@ -122,11 +121,11 @@ impl CommandSpec {
         }
     }
 
-    /// Whether the program could be started now.
+    /// Returns the program's file if it could be started now.
     ///
     /// # Errors
-    /// `spawn_failed`, saying what is missing: the directory, or the program and where it was
-    /// looked for.
+    /// `spawn_failed`, which names what is missing: the directory, or the program and the search
+    /// path.
     pub fn check(&self) -> Result<PathBuf, Fault> {
         let program = self.program();
         if program.is_empty() {
@@ -140,13 +139,13 @@ impl CommandSpec {
         environment.find(program, here).ok_or_else(|| spawn_failed(missing(program, &environment)))
     }
 
-    /// The user that it is to run as, where that is said.
+    /// Returns the user that the program runs as, if configured.
     fn account(&self) -> Result<Option<Account>, Fault> {
         self.run_as.as_deref().map(Account::of).transpose().map_err(spawn_failed)
     }
 
-    /// Variables beside the few that everything inherits: the login of a program that is known, and
-    /// over it what is configured.
+    /// Returns the variables added to the inherited ones: the login of a known program, overridden
+    /// by the configured ones.
     fn given(&self) -> BTreeMap<String, String> {
         logins::given(Login::of(self.program()), &self.env)
     }
@@ -214,8 +213,8 @@ impl CommandSpec {
     }
 
     async fn answer(&self, job: &Job, out: &dyn Reporter) -> Result<String, Fault> {
-        // What an earlier attempt left behind when the server died must not work on beside this
-        // one.
+        // Processes of an earlier attempt that survived a crash of the server must not run beside
+        // this one.
         if job.key.attempt > 1 {
             Mark::of(&job.key).end_all().await;
         }
@@ -259,7 +258,7 @@ impl CommandSpec {
         }
     }
 
-    /// Reports what the program prints while it works: if its turn is stopped, no time is left.
+    /// Reports the program's output while it works: a turn that is stopped cannot report it later.
     async fn tell_of(&self, printed: &Stdout, out: &dyn Reporter) -> Infallible {
         loop {
             printed.grown().await;
@@ -268,8 +267,8 @@ impl CommandSpec {
         }
     }
 
-    /// Some programs complain on standard output: what they said there counts when they said
-    /// nothing else.
+    /// Describes a failure. Some programs complain on standard output: it is quoted if standard
+    /// error is empty.
     fn explain(&self, status: ExitStatus, output: &Output, prompt: &str) -> String {
         let complaint = last_words(&self.readable(&output.stderr.bytes()), prompt);
         let said = if complaint.is_empty() {
@@ -284,9 +283,9 @@ impl CommandSpec {
         format!("{} ended with {status}.{told}{cure}", self.program())
     }
 
-    /// A program's bytes as text that people may read: bad UTF-8 replaced, colours and control
-    /// characters removed, and the secrets that it was given hidden, should somebody have talked it
-    /// into telling them.
+    /// Returns a program's bytes as text for people: bad UTF-8 replaced, colours and control
+    /// characters removed. Secrets given to the program are hidden, in case a prompt made it print
+    /// them.
     fn readable(&self, bytes: &[u8]) -> String {
         let text = clean(&String::from_utf8_lossy(bytes));
         environment::hide_secrets(text.trim(), &self.given())
@@ -327,7 +326,8 @@ impl Work for CommandSpec {
     }
 
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
-        // Starting a process takes a while: not on the task that asked.
+        // The first poll runs on the stream's task. The process is started after it, on the turn's
+        // own.
         tokio::task::yield_now().await;
         let began = Instant::now();
         let result = self.answer(job, out).await.map(|text| words_of(text, out));
@@ -336,7 +336,8 @@ impl Work for CommandSpec {
     }
 }
 
-/// Tells the thoughts in a program's output from its words: many programs print what a model wrote.
+/// Separates the thoughts in a program's output from its words: many programs print a model's raw
+/// output.
 fn words_of(text: String, out: &dyn Reporter) -> String {
     let heard = thoughts::split(&text, "");
     if is_empty_looking(&heard.thoughts) {
@@ -357,7 +358,7 @@ struct RunningProgram {
     output: Output,
 }
 
-/// How a program's work was over.
+/// The outcome of a program's work.
 enum ProgramEnd {
     Exited(ExitStatus),
     TooLarge,
@@ -365,10 +366,10 @@ enum ProgramEnd {
 }
 
 impl RunningProgram {
-    /// Feeds it, reads it and waits for it, all at once, so that neither side can block the other.
+    /// Feeds, reads and waits at the same time, so that neither side can block the other.
     ///
-    /// It is over when the program exits. Someone else may still hold its pipes: those get a short
-    /// while to write what is left, as the end of a pipeline does.
+    /// The program has ended when it exits. Its children may still hold the pipes; they get
+    /// [`pipes::GRACE`] to write the rest, as in a shell pipeline.
     async fn attend(&mut self, document: &[u8]) -> ProgramEnd {
         let mut feeding = std::pin::pin!(pipes::feed(self.stdin.take(), document));
         let mut reading = std::pin::pin!(self.output.read());
@@ -391,12 +392,12 @@ impl RunningProgram {
     }
 }
 
-/// How much of what a failing program said is shown.
+/// Most lines that are quoted from a failed program's output.
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 1024;
 
-/// The end of what a program said, without the lines of the prompt that it was given: everybody in
-/// the conversation has read those.
+/// Returns the end of a program's output, without the lines of its prompt, which the conversation
+/// shows already.
 fn last_words(said: &str, prompt: &str) -> String {
     let asked: HashSet<&str> = prompt.lines().map(str::trim).collect();
     let own: Vec<&str> = said

@@ -1,4 +1,4 @@
-//! The three pipes of a program: fed and read without ever waiting for one another.
+//! The three pipes of a program, fed and read without blocking each other.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,17 +8,17 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::Notify;
 
-/// Longest answer; as long as an agent's message may be.
+/// Longest output; as long as an agent's message may be.
 pub(super) const STDOUT_BYTES_MAX: usize = 256 * 1024;
-/// How much of the end of stderr is kept.
+/// Bytes of the end of stderr that are kept.
 const STDERR_BYTES_KEPT: usize = 4 * 1024;
-/// How long others may hold the pipes after the program exited.
+/// Time that other processes may hold the pipes after the program exited.
 pub(super) const GRACE: Duration = Duration::from_millis(250);
 
-/// A program wrote more than [`STDOUT_BYTES_MAX`].
+/// The error that a program wrote more than [`STDOUT_BYTES_MAX`].
 pub(super) struct TooLarge;
 
-/// What a program wrote so far. It stays when reading is given up.
+/// A program's output so far. It stays readable after reading was stopped.
 pub(super) struct Output {
     pub(super) stdout: Arc<Stdout>,
     pub(super) stderr: Tail,
@@ -42,7 +42,7 @@ impl Output {
     }
 }
 
-/// The standard output so far, which can be looked at while more comes.
+/// The standard output so far, readable while more arrives.
 #[derive(Default)]
 pub(super) struct Stdout {
     bytes: Mutex<Vec<u8>>,
@@ -54,7 +54,7 @@ impl Stdout {
         self.lock().clone()
     }
 
-    /// Waits until there is more than at the end of the last wait.
+    /// Waits until the output has grown since the last wait.
     pub(super) async fn grown(&self) {
         self.grew.notified().await;
     }
@@ -91,8 +91,7 @@ impl Tail {
     }
 }
 
-/// Writes everything and closes the pipe. A program that does not want to read that far may say so
-/// by closing it.
+/// Writes everything and closes the pipe. A program may close it early, so errors are ignored.
 pub(super) async fn feed(stdin: Option<ChildStdin>, document: &[u8]) {
     if let Some(mut stdin) = stdin {
         let _ = stdin.write_all(document).await;
@@ -102,7 +101,7 @@ pub(super) async fn feed(stdin: Option<ChildStdin>, document: &[u8]) {
 async fn read_all(mut from: impl AsyncRead + Unpin, into: &Stdout) -> Result<(), TooLarge> {
     let mut chunk = vec![0; 16 * 1024];
     loop {
-        // A pipe that cannot be read any more has ended as far as we can know.
+        // A pipe that can no longer be read counts as ended.
         let n = from.read(&mut chunk).await.unwrap_or(0);
         if n == 0 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Programs of `[agents.<client>]` that are run once for each turn.
+//! Agents of `[agents.<client>]` that run a program for each turn.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::command::CommandSpec;
 use crate::config::{AgentConfig, ConfigFault, checked_argv};
 use crate::runtimes::RuntimeEntry;
 
-/// How long a transcript may be configured to be, in bytes. All of it is in memory for each turn.
+/// Lengths of a transcript that may be configured, in bytes. It is in memory for each turn.
 const TRANSCRIPT_RANGE: RangeInclusive<usize> = 1024..=1024 * 1024;
 
 pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
@@ -25,10 +25,10 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
 };
 
 impl AgentConfig {
-    /// The program of a `command` agent, e.g. to check that it is installed.
+    /// Returns the program of a `command` agent, e.g. to check that it is installed.
     ///
     /// # Errors
-    /// [`ConfigFault`] when the section describes no program, or one that makes no sense.
+    /// [`ConfigFault`] if the section describes no program, or one that makes no sense.
     pub fn command_spec(&self, bridge_url: &str) -> Result<CommandSpec, ConfigFault> {
         let argv = checked_argv(self.command.as_deref().unwrap_or_default())?;
         self.check_env()?;

@@ -1,9 +1,9 @@
-//! Processes that left their group to outlive their turn, or whose server died over them.
+//! Processes that left their group and outlive their turn, or that outlive the server.
 //!
-//! Each program carries a mark in its environment, and so does everything it starts. Where `/proc`
-//! shows environments, those with the mark of a turn that is over are killed. Elsewhere the process
-//! group is all there is. Beside a copy of a data folder, a restored backup for one, another server
-//! may be at work on turns of the same names: what belongs to a server that lives is its own.
+//! Each program carries a mark in its environment, and its children inherit it. If `/proc` shows
+//! environments, processes with the mark of an ended turn are killed; otherwise only the process
+//! group is. Two servers may run turns of the same name, for example beside a restored backup: the
+//! processes of another live server are left alone.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,12 +18,12 @@ const VARIABLE: &str = "MOOTHALL_TURN";
 /// The variable that names the server which started a program: `<process>.<time of its start>`.
 const SERVER: &str = "MOOTHALL_TURN_SERVER";
 
-/// How often the dying are looked at, and how many times at most: a process may also start another
-/// while it is looked for.
+/// Interval and highest number of checks for remaining processes: a process may start another while
+/// it is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 const LOOKS_MAX: usize = 100;
 
-/// What tells the processes of one turn from all others.
+/// The mark on the processes of one turn.
 #[derive(Clone)]
 pub(super) struct Mark {
     turn: String,
@@ -31,7 +31,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// The mark of this turn.
+    /// Returns the mark of a turn.
     pub(super) fn of(key: &TurnKey) -> Self {
         Self { turn: format!("{}/{}/", key.stream, key.turn), attempt: key.attempt }
     }
@@ -42,8 +42,8 @@ impl Mark {
         [(VARIABLE, turn), (SERVER, server(Pid::this()).unwrap_or_default())]
     }
 
-    /// Kills every process that carries this turn's mark, of whatever attempt, and waits a while
-    /// until they are gone.
+    /// Kills every process that carries this turn's mark, of any attempt, and waits until they are
+    /// gone or [`LOOKS_MAX`] is reached.
     pub(super) async fn end_all(&self) {
         for _ in 0..LOOKS_MAX {
             let mark = self.clone();
@@ -56,7 +56,7 @@ impl Mark {
         }
     }
 
-    /// Kills those that carry the mark now; says how many there were.
+    /// Kills the processes that carry the mark now, and returns their number.
     pub(super) fn sweep(&self) -> usize {
         let found = marked(format!("{VARIABLE}={}", self.turn).as_bytes());
         for pid in &found {
@@ -80,7 +80,8 @@ fn marked(mark: &[u8]) -> Vec<Pid> {
         .collect()
 }
 
-/// A dead process has an empty environment, and so is not found again.
+/// True if a process carries the mark and no other live server started it. A dead process has an
+/// empty environment, so it is not found again.
 fn carries(folder: &Path, mark: &[u8]) -> bool {
     let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
     let mut variables = environment.split(|byte| *byte == 0);
@@ -88,7 +89,7 @@ fn carries(folder: &Path, mark: &[u8]) -> bool {
     is_marked && !variables.any(|variable| is_of_another(&String::from_utf8_lossy(variable)))
 }
 
-/// True if a variable names another server that lives.
+/// True if a variable names another live server.
 fn is_of_another(variable: &str) -> bool {
     let named = variable.strip_prefix(SERVER).and_then(|named| named.strip_prefix('='));
     let Some((named, pid)) = named.and_then(|named| {
@@ -100,7 +101,7 @@ fn is_of_another(variable: &str) -> bool {
     pid != Pid::this() && server(pid).as_deref() == Some(named)
 }
 
-/// Names a process by its number and the time of its start, because a number is given again.
+/// Returns the number of a live process with the time of its start, because numbers are reused.
 fn server(pid: Pid) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program, in brackets, may hold anything.

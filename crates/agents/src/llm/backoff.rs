@@ -1,4 +1,4 @@
-//! How long to wait before a request is made again.
+//! The wait before a request is repeated.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,22 +6,22 @@ use moothall_engine::agent::TurnKey;
 
 use crate::fingerprint::fingerprint;
 
-/// Requests for one turn at most.
+/// Most requests for the answer of one turn.
 pub(super) const TRIES_MAX: u32 = 4;
 
 const FIRST_MS: u64 = 500;
 const LONGEST_MS: u64 = 8_000;
 
-/// The wait after the given try, counted from 1: doubled each time, and between half and the whole
-/// of that, so that agents which failed together do not come back together. The turn decides where
-/// in between, so nothing random is needed.
+/// Returns the wait after the given try, counted from 1. It doubles with each try and lies between
+/// half and the whole of that, so that agents which failed together do not retry together. The
+/// turn's key decides the point in between, so the wait is deterministic.
 pub(super) fn wait(key: &TurnKey, tries: u32) -> Duration {
     let whole = FIRST_MS.saturating_mul(1 << tries.saturating_sub(1).min(16)).min(LONGEST_MS);
     let place = place(key, tries) % 1024;
     Duration::from_millis(whole / 2 + whole / 2 * place / 1023)
 }
 
-/// Where in its range the wait lies: of the turn and the try alone.
+/// Returns a number, derived from the turn and the try alone, that places the wait in its range.
 fn place(key: &TurnKey, tries: u32) -> u64 {
     let numbers = [
         key.turn.0.to_le_bytes(),
@@ -32,12 +32,12 @@ fn place(key: &TurnKey, tries: u32) -> u64 {
     fingerprint(bytes) >> 20
 }
 
-/// Longest wait that is believed.
+/// Longest wait that a provider may ask for.
 pub(super) const ASKED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// What a `Retry-After` asks for: seconds, or the date `until`, which counts from the answer's own
-/// date, since its clock and ours may differ. A date that is over asks for no wait; anything else
-/// counts as absent.
+/// Returns the wait that a `Retry-After` asks for, in seconds or as a date. A date counts from the
+/// answer's own date, since its clock and ours may differ. A date in the past asks for no wait;
+/// anything unreadable counts as absent.
 pub(super) fn retry_after(value: &str, answered: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     let wait = match value.parse::<f64>() {

@@ -1,5 +1,5 @@
-//! A model that failed in several turns in a row is left alone for a while, and then tried with one
-//! turn.
+//! A circuit breaker for each model: after failures in several turns in a row the model is not
+//! asked for a while, and then tried with one turn.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,24 +8,24 @@ use std::time::{Duration, Instant};
 use super::errors::ProviderError;
 use super::provider::{Provider, Target};
 
-/// Turns that failed in a row, after which it is left alone.
+/// Number of failed turns in a row that opens a circuit.
 pub(super) const STRIKES_MAX: u32 = 5;
-/// For how long it is left alone then.
+/// Time that a circuit stays open.
 pub(super) const REST: Duration = Duration::from_secs(30);
 
-/// One model at one address, asked with one key. All agents that ask it so share it; one address
-/// may be a gateway to many models, and what is wrong with one of them, or with one key, says
-/// nothing about the others.
+/// The circuit breaker of one model at one address with one key, shared by all agents that ask it.
+/// An address may be a gateway to many models, so a failure of one model or key says nothing about
+/// the others.
 #[derive(Default)]
 pub(super) struct Circuit(Mutex<State>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It works, apart from so many turns in a row that failed.
+    /// The model works, apart from the last `strikes` turns.
     Closed { strikes: u32 },
-    /// It is left alone until then.
+    /// The model is not asked until then.
     Open { until: Instant },
-    /// One turn tries whether it works again.
+    /// One turn tries if the model works again.
     Trying,
 }
 
@@ -35,11 +35,11 @@ impl Default for State {
     }
 }
 
-/// The circuits of agents that exist. A model's health is a fact about the world, and so the same
-/// for all halls of a process.
+/// The circuits of agents that exist. They are global because a model's health is the same for all
+/// halls of a process.
 static CIRCUITS: LazyLock<Mutex<HashMap<Endpoint, Weak<Circuit>>>> = LazyLock::new(Mutex::default);
 
-/// What has a circuit of its own.
+/// The key of a circuit.
 #[derive(PartialEq, Eq, Hash)]
 struct Endpoint {
     provider: Provider,
@@ -49,7 +49,7 @@ struct Endpoint {
 }
 
 impl Circuit {
-    /// The circuit of whatever is asked.
+    /// Returns the circuit of a target, shared with its other agents.
     pub(super) fn of(target: &Target) -> Arc<Self> {
         let asked = Endpoint {
             provider: target.provider,
@@ -71,15 +71,15 @@ impl Circuit {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is left alone now.
+    /// True if the circuit is open.
     pub(super) fn rests(&self, now: Instant) -> bool {
         matches!(*self.state(), State::Open { until } if now < until)
     }
 
-    /// Asks whether a turn may make its requests now.
+    /// Admits a turn to make its requests.
     ///
     /// # Errors
-    /// How much longer the model is left alone.
+    /// The time until the next turn may try.
     pub(super) fn admit(self: &Arc<Self>, now: Instant) -> Result<Admission, Duration> {
         let mut state = self.state();
         match *state {
@@ -96,7 +96,8 @@ impl Circuit {
     }
 }
 
-/// A turn that may ask, as often as it has to. Says once how that went; silence counts neither way.
+/// The permission of a turn to make requests. Reports their outcome once; if dropped before, it
+/// counts neither way.
 pub(super) struct Admission {
     circuit: Arc<Circuit>,
     trying: Option<Instant>,
@@ -104,7 +105,8 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Says what came of it.
+    /// Reports the outcome of a turn's requests. Only an error of the provider's own counts against
+    /// it.
     pub(super) fn tell<T>(self, asked: &Result<T, ProviderError>) {
         match asked {
             Err(trouble) if trouble.strike => self.failed(Instant::now()),
@@ -112,13 +114,13 @@ impl Admission {
         }
     }
 
-    /// The provider answered: the turns that failed in a row are forgotten.
+    /// Closes the circuit: the provider answered.
     pub(super) fn worked(mut self) {
         self.told = true;
         *self.circuit.state() = State::default();
     }
 
-    /// The provider failed; after [`STRIKES_MAX`] turns in a row the model is left alone.
+    /// Counts a failed turn; the [`STRIKES_MAX`]th in a row opens the circuit.
     pub(super) fn failed(mut self, now: Instant) {
         self.told = true;
         let mut state = self.circuit.state();
@@ -133,7 +135,7 @@ impl Admission {
 }
 
 impl Drop for Admission {
-    /// A trial that was taken away leaves the next request to try.
+    /// Lets the next turn try at once if a trial was taken away.
     fn drop(&mut self) {
         if let (false, Some(now)) = (self.told, self.trying) {
             *self.circuit.state() = State::Open { until: now };

@@ -10,25 +10,25 @@ use super::frames::{Frame, FrameTooLong, Frames};
 use super::provider::Target;
 use super::wire::{Request, Settings};
 
-/// Longest body of a refusal that is read, in bytes.
+/// Longest body of a refused request that is read, in bytes.
 const REFUSAL_BYTES_MAX: usize = 1 << 20;
-/// Bytes of one answer: what a longest answer takes in very small pieces, and thoughts beside it.
+/// Most bytes of one response: the longest answer in very small pieces, and thoughts beside it.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The reason for which a connection brings nothing more.
+/// The reason for which a connection stopped before a whole answer.
 #[derive(Debug)]
 pub(super) enum StreamEnd {
-    /// It could not be made, or broke.
+    /// The connection failed or broke.
     Connection(reqwest::Error),
-    /// Nothing came for too long.
+    /// The provider was silent for too long.
     Silence,
-    /// More came than is read.
+    /// The response or one of its frames exceeded its limit.
     Overlong,
     /// The provider refused the request.
     Refused { status: StatusCode, headers: Box<HeaderMap>, body: String },
-    /// The address cannot be asked.
+    /// The base URL is not valid.
     Address,
 }
 
@@ -44,25 +44,25 @@ impl From<FrameTooLong> for StreamEnd {
     }
 }
 
-/// Makes the HTTP client for an address. It follows no redirects, which would take key and
-/// conversation to an address that no operator configured, and unpacks nothing, so that few bytes
-/// stay few.
+/// Makes the HTTP client for an address. It follows no redirects: they would take key and
+/// conversation to an address that no operator configured. It does not decompress, so that a small
+/// body cannot grow large.
 ///
 /// # Errors
 /// The reason in words.
 pub(super) fn connector(address: &str) -> Result<Client, String> {
-    // The first caller has chosen already, and chose the same.
+    // Fails if a provider is installed already. Every caller installs the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
         .no_gzip();
-    // A system may have no certificates; an address without TLS needs none.
+    // A system may lack certificates; an address without TLS needs none.
     let builder = if address.starts_with("http:") { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| error.to_string())
 }
 
-/// An answer as it comes.
+/// An answer that is being received.
 pub(super) struct ModelAnswer {
     response: reqwest::Response,
     frames: Frames,
@@ -71,7 +71,7 @@ pub(super) struct ModelAnswer {
 }
 
 impl ModelAnswer {
-    /// Makes a request and waits until its answer begins.
+    /// Sends a request and waits until its answer begins.
     pub(super) async fn to(
         client: &Client,
         target: &Target,
@@ -81,7 +81,7 @@ impl ModelAnswer {
     ) -> Result<Self, StreamEnd> {
         let wire = target.wire();
         let url = wire.url(target.address(), settings.model).ok_or(StreamEnd::Address)?;
-        // A server that asks for no key gets one all the same: some refuse a request without.
+        // A server that asks for no key gets a placeholder: some reject a request without one.
         let key = target.api_key.as_deref().unwrap_or("none");
         let mut asking = client.post(url.clone()).json(&wire.body(request, settings));
         for (name, value) in wire.key_headers(&url, key) {
@@ -95,7 +95,7 @@ impl ModelAnswer {
         Err(answer.refusal(silence).await?)
     }
 
-    /// The next frame. Nothing after the last one.
+    /// Returns the next frame, or `None` after the last one.
     pub(super) async fn next(&mut self, silence: Duration) -> Result<Option<Frame>, StreamEnd> {
         loop {
             if let Some(frame) = self.frames.next() {

@@ -1,7 +1,7 @@
-//! What goes wrong with a provider, in words for people, and whether to try again.
+//! Errors of a provider, in words for people, and if a retry makes sense.
 //!
-//! No message repeats what was sent, the key or the address. What the provider said is shown only
-//! where it helps, shortened.
+//! A message never repeats the prompt, the key or the address. The provider's own words are shown
+//! only if they help, shortened.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -21,16 +21,16 @@ use super::waits;
 
 const QUOTE_BYTES_MAX: usize = 300;
 
-/// Why a request brought no answer.
+/// The reason for which a request has no answer.
 #[derive(Debug)]
 pub(super) struct ProviderError {
     pub(super) fault: Fault,
     pub(super) again: Retry,
-    /// Whether it is the provider's failure rather than the request's.
+    /// True if the provider failed rather than the request.
     pub(super) strike: bool,
 }
 
-/// Whether to try again.
+/// The rule for a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Retry {
     Never,
@@ -69,19 +69,19 @@ impl ProviderError {
         Self::useless("provider_auth", message)
     }
 
-    /// The answer was complete and is of no use.
+    /// Returns an error that a retry cannot repair and that does not count against the provider.
     pub(super) fn useless(code: &str, message: String) -> Self {
         Self::new(code, message, Retry::Never, false)
     }
 
-    /// What a connection that brings nothing more means.
+    /// Returns the error for a connection that stopped.
     pub(super) fn of(broken: StreamEnd, target: &Target) -> Self {
         let who = target.provider;
         match broken {
             StreamEnd::Refused { status, headers, body } => {
                 refused(status, &body, &headers, target)
             }
-            // Half the turn's time is gone: there is none for another such wait.
+            // Half the turn's time may be used up: not enough is left for another such wait.
             StreamEnd::Silence => Self {
                 again: Retry::Never,
                 ..Self::unavailable(format!("{who} was silent for too long."))
@@ -98,7 +98,7 @@ impl ProviderError {
         }
     }
 
-    /// The reason of an answer that has an end and no words; nothing if its model said nothing.
+    /// Returns the reason for an answer without words; `None` if the model chose to say nothing.
     pub(super) fn wordless(ended: Ending, refusal: &str, target: &Target) -> Option<Self> {
         let who = target.provider;
         let (code, message) = match ended {
@@ -129,7 +129,7 @@ impl ProviderError {
         Some(Self::useless(code, message))
     }
 
-    /// The ending of an answer that this error interrupted.
+    /// Returns the ending of an answer that this error interrupted.
     pub(super) fn ending(&self) -> Option<Ending> {
         match self.fault.code.as_str() {
             "provider_cut" => Some(Ending::Cut),
@@ -145,7 +145,7 @@ impl ProviderError {
     }
 }
 
-/// The innermost cause, which names neither address nor key.
+/// Returns the innermost cause, which names neither address nor key.
 fn cause(error: &reqwest::Error) -> String {
     let mut cause = error.source();
     while let Some(inner) = cause.and_then(std::error::Error::source) {
@@ -155,7 +155,7 @@ fn cause(error: &reqwest::Error) -> String {
     cut(&for_terminal(&said), QUOTE_BYTES_MAX).to_owned()
 }
 
-/// A status other than success.
+/// Returns the error for a status other than success.
 fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target) -> ProviderError {
     let (who, code) = (target.provider, status.as_u16());
     let body: Value = serde_json::from_str(body).unwrap_or_default();
@@ -212,13 +212,14 @@ fn asked_wait(again: Retry) -> String {
 fn wait_of(headers: &HeaderMap) -> Option<Duration> {
     let value = |name: &str| headers.get(name)?.to_str().ok();
     let asked = |name: &str| backoff::retry_after(value(name)?, value("date"));
+    // `retry_after` reads the number as seconds.
     asked("retry-after-ms").map(|thousandfold| thousandfold / 1000).or_else(|| asked("retry-after"))
 }
 
-/// Words for a filter in the kind of an error.
+/// Words that mark a filter in the kind of an error.
 const FILTERED: [&str; 3] = ["content_filter", "content_policy", "responsibleai"];
 
-/// The words by which a body names the kind of its error.
+/// Returns the words by which a body names the kind of its error.
 fn kind_of(body: &Value) -> String {
     let paths = [
         "/error/type",
@@ -234,7 +235,7 @@ fn kind_of(body: &Value) -> String {
     kinds.map(|kind| format!("{kind} ").to_ascii_lowercase()).collect()
 }
 
-/// The number of an HTTP status that a body names, as a number or as text.
+/// Returns the HTTP status that a body names, as a number or as text.
 fn status_of(body: &Value) -> Option<u64> {
     let paths = ["/error/code", "/code", "/error/status", "/status", "/error/status_code"];
     paths
@@ -243,7 +244,7 @@ fn status_of(body: &Value) -> Option<u64> {
         .find_map(|status| status.as_u64().or_else(|| status.as_str()?.parse().ok()))
 }
 
-/// An error inside a stream.
+/// Returns the error that a frame of a stream reports.
 pub(super) fn told(body: &Value, target: &Target) -> ProviderError {
     let who = target.provider;
     let kind = kind_of(body);
@@ -288,7 +289,7 @@ pub(super) fn told(body: &Value, target: &Target) -> ProviderError {
     }
 }
 
-/// What the provider said, shortened and without the key.
+/// Returns the message of an error's body, shortened and without the key.
 fn quote(body: &Value, target: &Target) -> String {
     let said = ["/error/message", "/message", "/error"]
         .iter()
@@ -296,7 +297,7 @@ fn quote(body: &Value, target: &Target) -> String {
     quoted(said.unwrap_or_default(), target)
 }
 
-/// Words of the provider, shortened and without the key.
+/// Returns a sentence with words of the provider, shortened and without the key.
 fn quoted(said: &str, target: &Target) -> String {
     let said = said.trim();
     if said.is_empty() {

@@ -1,12 +1,12 @@
 //! Splits the bytes of an answer into frames: server-sent events, JSON values one after the other,
 //! or one JSON document.
 //!
-//! The bytes decide and not the content type, because servers label their answers wrongly. Bytes
-//! that are not UTF-8 are replaced, so that one of them costs a character and not the answer.
+//! The first byte decides and not the content type, because servers label their answers wrongly.
+//! Bytes that are not UTF-8 are replaced, so that one of them costs a character and not the answer.
 
 use std::collections::VecDeque;
 
-/// Longest frame, in bytes: a longest answer with each of its bytes escaped, and thoughts beside.
+/// Longest frame, in bytes: the longest answer with each byte escaped, and thoughts beside it.
 pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
 
 /// One event of an answer.
@@ -15,7 +15,7 @@ pub(super) struct Frame {
     /// The name of a server-sent event.
     pub(super) name: Option<String>,
     pub(super) data: String,
-    /// Its server sent it as an event; otherwise it is a JSON value of its own.
+    /// True for a server-sent event, false for a bare JSON value.
     pub(super) event: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Frame {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FrameTooLong;
 
-/// Reads frames out of bytes as they come.
+/// A reader of frames from bytes as they arrive.
 #[derive(Default)]
 pub(super) struct Frames {
     form: Option<Form>,
@@ -40,7 +40,7 @@ impl Frames {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// [`Overlong`], after which nothing more is read.
+    /// [`FrameTooLong`], after which the reader must not be used.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), FrameTooLong> {
         let bytes = if self.form.is_none() { self.begin(bytes) } else { bytes };
         match &mut self.form {
@@ -50,14 +50,14 @@ impl Frames {
         }
     }
 
-    /// Tells that no more bytes come: an event without its empty line counts too.
+    /// Ends the input: a last event without its empty line counts too.
     pub(super) fn end(&mut self) {
         if let Some(Form::Events(events)) = &mut self.form {
             events.end(&mut self.ready);
         }
     }
 
-    /// The next whole frame.
+    /// Returns the next whole frame.
     pub(super) fn next(&mut self) -> Option<Frame> {
         self.ready.pop_front()
     }
@@ -80,7 +80,7 @@ struct Events {
     line: Vec<u8>,
     name: Option<String>,
     data: Option<Vec<u8>>,
-    /// The last byte was a carriage return, which may be the first half of a line end.
+    /// True if the last byte was a carriage return, which may be the first half of a line end.
     returned: bool,
 }
 
@@ -125,7 +125,7 @@ impl Events {
                 }
                 None => self.data = Some(value.to_vec()),
             },
-            // llama.cpp has sent its errors in a field of their own, others as a bare line.
+            // llama.cpp sends errors in an `error:` field, other servers as a bare line of JSON.
             b"error" if value.starts_with(b"{") => {
                 let told = String::from_utf8_lossy(value);
                 ready
@@ -154,7 +154,7 @@ impl Events {
     }
 }
 
-/// JSON objects one after the other, on lines of their own or not, inside of an array or not.
+/// JSON objects one after the other, with or without line breaks, inside an array or not.
 #[derive(Default)]
 struct Values {
     value: Vec<u8>,

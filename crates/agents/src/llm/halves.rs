@@ -1,14 +1,15 @@
-//! Characters of which each half comes in a piece of its own.
+//! Characters whose two UTF-16 halves (surrogates) arrive in separate pieces.
 //!
-//! JSON may write an emoji as two escaped halves, and servers that cut their text between two
+//! JSON may write an emoji as two escaped halves, and servers that split their text between two
 //! tokens send each half in another event. A string with one half is not valid JSON.
 
 use serde_json::Value;
 
-/// A half at this code point stands for itself until the other half comes. No script has it.
+/// Offset of the code points that stand for a half until the other half arrives. They lie in a
+/// private-use plane, so text does not contain them.
 const STANDS_FOR: u32 = 0x10_0000;
 
-/// Reads JSON in which a string may hold half a character.
+/// Parses JSON in which a string may hold half a character.
 pub(super) fn parse(json: &str) -> Option<Value> {
     serde_json::from_str(json).ok().or_else(|| serde_json::from_str(&stand_ins(json)?).ok())
 }
@@ -48,13 +49,13 @@ fn is_low(half: u32) -> bool {
     (0xdc00..0xe000).contains(&half)
 }
 
-/// Joins the halves of characters in the pieces of a text.
+/// The first half of a character that waits for its second half in the next piece.
 #[derive(Default)]
 pub(super) struct SurrogateJoiner(Option<u32>);
 
 impl SurrogateJoiner {
     /// Returns a piece with its characters whole. A first half at its end is kept for the next
-    /// piece; a half whose other half does not come becomes the mark for a lost character.
+    /// piece. A half whose other half does not come becomes the replacement character.
     pub(super) fn join(&mut self, piece: &str) -> String {
         let mut joined = String::with_capacity(piece.len());
         for c in piece.chars() {

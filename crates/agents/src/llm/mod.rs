@@ -1,8 +1,9 @@
 //! Runtime `llm`: a call to a model provider for each turn, its memory rebuilt from the log.
 //!
-//! What of the log no longer fits is summed up by the model and remembered in the log. The answer
-//! is streamed. Nothing is asked again once a word of it was shown, and nothing that the provider
-//! does can take longer, say more or cost more on paper than the limits here allow.
+//! The part of the log that no longer fits is summed up by the model, and the summary is kept in
+//! the log. The answer is streamed. A request is not repeated once a word of its answer was shown.
+//! The limits here bound the time, the length and the reported cost of an answer, whatever the
+//! provider does.
 
 mod provider;
 mod names;
@@ -39,48 +40,48 @@ use provider::Target;
 use turn::Turn;
 use wire::Settings;
 
-/// Tokens of system text, history and question together, where the configuration says nothing.
+/// Tokens of system text, history and question together, if the configuration does not say.
 pub const CONTEXT_TOKENS: usize = 24_000;
 
-/// Tokens that an answer has room for, if the configuration does not say.
+/// Tokens left for an answer, if the configuration does not say.
 const ANSWER_TOKENS: usize = 4_096;
 
 /// Longest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
-/// How long after its time limit a request is ended even if nobody took the turn away; the
-/// conversation's own deadline is meant to come first.
+/// Time past a turn's limit after which its request is ended here. The conversation's own deadline
+/// is meant to end the turn first.
 const BACKSTOP: Duration = Duration::from_secs(1);
 
-/// Most that is read of what was said, however large a model's memory is, in bytes: what lies
-/// before it has to be in its summary.
+/// Most bytes of a transcript that a prompt reads, however large the model's context: earlier
+/// messages are only in the summary.
 const READ_BYTES_MAX: usize = 1024 * 1024;
 
-/// Longest silence of a provider, however long the turn may take.
+/// Longest silence of a provider, whatever the time limit of the turn.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// A model of a provider.
 #[derive(Clone, PartialEq)]
 pub struct LlmSpec {
-    /// Whose protocol it speaks.
+    /// The provider whose protocol the model speaks.
     pub provider: Provider,
     /// The model, as the provider calls it.
     pub model: String,
-    /// Where it is, as [`Provider::base_url`] gives it; the provider's own address where unset.
+    /// The base URL, as [`Provider::base_url`] returns it; the provider's own address if unset.
     pub base_url: Option<String>,
-    /// The key that the provider asks for; unset where it asks for none.
+    /// The key that the provider asks for; unset if it asks for none.
     pub api_key: Option<String>,
-    /// Said after the conversation's own system text.
+    /// System text that follows the conversation's own.
     pub system: Option<String>,
-    /// Its time limit for a turn.
+    /// Time limit of the model for a turn.
     pub timeout: Option<Millis>,
-    /// Longest answer in tokens; the provider decides where unset.
+    /// Longest answer in tokens; the provider decides if unset.
     pub max_tokens: Option<u32>,
-    /// How freely it chooses; the provider decides where unset.
+    /// Sampling temperature; the provider decides if unset.
     pub temperature: Option<f64>,
     /// Tokens of system text, history and question together.
     pub context_tokens: usize,
-    /// The model's template opens its thoughts, so that only the closing tag comes.
+    /// True if the model's template opens its thoughts, so that only the closing tag is sent.
     pub thinks_first: bool,
     /// Price of a million tokens read, in a currency of the operator's choice; not known if
     /// unset.
@@ -90,7 +91,7 @@ pub struct LlmSpec {
 }
 
 impl fmt::Debug for LlmSpec {
-    /// Without key and address: the address may carry a secret too.
+    /// Leaves out key and address: the address may carry a secret too.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LlmSpec")
             .field("provider", &self.provider)
@@ -100,7 +101,7 @@ impl fmt::Debug for LlmSpec {
 }
 
 impl LlmSpec {
-    /// A model with default settings, at the provider's own address.
+    /// Returns a model with default settings, at the provider's own address.
     pub fn new(provider: Provider, model: impl Into<String>) -> Self {
         Self {
             provider,
@@ -124,15 +125,15 @@ impl LlmSpec {
         self.context_tokens.saturating_add(answer)
     }
 
-    /// What these tokens cost, in millionths of the currency. A price for a million in units is one
-    /// for each in millionths.
+    /// Returns the cost of these tokens, in millionths of the currency. A price per million tokens
+    /// in units is the price per token in millionths.
     fn cost_micros(&self, usage: &Usage) -> u64 {
         let cost = usage.input_tokens as f64 * self.price_input.unwrap_or_default()
             + usage.output_tokens as f64 * self.price_output.unwrap_or_default();
         cost.round() as u64
     }
 
-    /// The most that an answer costs. It reads at most its context, and writes at most its limit.
+    /// Returns the highest cost of an answer: all of its context read, and its limit written.
     fn call_cost(&self) -> CallCost {
         let (Some(input), Some(output)) = (self.price_input, self.price_output) else {
             return CallCost::Unknown;
@@ -153,8 +154,8 @@ impl LlmSpec {
         }
     }
 
-    /// Returns the tokens that may be written for this money, after these bytes were read for it.
-    /// It is any number if they cost nothing, and 0 if the money does not pay for one.
+    /// Returns the number of tokens that this money pays for, after `asked_bytes` were read for it:
+    /// `None` if written tokens cost nothing, and 0 if the money does not pay for one.
     fn tokens_for(&self, micros: u64, asked_bytes: usize) -> Option<u32> {
         let read = asked_bytes.div_ceil(history::BYTES_PER_TOKEN) as f64;
         let left = micros as f64 - read * self.price_input.unwrap_or_default();
@@ -175,7 +176,7 @@ pub struct Llm {
 }
 
 impl Llm {
-    /// The agent of a model. Nothing is asked, and no connection made, before its first turn.
+    /// Makes the agent of a model. It connects at its first turn, not here.
     pub fn new(spec: LlmSpec) -> Self {
         let target = Target {
             provider: spec.provider,
@@ -221,7 +222,7 @@ impl Work for Llm {
         self.spec.context_tokens.saturating_mul(history::BYTES_PER_TOKEN).min(READ_BYTES_MAX)
     }
 
-    /// Its prompt says it all.
+    /// Returns 0: the prompt alone carries the messages.
     fn window(&self) -> usize {
         0
     }
@@ -235,7 +236,8 @@ impl Work for Llm {
     }
 
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
-        // Rebuilding the history takes a while: not on the task that asked.
+        // The first poll runs on the stream's task. The history is rebuilt after it, on the turn's
+        // own.
         tokio::task::yield_now().await;
         let began = Instant::now();
         let limit = Duration::from_millis(job.limit.0);

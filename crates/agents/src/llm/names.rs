@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The effort that a model makes before it answers, by the last part of its configured name.
+/// The reasoning effort of a model, given by the last part of its configured name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub(super) enum Effort {
@@ -27,7 +27,7 @@ pub(super) fn split(model: &str) -> (&str, Option<Effort>) {
     }
 }
 
-/// The name without the path that gateways put before it.
+/// Returns the name without the path that gateways put before it.
 fn own_name(model: &str) -> &str {
     model.rsplit('/').next().unwrap_or(model)
 }
@@ -37,7 +37,7 @@ fn is_openai(name: &str) -> bool {
         || ["o1", "o3", "o4"].iter().any(|name_of| name.starts_with(name_of))
 }
 
-/// True if OpenAI offers this model in its Responses only.
+/// True if OpenAI offers this model through Responses only.
 pub(super) fn is_of_responses(model: &str) -> bool {
     let Some((version, variant)) = gpt(split(model).0) else { return false };
     version.is_some_and(|version| version >= (5, 0))
@@ -45,18 +45,18 @@ pub(super) fn is_of_responses(model: &str) -> bool {
         || variant.contains("pro")
 }
 
-/// True if the limit of its answer counts its thoughts too, and has another name.
+/// True if the model's limit counts thoughts too, and is sent as `max_completion_tokens`.
 pub(super) fn thinks_by_itself(model: &str) -> bool {
     ["gpt-5", "gpt-6", "o1", "o3", "o4"].iter().any(|name| own_name(model).starts_with(name))
 }
 
-/// Returns the setting without which OpenAI's newest models charge for a cache that is not used.
+/// Returns the setting without which OpenAI's newest models charge for an unused cache.
 pub(super) fn cache_options(model: &str) -> Option<Value> {
     let (version, _) = gpt(model)?;
     (version? >= (5, 6)).then(|| json!({"mode": "explicit"}))
 }
 
-/// Returns version and variant of a GPT model.
+/// Returns version and variant of a GPT model; the version is `None` if it is not a number.
 fn gpt(model: &str) -> Option<(Option<(u32, u32)>, &str)> {
     let rest = model.strip_prefix("gpt")?;
     let rest = rest.strip_prefix('-').unwrap_or(rest);
@@ -71,7 +71,7 @@ fn gpt(model: &str) -> Option<(Option<(u32, u32)>, &str)> {
     }
 }
 
-/// Family and version of a Claude model, as far as the name says.
+/// Returns family and version of a Claude model, as far as the name says.
 fn claude(model: &str) -> (&str, Option<(u32, u32)>) {
     let mut parts = own_name(model).split('-').skip_while(|part| *part == "claude");
     let version = |part: &str| part.parse::<u32>().ok().filter(|_| part.len() <= 2);
@@ -81,7 +81,7 @@ fn claude(model: &str) -> (&str, Option<(u32, u32)>) {
     (family, major.map(|major| (major, minor)))
 }
 
-/// Returns the longest answer of a Claude model, in tokens: its API has no default.
+/// Returns the longest answer of a Claude model, in tokens: its API requires a limit.
 pub(super) fn anthropic_tokens(model: &str) -> u32 {
     match claude(model) {
         ("opus", Some(version)) if version >= (4, 8) => 128_000,
@@ -90,7 +90,7 @@ pub(super) fn anthropic_tokens(model: &str) -> u32 {
         ("opus", Some(_)) => 4_096,
         ("haiku", Some(version)) if version >= (5, 0) => 128_000,
         ("fable" | "mythos", _) => 128_000,
-        // The older names have the version before the family: claude-3-5-sonnet.
+        // In older names the version stands before the family: claude-3-5-sonnet.
         ("3", _) if model.contains("3-7") => 64_000,
         ("3", _) if model.contains("3-5") => 8_192,
         ("3", _) => 4_096,
@@ -98,7 +98,7 @@ pub(super) fn anthropic_tokens(model: &str) -> u32 {
     }
 }
 
-/// The setting by which a Claude model is told how much to think.
+/// The setting for how much a Claude model thinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThinkingSetting {
     Default,
@@ -107,7 +107,7 @@ pub(super) enum ThinkingSetting {
     Budget(u32),
 }
 
-/// Tokens for thoughts, of models that take a number.
+/// Returns the tokens for thoughts, for models that take a number.
 const fn budget(effort: Effort, low: u32) -> u32 {
     match effort {
         Effort::Zero => 0,
@@ -117,7 +117,7 @@ const fn budget(effort: Effort, low: u32) -> u32 {
     }
 }
 
-/// Returns how a Claude model is asked for this effort.
+/// Returns the setting by which a Claude model makes this effort.
 pub(super) fn anthropic_thinking(model: &str, effort: Effort) -> ThinkingSetting {
     let (family, version) = claude(model);
     let newest = matches!(family, "fable" | "mythos") || version >= Some((5, 0));
@@ -140,14 +140,14 @@ pub(super) fn anthropic_thinking(model: &str, effort: Effort) -> ThinkingSetting
     }
 }
 
-/// The setting by which a Gemini model is told how much to think.
+/// The setting for how much a Gemini model thinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GeminiThinking {
     Level(&'static str),
     Budget(u32),
 }
 
-/// Returns how a Gemini model is asked for this effort.
+/// Returns the setting by which a Gemini model makes this effort.
 pub(super) fn gemini_thinking(model: &str, effort: Effort) -> Option<GeminiThinking> {
     if model.contains("gemini-2") || model.contains("gemini-1") {
         return Some(GeminiThinking::Budget(budget(effort, 1_000)));

@@ -1,4 +1,4 @@
-//! The providers of models: the address and the protocol by which each is asked.
+//! The providers of models: the address and the protocol for each.
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -6,27 +6,26 @@ use serde::Deserialize;
 use super::names;
 use super::wire::Wire;
 
-/// The protocol by which a provider's models are asked.
+/// A provider of models, which implies the protocol of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[derive(strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Provider {
-    /// OpenAI, and every server that is compatible with its chat completions.
+    /// OpenAI, and every server that is compatible with its chat completions API.
     Openai,
-    /// OpenAI's Responses, which its newest models need. Chosen by itself for those where no base
-    /// URL is set.
+    /// OpenAI's Responses API. `Openai` uses it too for the newest models, if no base URL is set.
     OpenaiResponses,
     /// The Messages API of Anthropic.
     Anthropic,
     /// The Gemini API of Google.
     Gemini,
-    /// The protocol that Ollama has of its own.
+    /// Ollama's own protocol.
     Ollama,
 }
 
 impl Provider {
-    /// Where it is when no base URL is set.
+    /// Returns the address that is used if no base URL is set.
     pub const fn default_base_url(self) -> &'static str {
         match self {
             Provider::Openai | Provider::OpenaiResponses => "https://api.openai.com/v1/",
@@ -36,7 +35,7 @@ impl Provider {
         }
     }
 
-    /// Where its protocol begins on a server of which only the host is known.
+    /// Returns the path at which the protocol begins, for an address that has only a host.
     const fn root(self) -> &'static str {
         match self {
             Provider::Openai | Provider::OpenaiResponses | Provider::Anthropic => "/v1/",
@@ -45,7 +44,7 @@ impl Provider {
         }
     }
 
-    /// Whether it can only be used with a key.
+    /// True if the provider cannot be used without a key.
     pub const fn needs_key(self) -> bool {
         match self {
             Provider::Openai
@@ -56,7 +55,8 @@ impl Provider {
         }
     }
 
-    /// The protocol of a model. OpenAI itself offers its newest models in its Responses only.
+    /// Returns the protocol for a model. OpenAI itself offers its newest models through Responses
+    /// only.
     fn wire(self, model: &str, own_url: bool) -> Wire {
         match self {
             Provider::Openai if !own_url && names::is_of_responses(model) => Wire::Responses,
@@ -68,7 +68,7 @@ impl Provider {
         }
     }
 
-    /// The path without what a request adds to it: people paste the address of the endpoint.
+    /// Removes the part of a path that a request adds: people paste the address of the endpoint.
     fn without_endpoint(self, path: &str) -> &str {
         let path = path.trim_end_matches('/');
         let path = path.split_once("/models/").map_or(path, |(base, call)| {
@@ -85,8 +85,8 @@ impl Provider {
         endpoints.iter().find_map(|endpoint| path.strip_suffix(endpoint)).unwrap_or(path)
     }
 
-    /// A base URL in the form that requests are made from: without a path of its own it gets the
-    /// provider's usual one.
+    /// Returns a base URL in the form that requests are made from. Without a path of its own it
+    /// gets the provider's usual one.
     ///
     /// # Errors
     /// One sentence for people, without the URL, which may hold a secret.
@@ -111,7 +111,7 @@ impl Provider {
     }
 }
 
-/// Where one agent's requests go.
+/// The address, model and key of one agent's requests.
 #[derive(Clone)]
 pub(super) struct Target {
     pub(super) provider: Provider,
@@ -125,7 +125,7 @@ impl Target {
         self.base_url.as_deref().unwrap_or(self.provider.default_base_url())
     }
 
-    /// The protocol that the model is asked by.
+    /// Returns the protocol of the agent's requests.
     pub(super) fn wire(&self) -> Wire {
         self.provider.wire(&self.model, self.base_url.is_some())
     }

@@ -1,4 +1,4 @@
-//! Models of `[agents.<client>]`.
+//! Agents of `[agents.<client>]` that ask a model.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::config::{AgentConfig, ConfigFault, positive, within};
 use crate::llm::{self, Llm, LlmSpec};
 use crate::runtimes::RuntimeEntry;
 
-/// Highest price of a million tokens that is believed.
+/// Highest price of a million tokens that is accepted.
 const PRICE_MAX: f64 = 1_000_000.0;
 
 pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
@@ -44,10 +44,10 @@ fn describe(config: &AgentConfig) -> String {
 }
 
 impl AgentConfig {
-    /// The model of an `llm` agent.
+    /// Returns the model of an `llm` agent.
     ///
     /// # Errors
-    /// [`ConfigFault`] when provider, model or key is missing, or a value makes no sense.
+    /// [`ConfigFault`] if provider, model or key is missing, or a value makes no sense.
     pub fn llm_spec(&self) -> Result<LlmSpec, ConfigFault> {
         let provider = self.provider.ok_or_else(|| {
             ConfigFault::new("provider", "Say whose model it is: provider = \"openai\", \"anthropic\", \"gemini\" or \"ollama\".")

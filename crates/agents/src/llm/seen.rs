@@ -1,5 +1,4 @@
-//! The facts that an answer has brought beside its words: its ending, the tokens used, the model
-//! that answered.
+//! The facts in an answer beside its words: its ending, the tokens used, the model that answered.
 
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::Usage;
@@ -13,26 +12,26 @@ const REFUSAL_BYTES_MAX: usize = 4 * 1024;
 /// The facts in the frames of one answer so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AnswerFacts {
-    /// Frames that are in the provider's form.
+    /// Number of frames in the provider's form.
     pub(super) frames: u64,
-    /// The ending that the provider tells.
+    /// The ending that the provider reported first.
     pub(super) ended: Option<Ending>,
-    /// Nothing of interest is to come.
+    /// True if the rest of the answer does not matter.
     pub(super) over: bool,
-    /// The model that the provider says answered.
+    /// The model that answered, as the provider reports it.
     pub(super) model: Option<String>,
     /// The tool that the model asked for.
     pub(super) tool: Option<String>,
     /// The words by which the model refused, apart from those of its answer.
     pub(super) refusal: String,
-    /// Bytes of words and thoughts that came.
+    /// Bytes of words and thoughts received.
     pub(super) heard_bytes: usize,
     input: f64,
     output: f64,
 }
 
 impl AnswerFacts {
-    /// Notes what a frame says, apart from words.
+    /// Records the facts in a part of an answer.
     pub(super) fn note(&mut self, part: &Part) {
         match part {
             Part::Model(model) => self.model = Some(model.clone()),
@@ -41,7 +40,7 @@ impl AnswerFacts {
                 self.input = input.unwrap_or(self.input);
                 self.output = output.unwrap_or(self.output);
             }
-            // The first word counts: `[DONE]` comes after every ending.
+            // The first ending counts: `[DONE]` comes after every one.
             Part::End(ending) => self.ended = self.ended.or(Some(*ending)),
             Part::Over => self.over = true,
             Part::Refusal(words) if self.refusal.len() < REFUSAL_BYTES_MAX => {
@@ -52,8 +51,7 @@ impl AnswerFacts {
         }
     }
 
-    /// The ending, with what came before it: a refusal and a call of a tool may end like any other
-    /// answer.
+    /// Returns the ending, corrected: a refusal and a tool call may be reported as an ordinary end.
     pub(super) fn ending(&self) -> Option<Ending> {
         self.ended.map(|ended| match ended {
             Ending::Stop if !self.refusal.is_empty() => Ending::Refusal,
@@ -62,9 +60,9 @@ impl AnswerFacts {
         })
     }
 
-    /// The usage, and whether it had to be corrected. What cannot be is not believed: a model reads
-    /// at most as many tokens as there are bytes, apart from what the provider adds, and writes at
-    /// most as many as it was allowed.
+    /// Returns the usage, and true if it had to be corrected. Impossible counts are clamped: a
+    /// model reads at most one token per byte, apart from the provider's own additions, and writes
+    /// at most `max_tokens`.
     pub(super) fn usage(&self, asked_bytes: usize, max_tokens: Option<u32>) -> (Usage, bool) {
         if let Some(estimated) = self.estimated(asked_bytes, max_tokens) {
             return (estimated, false);
@@ -77,8 +75,8 @@ impl AnswerFacts {
 }
 
 impl AnswerFacts {
-    /// The usage of an answer that was not finished, if its provider told none by then: most tell
-    /// it at the end.
+    /// Returns an estimate for an unfinished answer whose usage is not known yet: most providers
+    /// report it at the end.
     fn estimated(&self, asked_bytes: usize, max_tokens: Option<u32>) -> Option<Usage> {
         let told = self.input != 0.0 || self.output != 0.0;
         if self.ended.is_some() || told || self.heard_bytes == 0 {
@@ -92,9 +90,9 @@ impl AnswerFacts {
     }
 }
 
-/// Tokens a provider may add to a request: instructions of its own.
+/// Most tokens that a provider adds to a request: its own instructions.
 const ADDED_TOKENS_MAX: u64 = 65_536;
-/// Tokens of an answer, thinking included, where no limit was set.
+/// Most tokens of an answer, thoughts included, if no limit was set.
 const OUTPUT_TOKENS_MAX: u64 = 1_000_000;
 
 fn clamp(count: f64, max: u64) -> (u64, bool) {

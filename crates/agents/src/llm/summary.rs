@@ -1,9 +1,9 @@
-//! When a conversation no longer fits into a model's memory, the part that falls out of it is
-//! summed up, by the model itself.
+//! The summary of the part of a conversation that no longer fits into a model's context, written by
+//! the model itself.
 //!
-//! The summary goes into the log and is there for the next turns, until they outgrow it too: then
-//! it is summed up again, together with what came since. A good half of the memory stays as it was
-//! said, so that this happens now and then and not each turn.
+//! The summary goes into the log and serves the next turns until they outgrow it too. Then it is
+//! summed up again, together with the messages since. About half of the room keeps messages word
+//! for word, so that a summary is due now and then and not each turn.
 
 use moothall_kernel::compose::{OmittedCount, Prompt, StoredSummary, TranscriptLine};
 use moothall_kernel::summary::SUMMARY_BYTES_MAX;
@@ -12,26 +12,26 @@ use moothall_kernel::text::{clean, cut};
 use super::history::{held, indented, left_out, newest_within, recalled, visible};
 use super::wire::{Message, Request};
 
-/// A summary takes at most this part of the room.
+/// A summary takes at most an eighth of the room.
 const SHARE: usize = 8;
-/// In less than that nothing worth having can be said.
+/// Least room for a summary, in bytes: less holds nothing useful.
 const BYTES_MIN: usize = 240;
-/// A word and the space after it; generous, so that an obedient summary is not cut.
+/// Bytes of a word and the space after it; generous, so that an obedient summary is not cut.
 const BYTES_PER_WORD: usize = 8;
 
-/// What is to be summed up, and what is kept as it was said.
+/// The messages to sum up, and those to keep word for word.
 pub(super) struct Plan<'p> {
     before: Option<&'p StoredSummary>,
     unread: OmittedCount,
     falls_out: &'p [TranscriptLine],
-    /// The newest lines, which are kept as they were said.
+    /// The newest lines, kept word for word.
     pub(super) kept: &'p [TranscriptLine],
     bytes: usize,
     bytes_max: usize,
 }
 
 impl<'p> Plan<'p> {
-    /// A plan, where one is due: when a prompt's memory is larger than so many bytes.
+    /// Returns a plan if a prompt's memory is larger than `bytes`.
     pub(super) fn due(prompt: &'p Prompt, bytes: usize) -> Option<Self> {
         let bytes_max = (bytes / SHARE).min(SUMMARY_BYTES_MAX);
         let before = prompt.summary.as_ref();
@@ -51,12 +51,12 @@ impl<'p> Plan<'p> {
         })
     }
 
-    /// How many messages it sums up.
+    /// Returns the number of messages to sum up.
     pub(super) fn messages(&self) -> usize {
         self.falls_out.len()
     }
 
-    /// What the model is asked.
+    /// Returns the request for the summary.
     pub(super) fn request(&self, name: &str) -> Request {
         let before = self
             .before
@@ -78,7 +78,7 @@ impl<'p> Plan<'p> {
         Request { system, messages: vec![Message::told(asked)] }
     }
 
-    /// What the model wrote, as it is remembered; nothing where it wrote nothing.
+    /// Returns the written summary as it is kept; `None` if the model wrote nothing.
     pub(super) fn remembered(&self, written: &str) -> Option<StoredSummary> {
         let text = visible(&clean(written));
         let text = cut(text.trim(), self.bytes_max).to_owned();

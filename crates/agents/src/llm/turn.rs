@@ -1,4 +1,4 @@
-//! One turn: requests until one is answered, or until another makes no sense.
+//! One turn: requests until one is answered, or until a further one makes no sense.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -21,13 +21,13 @@ use super::summary::Plan;
 use super::wire::{Part, Request};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history, names};
 
-/// A model is asked if at least this many tokens are paid for: fewer are half a sentence.
+/// Least number of tokens that the money must pay for: fewer are half a sentence.
 const TOKENS_MIN: u32 = 16;
-/// How long the rest of an answer is waited for once its end was said: the tokens come last.
+/// Longest wait for the rest of an answer after its end was reported: the usage comes last.
 const TAIL: Duration = Duration::from_secs(2);
-/// A summary may take one such part of the time that its turn has.
+/// A summary may take a third of the time that its turn has.
 const SUMMARY_SHARE: u32 = 3;
-/// Longest name of a model that is repeated to people, in bytes.
+/// Longest name of a model in a message to people, in bytes.
 const MODEL_BYTES_MAX: usize = 80;
 
 /// A turn being answered.
@@ -36,26 +36,26 @@ pub(super) struct Turn<'a> {
     job: &'a Job,
     out: &'a dyn Reporter,
     deadline: Instant,
-    /// Every request that was made.
+    /// All requests of the turn, those for a summary included.
     calls: Vec<ModelCall>,
-    /// Those that asked for the answer.
+    /// Number of requests for the answer.
     tries: u32,
-    /// Whether a word of the answer was shown.
+    /// True if a word of the answer was shown.
     shown: bool,
-    /// The way in which the answer ended, as far as it is known.
+    /// The ending of the answer, if known.
     ended: Option<Ending>,
-    /// What was told of its usage.
+    /// The usage that was last reported.
     told: Usage,
 }
 
-/// A request, and what was seen of its answer.
+/// A request, and the facts seen in its answer.
 #[derive(Default)]
 struct ModelCall {
     seen: AnswerFacts,
     asked_bytes: usize,
 }
 
-/// Who hears an answer while it comes.
+/// The audience of an answer while it streams: a summary has none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StreamAudience {
     ByAll,
@@ -63,7 +63,7 @@ enum StreamAudience {
 }
 
 impl StreamAudience {
-    /// The point before a piece of an answer is told, after what was told so far.
+    /// Marks the point before a piece of an answer is reported, given the text reported so far.
     fn crash_point(self, told: &str) {
         match self {
             StreamAudience::ByAll => {
@@ -94,12 +94,12 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// What all requests together used.
+    /// Returns the usage of all requests together.
     pub(super) fn usage(&self, began: Instant) -> Usage {
         self.usage_of(&self.calls, began)
     }
 
-    /// Tells what was used by now: who stops the turn leaves nobody who could tell it later.
+    /// Reports the usage so far: a turn that is stopped cannot report it later.
     fn tell_usage(&mut self) {
         let used = Usage { ms: 0, ..self.usage(Instant::now()) };
         if used != self.told {
@@ -128,9 +128,9 @@ impl<'a> Turn<'a> {
         self.llm.spec.provider
     }
 
-    /// Asks until there is an answer.
+    /// Makes requests until one is answered or no further one is allowed.
     pub(super) async fn answer(&mut self) -> Result<String, Fault> {
-        // One for the turn: however often it asks, what comes of it in the end is what counts.
+        // One admission for the turn: only its outcome counts, however many retries it needs.
         let admission =
             self.llm.circuit.admit(Instant::now()).map_err(|wait| self.left_alone(wait))?;
         let request = self.request().await;
@@ -155,8 +155,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// What the model is asked. Where not all of the memory fits, the oldest part of it is summed
-    /// up first; without a summary it is left out.
+    /// Returns the request for the answer. If the memory does not fit, its oldest part is summed up
+    /// first; if that fails, the part is left out.
     async fn request(&mut self) -> Request {
         let (llm, prompt) = (self.llm, &self.job.prompt);
         let room = PromptBudget::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
@@ -182,7 +182,7 @@ impl<'a> Turn<'a> {
         room.request(&memory)
     }
 
-    /// One request, within a part of the turn's time.
+    /// Asks for a summary, with one request and within a part of the turn's time.
     async fn sum_up(&mut self, plan: &Plan<'_>) -> Result<StoredSummary, Fault> {
         let began = Instant::now();
         self.out.report(Report::Progress(format!(
@@ -224,9 +224,9 @@ impl<'a> Turn<'a> {
         )
     }
 
-    /// How long to wait before the next request; nothing when there is to be none.
+    /// Returns the wait before the next request; `None` if there must not be one.
     fn wait_after(&self, again: Retry) -> Option<Duration> {
-        // Other turns may have shown meanwhile that it is no use.
+        // Other turns may have opened the circuit meanwhile.
         if self.shown || self.tries >= backoff::TRIES_MAX || self.llm.circuit.rests(Instant::now())
         {
             return None;
@@ -236,7 +236,8 @@ impl<'a> Turn<'a> {
             Retry::Soon => backoff::wait(&self.job.key, self.tries),
             Retry::After(wait) => wait,
         };
-        // A wait that outlasts the turn helps nobody: it ends at once, and says what it waited for.
+        // A wait that outlasts the turn is useless: end now, with the error that asked for the
+        // wait.
         (wait < self.deadline.saturating_duration_since(Instant::now())).then_some(wait)
     }
 
@@ -271,10 +272,11 @@ impl<'a> Turn<'a> {
         finished
     }
 
-    /// Returns the tokens that the rest of the turn's money pays for; any number without a limit.
+    /// Returns the number of tokens that the rest of the turn's money pays for; `None` without a
+    /// limit.
     ///
     /// # Errors
-    /// `over_budget` if it pays for none: a model that is asked all the same writes half a word.
+    /// `over_budget` if it pays for fewer than [`TOKENS_MIN`], or than a lower `max_tokens`.
     fn affordable(&self, asked_bytes: usize) -> Result<Option<u32>, ProviderError> {
         let Some(most) = self.out.allowance() else { return Ok(None) };
         let micros = most.saturating_sub(self.usage(Instant::now()).cost_micros);
@@ -300,7 +302,7 @@ impl<'a> Turn<'a> {
             let frame = match answer.next(if finished { TAIL } else { silence }).await {
                 Ok(Some(frame)) => frame,
                 Ok(None) => break,
-                // The answer is whole, whatever becomes of the connection.
+                // The answer is complete, so a broken connection does not matter.
                 Err(_) if finished => break,
                 Err(broken) => {
                     return Err(self.interrupted(ProviderError::of(broken, &self.llm.target)));
@@ -318,7 +320,7 @@ impl<'a> Turn<'a> {
         Ok(words)
     }
 
-    /// What the request that is being answered has brought.
+    /// Returns the facts seen in the answer to the last request.
     fn seen(&mut self) -> &mut AnswerFacts {
         if self.calls.is_empty() {
             self.calls.push(ModelCall::default());
@@ -354,7 +356,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// What an error means: after the first word, the answer was cut.
+    /// Turns an unavailable provider into a cut answer if a word was already shown.
     fn interrupted(&self, trouble: ProviderError) -> ProviderError {
         if self.shown && trouble.fault.code == "provider_unavailable" {
             ProviderError::cut(self.who())
@@ -363,13 +365,13 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Tells what the model thinks.
+    /// Reports thoughts of the model.
     fn think(&mut self, piece: &str) {
         self.tell_usage();
         self.out.report(Report::Thought(history::visible(&clean(piece))));
     }
 
-    /// Adds a piece of an answer, as far as people can read it, and tells it.
+    /// Adds a piece of an answer, without characters that people cannot read, and reports it.
     fn hear(
         &mut self,
         piece: &str,
@@ -387,7 +389,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Adds what is known of an answer by now, and tells it.
+    /// Adds words and thoughts to the answer, and reports them if it has an audience.
     fn tell(
         &mut self,
         told: moothall_kernel::thoughts::AnswerPart,
@@ -420,8 +422,8 @@ impl<'a> Turn<'a> {
         }
         let Some(ended) = seen.ending() else { return Err(ProviderError::cut(who)) };
         self.remark(&seen);
-        // A model that wrote nothing but thoughts into its answer is heard all the same, unless it
-        // may be silent; a summary of thoughts is none.
+        // If a model put its whole answer into its thoughts, they are the answer, unless it may
+        // pass. A summary is never made of thoughts.
         let only_thought = heard == StreamAudience::ByAll
             && matches!(ended, Ending::Stop | Ending::Length)
             && is_empty_looking(&words.text)
@@ -448,7 +450,7 @@ impl<'a> Turn<'a> {
         Ok(words.text)
     }
 
-    /// Tells people what is odd about an answer that is otherwise fine.
+    /// Reports to people anything odd about an answer that is otherwise fine.
     fn remark(&self, seen: &AnswerFacts) {
         if self.calls.last().is_some_and(|call| self.tokens_of(call).1) {
             self.out.report(Report::Progress(format!(
@@ -468,12 +470,12 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// What a model said.
+/// The text of an answer so far.
 struct ModelWords {
     text: String,
-    /// The thoughts that stood in the answer, not those in a field of their own.
+    /// The thoughts found in the answer's text, not those in a field of their own.
     thoughts: String,
-    /// Bytes of both.
+    /// Bytes received of both.
     bytes: usize,
     halves: SurrogateJoiner,
     splitter: Splitter,
@@ -491,7 +493,7 @@ impl ModelWords {
     }
 }
 
-/// Whether a reported model may be the configured one: providers add a date or a tag, or leave it
+/// True if a reported model may be the configured one: providers add a date or a tag, or leave it
 /// out.
 fn same_model(configured: &str, reported: &str) -> bool {
     let configured = configured.trim_start_matches("models/");

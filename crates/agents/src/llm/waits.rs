@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::backoff::ASKED_MAX;
 
-/// Words behind which a wait stands.
+/// Words that come right before a wait.
 const BEFORE: &[&str] = &[
     "try again in",
     "try again after",

@@ -1,10 +1,10 @@
-//! Takes a message apart: what it asks, which numbers it gives, what it is about.
+//! The analyst: takes a message apart into its question, its numbers and its subject.
 
 use super::room::{SeenMessage, TurnView, plain};
 use super::text::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
 
-/// Volunteers for a question or for numbers, once for each human message, and once more when
-/// another agent asks something.
+/// Returns an analysis. In a turn that may pass: only of a question or numbers, once for each human
+/// message, and once more if another agent asks something.
 pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     if !room.job.may_pass {
         return Some(

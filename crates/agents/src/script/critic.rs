@@ -1,4 +1,4 @@
-//! Raises one pointed objection to what another agent said.
+//! The critic: raises one pointed objection to what another agent said.
 
 use super::room::{SeenMessage, TurnView, plain};
 use super::text::{gist, is_greeting, key_words, numbers, pick, question};
@@ -10,8 +10,8 @@ const DOUBTS: &[&str] = &[
     "this is one case; name a second one before we rely on it.",
 ];
 
-/// Volunteers only when another agent has spoken about the human message, and once for each. Nobody
-/// objects to a greeting.
+/// Returns an objection. In a turn that may pass: only if another agent has answered the human
+/// message, once for each, and never to a greeting.
 pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     if room.job.may_pass {
         if is_greeting(&room.asked()) {
@@ -26,8 +26,8 @@ pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     )
 }
 
-/// A doubt that is a question asks for an answer by name, as long as few have spoken: later there
-/// may be no reply left.
+/// Returns an objection to a message. If its doubt is a question and one other message was posted,
+/// it mentions the author to get an answer: later the replies may be used up.
 fn objection(room: &TurnView<'_>, said: SeenMessage<'_>) -> String {
     let words = plain(&said.post.body);
     let asked = numbers(&room.asked());

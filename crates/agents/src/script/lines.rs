@@ -1,4 +1,4 @@
-//! An agent that recites: for operators who try things out, and for tests.
+//! An agent that recites lines: for operators who try things out, and for tests.
 
 use std::time::Duration;
 
@@ -12,17 +12,16 @@ use serde::Deserialize;
 
 use super::RUNTIME;
 
-/// One answer. `{message}` stands for the words that gave rise to the turn, `{name}` for the
-/// agent's own name; `[PASS]` is a pass.
+/// One answer. `{message}` stands for the message that caused the turn, `{name}` for the agent's
+/// own name; `[PASS]` is a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "LineForm")]
 pub struct ScriptLine {
-    /// What it says, with the names in braces not yet replaced.
+    /// The text, with its placeholders not yet replaced.
     pub text: String,
-    /// How long it thinks, in milliseconds.
+    /// Delay before the answer, in milliseconds.
     pub delay_ms: u64,
-    /// How long each word takes, in milliseconds; words are streamed then. 0 says everything at
-    /// once.
+    /// Time for each streamed word, in milliseconds; 0 sends the answer at once.
     pub word_ms: u64,
 }
 
@@ -55,9 +54,9 @@ impl From<LineForm> for ScriptLine {
     }
 }
 
-/// The answers of a reciting agent. The conversation's n-th turn gets the n-th line, and after the
-/// last one the first again: counting turns, not memory, so that a rerun after a crash says the
-/// same again.
+/// The answers of a reciting agent. The n-th turn of a conversation gets the n-th line, and after
+/// the last line the first again. The turn's number decides, so that a rerun after a crash gives
+/// the same answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptSpec {
     /// The lines, at least one.
@@ -108,7 +107,7 @@ impl Work for ScriptSpec {
     }
 }
 
-/// The line with its placeholders replaced in one pass, so that words cannot smuggle in another
+/// Replaces the placeholders of a line in one pass, so that a message cannot bring in another
 /// placeholder.
 fn filled(line: &str, job: &Job) -> String {
     let message = job.trigger.event.body().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Runtime `script`: agents that need no key and cost nothing. What they say depends on the turn
-//! alone, so that a rerun after a crash says the same again.
+//! Runtime `script`: agents that need no key and cost nothing. Their answers depend on the turn
+//! alone, so that a rerun after a crash gives the same answer.
 
 mod analyst;
 mod critic;
@@ -35,7 +35,7 @@ pub enum Demo {
 }
 
 impl Demo {
-    /// One sentence for people.
+    /// Returns one sentence for people.
     pub const fn summary(self) -> &'static str {
         match self {
             Demo::Analyst => {
@@ -48,7 +48,7 @@ impl Demo {
         }
     }
 
-    /// What it says in this turn. Never empty, and never a pass where none is offered.
+    /// Returns the answer to this turn: never empty, and a pass only if the turn allows one.
     pub fn answer(self, job: &Job) -> String {
         let room = TurnView::new(job);
         let words = match self {
@@ -66,7 +66,7 @@ impl Work for Demo {
         RUNTIME.runtime.clone()
     }
 
-    /// It looks at the newest messages alone, and at no prompt.
+    /// Returns 0: the agent reads the newest messages and not its prompt.
     fn room(&self) -> usize {
         0
     }

@@ -1,11 +1,11 @@
-//! What a scripted agent looks at: the words it was asked about, and who has spoken since.
+//! The view of a scripted agent: the human message it answers, and the messages since.
 
 use moothall_engine::agent::Job;
 use moothall_kernel::event::{Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::participant::Kind;
 
-/// A message at its place.
+/// A message with its number.
 #[derive(Clone, Copy)]
 pub(super) struct SeenMessage<'a> {
     pub(super) seq: Seq,
@@ -44,9 +44,9 @@ impl<'a> TurnView<'a> {
         Self { job, said }
     }
 
-    /// The human message behind this turn: found along the chain of replies, so that a message
-    /// which still waits for its own time is not answered early; where the chain is cut, the
-    /// newest.
+    /// Returns the human message behind this turn. The chain of replies leads to it, so that a
+    /// message that is still queued is not answered early; if the chain is cut, the newest one is
+    /// taken.
     pub(super) fn question(&self) -> Option<SeenMessage<'a>> {
         let mut here = SeenMessage::of(&self.job.trigger);
         while let Some(said) = here {
@@ -60,12 +60,13 @@ impl<'a> TurnView<'a> {
         self.said.iter().rev().copied().find(|said| said.is_human())
     }
 
-    /// The words of that message, without whom they address; empty when there is none.
+    /// Returns the text of that message without the mentions at its start; empty without a message.
     pub(super) fn asked(&self) -> String {
         self.question().map(|said| plain(unaddressed(&said.post.body))).unwrap_or_default()
     }
 
-    /// The words that this turn is about: the trigger's, or the human's where the trigger has none.
+    /// Returns the text that this turn is about: the trigger's, or the human message if the trigger
+    /// has none.
     pub(super) fn subject(&self) -> String {
         SeenMessage::of(&self.job.trigger)
             .map_or_else(|| self.asked(), |said| plain(unaddressed(&said.post.body)))
@@ -81,7 +82,7 @@ impl<'a> TurnView<'a> {
         self.question().map_or(Seq(0), |said| said.seq)
     }
 
-    /// What this agent itself said about the human message, oldest first.
+    /// Returns this agent's own messages since the human message, oldest first.
     pub(super) fn own(&self) -> Vec<SeenMessage<'a>> {
         let after = self.asked_at();
         self.said
@@ -91,7 +92,7 @@ impl<'a> TurnView<'a> {
             .collect()
     }
 
-    /// What other agents said about the human message, oldest first.
+    /// Returns other agents' messages since the human message, oldest first.
     pub(super) fn others(&self) -> Vec<SeenMessage<'a>> {
         let after = self.asked_at();
         self.said
@@ -101,18 +102,18 @@ impl<'a> TurnView<'a> {
             .collect()
     }
 
-    /// What another agent said since the human message and since this agent's own words.
+    /// Returns the last message of another agent, if newer than this agent's own.
     pub(super) fn news(&self) -> Option<SeenMessage<'a>> {
         let own = self.own().last().map(|said| said.seq).unwrap_or_default();
         self.others().into_iter().next_back().filter(|said| said.seq > own)
     }
 
-    /// The words of another agent that gave rise to this turn.
+    /// Returns the trigger of this turn if another agent wrote it.
     pub(super) fn addressed_by(&self) -> Option<SeenMessage<'a>> {
         SeenMessage::of(&self.job.trigger).filter(|said| self.is_other_agent(*said))
     }
 
-    /// The newest words of another agent, however old, unless they answer this one.
+    /// Returns the newest message of another agent that does not reply to this one.
     pub(super) fn last_other(&self) -> Option<SeenMessage<'a>> {
         let answers_me = |said: &SeenMessage<'_>| {
             said.post.reply_to.as_ref().is_some_and(|cause| cause.from == self.job.participant)
@@ -121,7 +122,7 @@ impl<'a> TurnView<'a> {
     }
 }
 
-/// A message without the mentions it begins with.
+/// Returns a message without the mentions at its start.
 fn unaddressed(body: &str) -> &str {
     let mut rest = body.trim_start();
     while let Some(mention) = rest.strip_prefix('@') {
@@ -130,8 +131,8 @@ fn unaddressed(body: &str) -> &str {
     rest
 }
 
-/// Text on one line, safe to quote: no `@`, so that quoting somebody names nobody, and no Markdown
-/// marks.
+/// Returns a text on one line, safe to quote: without `@`, so that a quotation does not mention its
+/// author, and without Markdown marks.
 pub(super) fn plain(text: &str) -> String {
     let bare: String =
         text.chars().filter(|c| !matches!(c, '@' | '*' | '`' | '#' | '“' | '”')).collect();

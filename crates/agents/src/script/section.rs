@@ -1,4 +1,4 @@
-//! Scripts of `[agents.<client>]`.
+//! Agents of `[agents.<client>]` that recite a script.
 
 use std::sync::Arc;
 

@@ -85,14 +85,14 @@ const COMMON: &[&str] = &[
 
 const GREETINGS: &[&str] = &["hello", "hi", "hey", "moin", "servus", "greetings"];
 
-/// Whether a text is a greeting and nothing that could be worked on.
+/// True if a text is a greeting and nothing more.
 pub(super) fn is_greeting(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let greets = words.next().is_some_and(|word| GREETINGS.contains(&word.to_lowercase().as_str()));
     greets && words.count() < 4 && question(text).is_none()
 }
 
-/// The sentences of a text, each with its mark.
+/// Returns the sentences of a text, each with its mark.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut start = 0;
@@ -118,12 +118,12 @@ fn tidy(sentence: &str) -> &str {
     sentence.trim_start_matches(['—', '–', ':', ';', ' ']).trim()
 }
 
-/// The first question in a text.
+/// Returns the first question in a text.
 pub(super) fn question(text: &str) -> Option<&str> {
     sentences(text).into_iter().find(|sentence| sentence.ends_with(['?', '？']))
 }
 
-/// What kind of answer a question wants.
+/// Returns the kind of answer that a question wants.
 pub(super) fn wanted(question: &str) -> &'static str {
     let lower = question.to_lowercase();
     let has = |words: &[&str]| {
@@ -150,12 +150,12 @@ pub(super) fn wanted(question: &str) -> &'static str {
     }
 }
 
-/// A number in a text, as it was written and as it counts.
+/// A number in a text, as written and as a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Number {
     pub(super) written: String,
     pub(super) value: f64,
-    /// `%`, a currency sign, or nothing.
+    /// `%` or a currency sign.
     pub(super) unit: Option<char>,
 }
 
@@ -177,7 +177,7 @@ impl Number {
     }
 }
 
-/// The numbers in a text, years left out, at most twelve.
+/// Returns the numbers in a text, at most 12, without years.
 pub(super) fn numbers(text: &str) -> Vec<Number> {
     text.split_whitespace()
         .filter_map(Number::parse)
@@ -186,13 +186,13 @@ pub(super) fn numbers(text: &str) -> Vec<Number> {
         .collect()
 }
 
-/// A number for people: at most two decimals, none where they are zero.
+/// Formats a number for people: at most two decimals, without trailing zeros.
 pub(super) fn shown(value: f64) -> String {
     let fixed = format!("{value:.2}");
     fixed.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What the numbers of a text amount to, when they can be compared.
+/// Describes the sum or the difference of a text's numbers, if they have the same unit.
 pub(super) fn arithmetic(text: &str, numbers: &[Number]) -> Option<String> {
     let [first, .., last] = numbers else { return None };
     if numbers.iter().any(|number| number.unit != first.unit) {
@@ -213,7 +213,7 @@ pub(super) fn arithmetic(text: &str, numbers: &[Number]) -> Option<String> {
     Some(format!("a change of {sign}{}{percent}", shown(change)))
 }
 
-/// The words that a text is most about, most frequent first, then in order.
+/// Returns the most frequent key words of a text, in order of appearance if equally frequent.
 pub(super) fn key_words(text: &str, most: usize) -> Vec<String> {
     let mut counted: Vec<(String, usize)> = Vec::new();
     for word in text.split(|c: char| !c.is_alphanumeric()).take(2_000) {
@@ -233,16 +233,16 @@ pub(super) fn key_words(text: &str, most: usize) -> Vec<String> {
     counted.into_iter().take(most).map(|(word, _)| word).collect()
 }
 
-/// How a draft begins.
+/// The beginning of every draft.
 pub(super) const DRAFT: &str = "Draft:";
 
-/// The first sentence of a text, short enough to be quoted.
+/// Returns the first sentence of a text, short enough to be quoted.
 pub(super) fn gist(text: &str) -> String {
     let text = text.strip_prefix(DRAFT).unwrap_or(text);
     shorten(sentences(text).first().copied().unwrap_or_default(), 160)
 }
 
-/// At most so many characters, with an ellipsis where something was cut off.
+/// Shortens a text to `chars_max` characters and an ellipsis.
 pub(super) fn shorten(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -250,13 +250,13 @@ pub(super) fn shorten(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// The text with a capital letter at its beginning.
+/// Returns the text with a capital letter at its beginning.
 pub(super) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// A choice that depends on the text alone.
+/// Picks a choice that depends on the text alone.
 pub(super) fn pick<'a>(text: &str, choices: &[&'a str]) -> &'a str {
     let hash = fingerprint(text.bytes());
     let index = usize::try_from(hash % choices.len().max(1) as u64).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Turns what was said into a short paragraph.
+//! The writer: turns a conversation into a short paragraph.
 
 use super::room::{SeenMessage, TurnView, plain};
 use super::text::{DRAFT, capitalised, gist, is_greeting, key_words, question, shorten};
@@ -19,8 +19,8 @@ const ASKED_TO_WRITE: &[&str] = &[
     "report",
 ];
 
-/// Volunteers when the human message asks for something written, or is a greeting that nobody
-/// returned.
+/// Returns a draft. In a turn that may pass: only if the human message asks for something written,
+/// or is a greeting that no agent has returned.
 pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     let asked = room.asked();
     if !room.job.may_pass {
@@ -47,7 +47,7 @@ fn welcome(room: &TurnView<'_>) -> String {
     )
 }
 
-/// What another agent's question does to a draft.
+/// Returns the addition to a draft that another agent's question asks for.
 fn revised(said: SeenMessage<'_>) -> Option<String> {
     let words = plain(&said.post.body);
     let asked = shorten(question(&words)?, 120);
@@ -70,8 +70,7 @@ fn draft(room: &TurnView<'_>, asked: &str) -> String {
     format!("{DRAFT}\n\n> {}", parts.join(" "))
 }
 
-/// What there is to write about: what follows a colon is the matter itself, what follows “about” is
-/// its name.
+/// Returns the first sentence of a draft: the matter after a colon, or the topic after “about”.
 fn opening(asked: &str) -> String {
     if asked.is_empty() {
         return "Nothing was said yet.".to_owned();
@@ -100,7 +99,7 @@ fn closing(room: &TurnView<'_>, asked: &str) -> String {
     }
 }
 
-/// The text with a full stop, where it has no mark of its own.
+/// Adds a full stop to a text that ends without a mark.
 fn ended(text: &str) -> String {
     let text = text.trim_end();
     if text.ends_with(['.', '!', '?', '…', '。', '！', '？']) {

@@ -1,7 +1,7 @@
-//! How an answer gets into a dialog: the key of an option, and words into its field.
+//! Answering a dialog: the key of an option, and words for its field.
 //!
-//! Where words stand in a field, its option's digit sends them off, and where it has the focus
-//! every digit is typed. So it is looked at before each key.
+//! If a field holds words, its option's digit submits them; if the field has the focus, a digit is
+//! typed into it. So each key is preceded by a look.
 //! (`docs/decisions/0038-a-question-may-be-answered-in-words.md`)
 
 use std::cmp::Ordering;
@@ -13,21 +13,21 @@ use moothall_engine::sessions::{Dialog, Field, HostFault, PaneState, View};
 use super::hygiene::for_field;
 use super::typing::{TAKES_PASTE, Typist};
 
-/// Options that a digit chooses.
+/// Options that a digit can choose.
 const DIGITS: usize = 9;
 
-/// A program that shows nothing of a key for so long has not taken it.
+/// Time for a program to show the effect of a key; after it, the key failed.
 const TAKES_KEY: Duration = Duration::from_secs(5);
 
-/// Says that the question is not the one that was answered.
+/// The fault if another dialog has replaced the answered one.
 const ANOTHER: &str = "Something else stands there now.";
 
-/// So much of the end of words is looked for where the beginning of the dialog is above the
-/// screen's edge.
+/// Characters at the end of words that are looked for when the beginning of the dialog has scrolled
+/// off the screen.
 const END_CHARS: usize = 40;
 
 impl Typist<'_> {
-    /// Chooses options if this very dialog stands there.
+    /// Chooses options if this dialog is still shown.
     pub(super) async fn choose(
         &mut self,
         dialog: &Dialog,
@@ -44,8 +44,8 @@ impl Typist<'_> {
         }
     }
 
-    /// Checks these options and no others, and goes on from there. What shows the answer to this
-    /// question alone once more is confirmed.
+    /// Checks exactly these options, and moves to the next step. If that step only asks to confirm
+    /// the answers, it is confirmed.
     async fn check(&mut self, dialog: &Dialog, chosen: &[usize]) -> Result<(), HostFault> {
         for (at, _) in dialog.options.iter().enumerate().filter(|(_, one)| one.with_others) {
             let shown = self.look_at(dialog).await?;
@@ -111,8 +111,8 @@ impl Typist<'_> {
         }
     }
 
-    /// Returns the dialog as it stands there now. Half of it, as a busy computer shows it, cannot
-    /// be read or looks like another one.
+    /// Returns the dialog as it is shown now. A busy computer shows half of one first, which cannot
+    /// be read or looks like another dialog.
     async fn look_at(&mut self, dialog: &Dialog) -> Result<Dialog, HostFault> {
         let is_this = |shown: &Dialog| shown.is_same(dialog);
         let is_whole = |view: &View| {
@@ -126,7 +126,7 @@ impl Typist<'_> {
         }
     }
 
-    /// Moves the mark of a dialog to an option, looking at each step, and presses Enter there.
+    /// Moves the pointer of a dialog to an option, with a look at each step, and presses Enter.
     async fn point(&mut self, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
         let keys = &self.vendor.table().keys;
         let pointer = |view: &View| {
@@ -147,8 +147,8 @@ impl Typist<'_> {
         Err(HostFault::Failed("The program does not move to that answer.".to_owned()))
     }
 
-    /// Takes the focus from a field, where a digit would be typed. What somebody has typed stays
-    /// theirs.
+    /// Takes the focus from a field, where a digit would be typed. Refuses if a person has typed
+    /// words there.
     async fn leave(&mut self, dialog: &Dialog, field: Option<Field>) -> Result<(), HostFault> {
         let Some(field) = field.filter(|field| field.is_focused) else { return Ok(()) };
         if !field.words.is_empty() {
@@ -163,8 +163,8 @@ impl Typist<'_> {
         Ok(())
     }
 
-    /// Puts words into a field and sends them off. Words that stand there already are not
-    /// typed again.
+    /// Puts words into a field and submits them. If the field already holds these words, they are
+    /// not typed again.
     async fn fill(
         &mut self,
         dialog: &Dialog,
@@ -196,7 +196,7 @@ impl Typist<'_> {
         if !view.is_some_and(|view| is_filled(&view, dialog, text)) {
             return refused(ANOTHER);
         }
-        // Where the focus is elsewhere, the digit of an option with words sends them off.
+        // Without focus, typing the option's digit would submit the text.
         let is_there = field.is_focused || field.words.is_empty();
         self.send(if is_there { self.vendor.table().keys.submit } else { key }).await?;
         match self.until(TAKES_KEY, |view| !is_filled(view, dialog, text)).await {
@@ -209,7 +209,7 @@ impl Typist<'_> {
         }
     }
 
-    /// The key of a field whose option has no words moves the focus there.
+    /// Moves the focus to an empty field, by the key of its option.
     async fn focus(&mut self, dialog: &Dialog, field: &Field, key: &str) -> Result<(), HostFault> {
         if !field.is_focused {
             self.send(key).await?;
@@ -222,8 +222,8 @@ impl Typist<'_> {
     }
 }
 
-/// Returns the digit that chooses an option. A field between options that can be checked and the
-/// others has a digit too, and is not an option.
+/// Returns the digit that chooses an option. A field between the options to check and the others
+/// takes a digit too, though it is not an option.
 fn digit_of(dialog: &Dialog, position: usize) -> Option<String> {
     let option = dialog.options.get(position)?;
     let is_behind_field = dialog.checked.is_some() && !option.with_others;
@@ -239,8 +239,8 @@ fn field_of<'a>(view: &'a View, dialog: &Dialog) -> Option<&'a Field> {
     view.dialog.as_ref().filter(|shown| shown.is_same(dialog))?.field.as_ref()
 }
 
-/// Whether words stand in the field of this dialog. Of long ones only the end is on the screen, and
-/// nothing that can be read as a dialog.
+/// True if the field of this dialog holds words. Long words fill the screen, so that only their end
+/// is readable and the dialog is not.
 fn is_filled(view: &View, dialog: &Dialog, text: &str) -> bool {
     match field_of(view, dialog) {
         Some(field) => !field.words.is_empty(),
@@ -252,7 +252,7 @@ fn is_filled(view: &View, dialog: &Dialog, text: &str) -> bool {
     }
 }
 
-/// Whether a screen shows these words, wherever it breaks their lines.
+/// True if a screen shows these words, regardless of line breaks.
 fn is_alike(shown: &str, text: &str) -> bool {
     squeezed(shown) == squeezed(text)
 }

@@ -1,9 +1,9 @@
-//! A control client: one connection to a tmux server over which every command goes and every news
-//! comes.
+//! A control client: one connection to a tmux server that carries every command and every
+//! notification.
 //!
-//! A task holds it. It connects when it is first needed, again whenever the connection is lost, and
-//! whoever waited for an answer meanwhile is told that there was none: a command that may have been
-//! carried out is not sent again.
+//! A task holds the connection. It connects when first needed, and again after the connection is
+//! lost. Commands that waited for an answer fail then: a command that may have been executed is not
+//! sent again.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -21,43 +21,43 @@ use super::place::{HUB, TmuxServer, unavailable};
 use super::protocol::{ControlEvent, Protocol};
 use super::tmux_command::TmuxCommand;
 
-/// A server that does not answer for so long is given up, and connected to again.
+/// Longest wait for an answer, after which the connection is given up and made again.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// Waits between attempts to connect, up to this.
+/// Longest wait between attempts to connect.
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 
-/// Commands that may wait to be sent.
+/// Most commands that wait to be sent.
 const ASKS_MAX: usize = 256;
 
-/// All panes of a server, with what tells whether they live.
+/// The command that lists all panes of a server and their state.
 const LIST: &str =
     "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_id} #{session_name}'";
 
-/// tmux looks once a second whether a pane died, and tells when one did. Its hook for that, which
-/// is quicker, waits for the end of the process, and under load tmux misses that end now and then.
+/// Subscribes to the death of panes, which tmux checks once a second. The hook for it is quicker,
+/// but waits for the exit of the process, which tmux misses now and then under load.
 const DEATHS: &str = "refresh-client -B 'deaths:%*:#{pane_dead}'";
 
 type TmuxReply = Result<Vec<String>, HostFault>;
 
-/// A command, and who waits for its answer.
+/// A command, and the receiver of its answer.
 struct Ask {
     line: String,
     reply: oneshot::Sender<TmuxReply>,
 }
 
-/// What an answer is for.
+/// The purpose of an answer.
 enum AnswerTarget {
     Asker(oneshot::Sender<TmuxReply>),
-    /// Which panes there are; `missed` when something may have happened unseen.
+    /// The list of panes; `missed` is true if notifications may have been lost.
     Census {
         missed: bool,
     },
     Nobody,
 }
 
-/// A connection that is always there.
+/// A connection that is made again whenever it is lost.
 #[derive(Clone, Debug)]
 pub(super) struct Control {
     asks: mpsc::Sender<Ask>,
@@ -65,7 +65,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// The connection to a place. It ends when nobody holds it any more.
+    /// Makes the connection to a place. It closes when its last handle is dropped.
     pub(super) fn to(place: TmuxServer) -> Self {
         let (asks, asked) = mpsc::channel(ASKS_MAX);
         let panes = Arc::<Panes>::default();
@@ -73,10 +73,10 @@ impl Control {
         Self { asks, panes }
     }
 
-    /// Has a command carried out.
+    /// Runs a command.
     ///
     /// # Errors
-    /// [`HostFault::Failed`] with tmux's words when it refuses, [`HostFault::Unavailable`] when it
+    /// [`HostFault::Failed`] with tmux's words if it refuses, [`HostFault::Unavailable`] if it
     /// cannot be reached.
     pub(super) async fn run(&self, command: &TmuxCommand) -> TmuxReply {
         let waiting = self.send(command).await?;
@@ -86,7 +86,7 @@ impl Control {
         }
     }
 
-    /// Has two commands carried out with nothing in between, and waits once.
+    /// Runs two commands without another one between them, and waits once.
     pub(super) async fn run_both(
         &self,
         first: &TmuxCommand,
@@ -109,7 +109,7 @@ fn lost() -> HostFault {
     HostFault::Unavailable("The connection to tmux was lost; try again.".to_owned())
 }
 
-/// Keeps a connection until nobody wants it any more.
+/// Keeps the connection until all its handles are dropped.
 async fn keep(place: TmuxServer, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
     let mut backoff = BACKOFF_MIN;
     loop {
@@ -123,7 +123,8 @@ async fn keep(place: TmuxServer, panes: Arc<Panes>, mut asked: mpsc::Receiver<As
                     backoff = BACKOFF_MIN;
                 }
                 match place {
-                    // It is not ours to start again: if its session is gone, so are its panes.
+                    // A foreign server must not be started again: if its session has gone, so have
+                    // its panes.
                     TmuxServer::Foreign { .. } if !line.greeted => {
                         panes.alive(&BTreeSet::new(), true);
                         refuse_next(&mut asked, lost()).await
@@ -143,11 +144,11 @@ async fn keep(place: TmuxServer, panes: Arc<Panes>, mut asked: mpsc::Receiver<As
     }
 }
 
-/// Nothing changes by trying again by oneself: the next who asks is told, and then it is tried.
-/// False when nobody will ask.
+/// Waits for the next command and fails it: reconnecting before would change nothing. Returns false
+/// if no handle is left.
 async fn refuse_next(asked: &mut mpsc::Receiver<Ask>, fault: HostFault) -> bool {
     let Some(ask) = asked.recv().await else { return false };
-    // Whoever asked may have gone.
+    // The caller may have gone.
     let _ = ask.reply.send(Err(fault));
     true
 }
@@ -158,7 +159,7 @@ struct ControlConnection<'a> {
     panes: &'a Panes,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
-    /// Ends with this connection.
+    /// The client exits with this connection.
     _child: Child,
     protocol: Protocol,
     awaiting: VecDeque<AnswerTarget>,
@@ -176,12 +177,12 @@ impl<'a> ControlConnection<'a> {
         Ok(Self { place, panes, stdin, stdout, _child: child, protocol, awaiting, greeted: false })
     }
 
-    /// Serves until the connection is lost, or until nobody wants it any more: then true.
+    /// Serves until the connection is lost, or until the last handle is dropped: then returns true.
     async fn serve(&mut self, asked: &mut mpsc::Receiver<Ask>) -> bool {
         if self.greet().await.is_err() {
             return false;
         }
-        // A line that is cut off by the other branch stays here, and is read on.
+        // A partly read line stays here if the other branch wins, and is completed later.
         let mut bytes = Vec::new();
         loop {
             let silent = sleep(ANSWER);
@@ -222,7 +223,7 @@ impl<'a> ControlConnection<'a> {
         self.stdin.flush().await
     }
 
-    /// Takes a line; false when the connection is no good any more.
+    /// Handles a line; returns false if the connection cannot be used further.
     async fn hear(&mut self, line: &[u8]) -> bool {
         match self.protocol.line(line) {
             None => true,
@@ -244,7 +245,7 @@ impl<'a> ControlConnection<'a> {
             None => false,
             Some(AnswerTarget::Nobody) => true,
             Some(AnswerTarget::Asker(reply)) => {
-                // Whoever asked may have gone.
+                // The caller may have gone.
                 let _ = reply.send(answer.map_err(HostFault::Failed));
                 true
             }
@@ -264,7 +265,7 @@ impl<'a> ControlConnection<'a> {
         }
     }
 
-    /// Links windows that the hub lacks, which happens when somebody ended the hub.
+    /// Links the windows that the hub lacks: a person may have ended the hub.
     async fn link(&mut self, rows: &[PaneRow<'_>]) -> io::Result<()> {
         let linked: BTreeSet<&str> =
             rows.iter().filter(|row| row.session == HUB).map(|row| row.window).collect();
@@ -279,19 +280,19 @@ impl<'a> ControlConnection<'a> {
     fn fail_all(&mut self) {
         for awaiting in self.awaiting.drain(..) {
             if let AnswerTarget::Asker(reply) = awaiting {
-                // Whoever asked may have gone.
+                // The caller may have gone.
                 let _ = reply.send(Err(lost()));
             }
         }
     }
 }
 
-/// Links a window into the hub.
+/// Returns the command that links a window into the hub.
 pub(super) fn link(window: &str) -> TmuxCommand {
     TmuxCommand::of("link-window -d").words(["-s", window, "-t", &format!("={HUB}:")])
 }
 
-/// A pane in the list of all.
+/// A row of the list of panes.
 struct PaneRow<'a> {
     pane: &'a str,
     pid: u32,

@@ -1,13 +1,13 @@
-//! Makes of words text for a composer or a field, of which a terminal takes nothing for more.
+//! Text for a composer or a field, without anything that a terminal would interpret.
 
 use moothall_kernel::text::{for_program, for_terminal};
 
-/// The text as it may be pasted: its lines, and its end, are what they were.
+/// Cleans text for a composer; its lines and its end stay as they are.
 pub(super) fn for_composer(text: &str) -> String {
     for_program(text)
 }
 
-/// The text as it may be pasted into the field of a dialog.
+/// Cleans text for a field of a dialog.
 pub(super) fn for_field(text: &str) -> String {
     for_terminal(text).trim().to_owned()
 }

@@ -1,13 +1,13 @@
 //! Agents in terminals: [`SessionHost`] on tmux.
 //!
-//! One tmux server belongs to one data folder and outlives this one, so that agents go on while
-//! Moothall is away. Every agent has a tmux session of its own, in which people can look at it, and
-//! its window is linked into one hub. One control client on the hub carries every command and hears
-//! of everything that is drawn: nothing is polled, and no process is started for a command.
+//! Each data folder has its own tmux server, which outlives Moothall, so that agents continue
+//! across a restart. Each agent has its own tmux session, which people can attach to, and its
+//! window is linked into one hub. One control client on the hub carries every command and is
+//! notified of every drawing, so that polling and a process for each command are not needed.
 //!
-//! Reading order: [`protocol`] what a control client is told, [`control`] the connection, [`panes`]
-//! who is told what happens in a pane, [`screen`] what a screen says, [`typing`] how text gets in,
-//! [`hooks`] what the programs report by themselves.
+//! Reading order: [`protocol`] the lines of a control client, [`control`] the connection, [`panes`]
+//! notifications about panes, [`screen`] reading a screen, [`typing`] entering text, [`hooks`]
+//! reports of the programs themselves.
 
 mod tmux_command;
 mod protocol;
@@ -50,21 +50,21 @@ pub use programs::{Search, Vendor};
 use screen::Screen;
 use tmux_command::TmuxCommand;
 
-/// Most lines of history that are shown.
+/// Most lines of history in a tail.
 const TAIL_LINES_MAX: usize = 10_000;
 
-/// Terminals of this computer, through tmux.
+/// Terminals on this computer, through tmux.
 pub struct TmuxHost {
     own: TmuxServer,
     folder: PathBuf,
     programs: RwLock<Arc<BTreeMap<String, Program>>>,
     injector: Arc<dyn Injector>,
     controls: Mutex<BTreeMap<TmuxServer, Control>>,
-    /// Where the panes on other sockets are.
+    /// The places of the panes on other sockets.
     found: Mutex<BTreeMap<Pane, TmuxServer>>,
 }
 
-/// What is known of a pane beside its screen.
+/// The facts about a pane beside its screen.
 struct Facts {
     pid: u32,
     dead: bool,
@@ -72,11 +72,11 @@ struct Facts {
 }
 
 impl TmuxHost {
-    /// Terminals of a data folder. `folder` is where the socket lies, and what is about to be
-    /// pasted; it is made where it is missing.
+    /// Makes the terminals of a data folder. `folder` holds the socket and the files of pastes; it
+    /// is created if missing.
     ///
     /// # Errors
-    /// When the folder cannot be made, or not be kept from others.
+    /// The folder cannot be created with access for its owner only.
     pub fn new(
         folder: &Path,
         programs: BTreeMap<String, Program>,
@@ -90,7 +90,7 @@ impl TmuxHost {
         Ok(Self { own: TmuxServer::own(&folder), folder, programs, injector, controls, found })
     }
 
-    /// Replaces the programs that can be started; those that run go on.
+    /// Replaces the programs that can be started; running ones continue.
     pub fn replace(&self, programs: BTreeMap<String, Program>) {
         *self.programs.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(programs);
     }
@@ -99,7 +99,7 @@ impl TmuxHost {
         self.programs.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether tmux is there.
+    /// Checks that tmux is installed.
     ///
     /// # Errors
     /// [`HostFault::Unavailable`], with what to do.
@@ -115,7 +115,7 @@ impl TmuxHost {
         controls.entry(place.clone()).or_insert_with(|| Control::to(place.clone())).clone()
     }
 
-    /// The connection to the server on which a pane is.
+    /// Returns the connection to the server of a pane.
     async fn at(&self, pane: &Pane) -> Result<Control, HostFault> {
         if !is_pane_id(&pane.id) {
             return Err(HostFault::Gone(format!("{:?} is no pane.", pane.id)));
@@ -135,8 +135,8 @@ impl TmuxHost {
         Ok(self.control(&place))
     }
 
-    /// A pane on somebody else's server, and the session there that a control client must look at.
-    /// The one question that is asked by a process of its own, as there is no connection yet.
+    /// Finds a pane on another tmux server, and the session that a control client must attach to.
+    /// This runs a process of its own, as that server has no connection yet.
     async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, TmuxServer), HostFault> {
         let arguments = TmuxServer::socket_of(socket);
         let mut command = TmuxServer::tmux(&arguments);
@@ -168,7 +168,7 @@ impl TmuxHost {
         self.known().get(client).map_or(Vendor::Other, |program| program.vendor)
     }
 
-    /// What a pane shows, and what is known of it, from the same moment.
+    /// Returns the view of a pane and checks its process, both from the same moment.
     async fn look(
         &self,
         control: &Control,
@@ -198,7 +198,7 @@ impl TmuxHost {
         Ok(view)
     }
 
-    /// The connection to a pane that is what it was.
+    /// Returns the connection to a pane if it still runs the same process.
     async fn same(&self, pane: &Pane) -> Result<Control, HostFault> {
         let control = self.at(pane).await?;
         let pid = TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid}"]);
@@ -410,6 +410,7 @@ impl SessionHost for TmuxHost {
             .await?;
         let mut of_pane =
             sessions.iter().filter_map(|line| line.strip_prefix(&pane.id)?.strip_prefix(' '));
+        // Each window is also in the hub, where a person would see all agents.
         let session = of_pane
             .find(|name| *name != HUB)
             .map_or_else(|| pane.id.clone(), |name| format!("={name}"));

@@ -1,4 +1,4 @@
-//! The panes that somebody cares about, and who is told what happens in them.
+//! The watched panes of a tmux server, and the notifications about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,31 +8,31 @@ use moothall_engine::sessions::PaneNews;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout};
 
-/// A pane that drew nothing for so long is done drawing.
+/// Silence after which a pane has finished drawing.
 const QUIET: Duration = Duration::from_millis(150);
 
-/// A pane that never stops drawing, such as one with a clock, is looked at this often.
+/// Interval of notifications for a pane that never stops drawing, such as one with a clock.
 const RESTLESS: Duration = Duration::from_secs(2);
 
-/// News that a listener may be behind. Each says no more than "look again", so losing some is
+/// Most unread notifications of a listener. Each only means "look again", so losing some is
 /// harmless.
 const NEWS_MAX: usize = 16;
 
-/// A pane and the process it was started with.
+/// A pane, and the process that it was started with.
 pub(super) type Run = (String, u32);
 
-/// Panes of one tmux server.
+/// The watched panes of one tmux server.
 #[derive(Debug, Default)]
 pub(super) struct Panes(Mutex<BTreeMap<Run, WatchedPane>>);
 
 #[derive(Debug)]
 struct WatchedPane {
-    /// Counts what it drew.
+    /// Count of its drawings.
     drawn: watch::Sender<u64>,
     news: broadcast::Sender<PaneNews>,
-    /// Which program, as was said last.
+    /// The client name that was given last.
     client: String,
-    /// The end of what was pasted last.
+    /// The end of the last paste.
     pasted: String,
 }
 
@@ -41,8 +41,8 @@ impl Panes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens to what happens in a pane. The first news comes without anything being drawn:
-    /// whoever begins to listen shall look.
+    /// Subscribes to the notifications of a pane. The first one comes without a drawing, so that a
+    /// new listener looks at once.
     pub(super) fn news(&self, run: &Run, client: &str) -> broadcast::Receiver<PaneNews> {
         let mut all = self.all();
         let watched = all.entry(run.clone()).or_insert_with(WatchedPane::new);
@@ -52,7 +52,7 @@ impl Panes {
         news
     }
 
-    /// Counts what a pane draws, from now on.
+    /// Subscribes to the count of a pane's drawings.
     pub(super) fn drawn(&self, run: &Run, client: Option<&str>) -> watch::Receiver<u64> {
         let mut all = self.all();
         let watched = all.entry(run.clone()).or_insert_with(WatchedPane::new);
@@ -62,7 +62,7 @@ impl Panes {
         watched.drawn.subscribe()
     }
 
-    /// Which program a pane was last said to run.
+    /// Returns the client name that was last given for a pane.
     pub(super) fn client(&self, run: &Run) -> Option<String> {
         self.all()
             .get(run)
@@ -70,32 +70,32 @@ impl Panes {
             .filter(|client| !client.is_empty())
     }
 
-    /// Keeps the end of what is pasted into a pane, without blanks.
+    /// Stores the end of a paste, without white space.
     pub(super) fn pastes(&self, run: &Run, end: String) {
         if let Some(watched) = self.all().get_mut(run) {
             watched.pasted = end;
         }
     }
 
-    /// The end of what was pasted last; nothing if another process pasted it.
+    /// Returns the end of the last paste; empty if another process pasted it.
     pub(super) fn pasted(&self, run: &Run) -> String {
         self.all().get(run).map(|watched| watched.pasted.clone()).unwrap_or_default()
     }
 
-    /// A pane drew something.
+    /// Counts a drawing of a pane.
     pub(super) fn drew(&self, pane: &str) {
         for (_, watched) in self.all().iter().filter(|((id, _), _)| id == pane) {
             watched.drawn.send_modify(|count| *count += 1);
         }
     }
 
-    /// These panes live; the others are gone, and whoever listens is told. Who listens to one that
-    /// lives shall look again if something may have been missed.
+    /// Drops the panes that are not alive and notifies their listeners. If notifications may have
+    /// been missed, listeners of the others look again.
     pub(super) fn alive(&self, alive: &BTreeSet<Run>, missed: bool) {
         self.all().retain(|run, watched| {
             let lives = alive.contains(run);
             if !lives {
-                // Nobody listens, perhaps.
+                // An error only means that the pane has no listener.
                 let _ = watched.news.send(PaneNews::Died);
             } else if missed {
                 watched.drawn.send_modify(|count| *count += 1);
@@ -104,7 +104,7 @@ impl Panes {
         });
     }
 
-    /// Nobody cares about this one any more.
+    /// Stops watching a pane.
     pub(super) fn forget(&self, run: &Run) {
         self.all().remove(run);
     }
@@ -119,8 +119,8 @@ impl WatchedPane {
     }
 }
 
-/// Tells of drawing once it is over. Armed by drawing alone: a pane that draws nothing costs
-/// nothing. Ends with the pane.
+/// Notifies after each drawing has finished. It only waits on drawings, so an idle pane costs
+/// nothing. It ends with the pane.
 async fn tell(mut counts: watch::Receiver<u64>, news: broadcast::Sender<PaneNews>) {
     while counts.changed().await.is_ok() {
         let patience = Instant::now() + RESTLESS;
@@ -132,7 +132,7 @@ async fn tell(mut counts: watch::Receiver<u64>, news: broadcast::Sender<PaneNews
                 return;
             }
         }
-        // Nobody listens, perhaps.
+        // An error only means that the pane has no listener.
         let _ = news.send(PaneNews::Drawn);
     }
 }

@@ -1,4 +1,4 @@
-//! Where terminals live: a tmux server of this data folder alone, or somebody else's.
+//! The tmux server of terminals: this data folder's own, or a foreign one.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,33 +12,34 @@ use tokio::process::Command;
 use super::tmux_command::TmuxCommand;
 use crate::command::Environment;
 
-/// The session into which the window of every agent is linked: a control client hears only of its
-/// own session's windows.
+/// The session into which the window of every agent is linked: a control client is only notified
+/// about windows of its own session.
 pub(super) const HUB: &str = "moothall-hub";
 
-/// Longer paths are refused as addresses of sockets by some systems.
+/// Most bytes of a socket's path: some systems refuse longer ones.
 const SOCKET_BYTES_MAX: usize = 100;
 
-/// Which tmux server, and which of its sessions the control client looks at.
+/// A tmux server, and its session that the control client attaches to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum TmuxServer {
     /// The tmux server that this server started for itself.
     Own {
-        /// How its socket is named on tmux's command line.
+        /// The arguments that name its socket on tmux's command line.
         socket: [String; 2],
     },
-    /// A tmux server that somebody else started.
+    /// A tmux server that a person started.
     Foreign {
-        /// How its socket is named on tmux's command line.
+        /// The arguments that name its socket on tmux's command line.
         socket: [String; 2],
         /// The session there, e.g. `$3`.
         session: String,
     },
 }
 
-/// What the own server is told whenever it is met: nothing of the user's configuration reaches it.
+/// Settings for the own server at each connection. It does not load the user's configuration.
 ///
-/// `run-shell -C` with a moment's delay: what a hook does by itself is told to nobody.
+/// The last hook uses `run-shell -C` with a short delay: a control client is not notified of a
+/// command that a hook runs directly.
 const SETTINGS: [&str; 15] = [
     "set-option -s exit-empty off",
     "set-option -s set-clipboard off",
@@ -57,17 +58,17 @@ const SETTINGS: [&str; 15] = [
     "set-hook -g pane-died 'run-shell -b -d 0.01 -C \"rename-window -t #{window_id} ended\"'",
 ];
 
-/// Hooks of clients that come, leave, or go from one session to another.
+/// Hooks for clients that attach, detach, or change their session.
 const MOVES: [&str; 3] = ["client-attached", "client-detached", "client-session-changed"];
 
-/// Gives every window the size of the clients that look at it, or without one its own size, in
-/// which questions are read whole. The hook does not know the session that a client has left, so
-/// all are asked, after a moment in which the client is gone.
+/// Fits every window to the clients attached to it; a window without clients gets its default size,
+/// in which dialogs are read whole. The hook does not know the session that a client left, so it
+/// asks all sessions, after a short delay in which the client has gone.
 const FIT: &str = r##"run-shell -b -d 0.01 -C { run-shell -C "#{S:#{?session_attached,set-option -wu -t '#{session_id}:' window-size,resize-window -t '#{session_id}:' -x 200 -y 50} ; }" }"##;
 
 impl TmuxServer {
-    /// The own server of a data folder. Its socket lies in the folder where the path is short
-    /// enough.
+    /// Returns the own server of a data folder. Its socket lies in the folder if the path is short
+    /// enough, otherwise in tmux's folder under a hashed name.
     pub(super) fn own(folder: &Path) -> Self {
         let path = folder.join("tmux.sock").to_string_lossy().into_owned();
         if path.len() <= SOCKET_BYTES_MAX {
@@ -78,7 +79,7 @@ impl TmuxServer {
         Self::Own { socket: ["-L".to_owned(), format!("moothall-{:016x}", hasher.finish())] }
     }
 
-    /// The words for tmux's command line by which a socket is found: a name, or a path.
+    /// Returns the arguments for tmux's command line that name a socket: a name, or a path.
     pub(super) fn socket_of(name: &str) -> [String; 2] {
         let flag = if name.contains('/') { "-S" } else { "-L" };
         [flag.to_owned(), name.to_owned()]
@@ -90,11 +91,12 @@ impl TmuxServer {
         }
     }
 
-    /// A tmux client with a clean environment. A server that it starts keeps that environment.
+    /// Returns a tmux client with a clean environment. A server that it starts keeps that
+    /// environment.
     pub(super) fn tmux(socket: &[String; 2]) -> Command {
         let mut command = Command::new("tmux");
         command.env_clear().envs(Environment::of(&BTreeMap::new()).pairs());
-        // Where tmux keeps the sockets that are named without a path.
+        // The folder of the sockets that are named without a path.
         command.envs(
             std::env::var_os("TMUX_TMPDIR").map(|folder| (OsString::from("TMUX_TMPDIR"), folder)),
         );
@@ -107,7 +109,7 @@ impl TmuxServer {
         command
     }
 
-    /// The control client. On the own server it makes the hub, and the server too, where they are
+    /// Returns the control client. On the own server it creates the hub, and the server too, if
     /// missing.
     pub(super) fn control(&self) -> Command {
         let mut command = Self::tmux(self.socket());
@@ -126,8 +128,8 @@ impl TmuxServer {
                 "env",
                 "cat",
             ]),
-            // Nothing changes there: not the size of windows, not the session's variables. A server
-            // that ended is not started again (`-N`).
+            // Change nothing on a foreign server: not the size of windows, not the session's
+            // variables. Do not start one that has ended (`-N`).
             Self::Foreign { session, .. } => {
                 command.args(["-N", "attach-session", "-E", "-f", "ignore-size", "-t", session])
             }
@@ -136,7 +138,7 @@ impl TmuxServer {
         command
     }
 
-    /// What the server is told when it is met.
+    /// Returns the settings to send at each connection.
     pub(super) fn settings(&self) -> Vec<TmuxCommand> {
         match self {
             Self::Own { .. } => {
@@ -148,7 +150,7 @@ impl TmuxServer {
     }
 }
 
-/// What is said when tmux cannot be run.
+/// Returns the fault for a tmux that cannot be run.
 pub(super) fn unavailable(error: &std::io::Error) -> HostFault {
     HostFault::Unavailable(match error.kind() {
         std::io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! Which programs can be started in a terminal, and what a launch is made of.
+//! The programs that can be started in a terminal, and the parts of a launch.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,22 +18,22 @@ use crate::run_as::Account;
 pub struct Program {
     /// One sentence for people.
     pub summary: String,
-    /// Program and arguments; never goes through a shell.
+    /// Program and arguments, run without a shell.
     pub argv: Vec<String>,
-    /// Where it runs when a launch does not say.
+    /// The working directory, if a launch does not name one.
     pub cwd: Option<PathBuf>,
-    /// Variables added to the few it inherits.
+    /// Variables added to the inherited ones.
     pub env: BTreeMap<String, String>,
-    /// The user that it runs as; the server's own where unset.
+    /// The user that the program runs as; the server's own if unset.
     pub run_as: Option<String>,
-    /// Whose it is, or as whose its screen is read and its reports are.
+    /// The vendor whose screen and reports the program has.
     pub vendor: Vendor,
-    /// Its time limit for a turn.
+    /// Time limit of the program for a turn.
     pub timeout: Option<Millis>,
 }
 
 impl std::fmt::Debug for Program {
-    /// Without the values of its variables, which may be secrets.
+    /// Leaves out the values of variables, which may be secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Program")
             .field("summary", &self.summary)
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Program {
 }
 
 impl Program {
-    /// A program with default settings.
+    /// Returns a program with default settings.
     pub fn new(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let argv: Vec<String> = argv.into_iter().map(Into::into).collect();
         let summary =
@@ -64,7 +64,8 @@ impl Program {
         }
     }
 
-    /// How it logs in, where that is known: by its name, or by the program that it draws like.
+    /// Returns the login of the program, by its name or else by its vendor; `None` if neither is
+    /// known.
     pub fn login(&self) -> Option<&'static Login> {
         self.argv.first().and_then(|program| Login::of(program)).or(self
             .vendor
@@ -73,10 +74,10 @@ impl Program {
             .login)
     }
 
-    /// The user that it runs as, where that is not the server's own.
+    /// Returns the user that the program runs as, if not the server's own.
     ///
     /// # Errors
-    /// In words for people, where it is meant to be another user's and cannot be now.
+    /// A sentence for people if the program cannot run as its user now.
     pub fn account(&self) -> Result<Option<Account>, String> {
         Ok(self
             .run_as
@@ -86,7 +87,7 @@ impl Program {
             .filter(|account| !account.is_own()))
     }
 
-    /// The programs that are known without any configuration, by client name.
+    /// Returns the programs that need no configuration, by client name.
     pub fn known() -> BTreeMap<String, Self> {
         let named = Vendor::VARIANTS.iter().filter_map(|&vendor| Some((vendor.name()?, vendor)));
         named
@@ -95,47 +96,47 @@ impl Program {
     }
 }
 
-/// What a process is started with.
+/// The parts of a process to start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessParts {
     /// The program, and the arguments that follow it.
     pub argv: Vec<String>,
-    /// Variables beside the few it inherits.
+    /// Variables added to the inherited ones.
     pub env: BTreeMap<String, String>,
-    /// The user that it runs as, where that is not the server's own. All that it inherits is in
-    /// `env` then.
+    /// The user that the program runs as, if not the server's own. `env` is its whole environment
+    /// then.
     pub account: Option<Account>,
-    /// What comes before all of it, with the server's rights, and starts it: program and arguments.
+    /// Program and arguments that start all of it, with the server's rights.
     pub before: Vec<String>,
 }
 
-/// Dresses a launch: adds what a program needs to report about itself, such as settings with hooks.
+/// The port that adds hook configuration to launches, and works with files as a program's user.
 #[async_trait]
 pub trait Injector: Send + Sync + 'static {
-    /// What is started for a launch. `parts` is what would be started without any dress.
+    /// Returns the parts with hook configuration added. `parts` is the launch without it.
     ///
     /// # Errors
-    /// When something that it needs cannot be made.
+    /// A file or folder for it cannot be made.
     async fn launch_parts(
         &self,
         program: &Program,
         launch: &Launch,
         parts: ProcessParts,
     ) -> Result<ProcessParts, HostFault>;
-    /// Looks a prompt up in a program's own record, as the user that the program runs as: `None` is
+    /// Looks a prompt up in a program's own record, as the user that the program runs as; `None` is
     /// the server's own.
     async fn recorded(&self, account: Option<&Account>, search: Search) -> Option<Record> {
         match account {
             None => tokio::task::spawn_blocking(move || search.run()).await.ok()?,
-            // A file of another user's is read by that user or not at all.
+            // Another user's file is read only as that user.
             Some(_) => None,
         }
     }
-    /// Keeps texts as files that the program of a session can read, as the user that it runs as:
+    /// Writes texts to files that the program of a session can read, as the user that it runs as;
     /// `None` is the server's own. Returns their paths.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// The files cannot be written.
     async fn keep_words(
         &self,
         _account: Option<&Account>,
@@ -144,18 +145,18 @@ pub trait Injector: Send + Sync + 'static {
     ) -> std::io::Result<Vec<PathBuf>> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
-    /// What a program that is launched so reports.
+    /// Returns the kinds of reports that a launched program makes.
     fn reports(&self, program: &Program) -> Reports;
-    /// A session is over: what its program was launched with is not needed any more.
+    /// Removes the files of a session that has ended.
     ///
     /// # Errors
-    /// When it cannot be taken away.
+    /// The files cannot be removed.
     fn forget(&self, _session: &SessionId) -> std::io::Result<()> {
         Ok(())
     }
 }
 
-/// Adds nothing to what a program is launched with.
+/// An injector that adds nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHooks;
 
@@ -175,7 +176,7 @@ impl Injector for NoHooks {
     }
 }
 
-/// What is started where nobody dresses the launch.
+/// Returns the parts of a launch before hook configuration is added.
 pub(super) fn bare(
     program: &Program,
     launch: &Launch,
@@ -190,13 +191,13 @@ pub(super) fn bare(
     Ok(ProcessParts { argv, env, account, before })
 }
 
-/// All variables of a program that runs as another user.
+/// Returns all variables of a program that runs as another user.
 fn env_of(account: &Account, program: &Program) -> BTreeMap<String, String> {
     let login = logins::given(program.login(), &BTreeMap::new());
     let all = Environment::of_account(account, login, &program.env);
     let texts = all
         .pairs()
         .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
-    // Which terminal it is, tmux says.
+    // tmux sets the type of the terminal.
     texts.filter(|(name, _)| name != "TERM" || program.env.contains_key(name)).collect()
 }

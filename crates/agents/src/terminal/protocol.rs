@@ -1,22 +1,22 @@
-//! What a control client is told, line by line. Pure: bytes in, news out.
+//! The lines that a control client receives. Pure: bytes in, events out.
 //!
-//! The answer to a command stands between `%begin` and `%end` (or `%error`), and nothing else
-//! stands there. A screen may show a line that looks like the end of an answer, but not with the
-//! time and number of this one. If the two ever fall apart, that is [`ControlEvent::Confused`], and
-//! the connection is to be made anew: an answer must never be taken for another one's.
+//! The answer to a command stands alone between `%begin` and `%end` (or `%error`). A screen may
+//! show a line that looks like such an end, but not with the time and number of this answer. If
+//! answers and commands no longer match, that is [`ControlEvent::Confused`] and the connection must
+//! be made again: an answer must never be taken for that of another command.
 
-/// Something that a control client was told.
+/// An event that a control client received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ControlEvent {
-    /// A command of this client was answered, or refused with these words.
+    /// The answer to a command of this client, or tmux's words of refusal.
     Answer(Result<Vec<String>, String>),
-    /// A pane drew something.
+    /// A pane that drew.
     Drew(String),
-    /// Panes came, went, or died.
+    /// A change in the list of panes.
     Panes,
-    /// The answers and the questions have fallen apart.
+    /// Answers and commands no longer match.
     Confused,
-    /// The server says good-bye.
+    /// The server closes the connection.
     Exit,
 }
 
@@ -28,14 +28,14 @@ struct Block {
     lines: Vec<String>,
 }
 
-/// Reads lines in the order in which they come.
+/// A reader of lines, in the order in which they arrive.
 #[derive(Debug, Default)]
 pub(super) struct Protocol {
     block: Option<Block>,
 }
 
 impl Protocol {
-    /// What a line says, if it says anything of interest.
+    /// Reads a line; returns the event that it completes, if any.
     pub(super) fn line(&mut self, line: &[u8]) -> Option<ControlEvent> {
         let line = String::from_utf8_lossy(line);
         match &mut self.block {
@@ -74,7 +74,8 @@ impl Protocol {
     }
 }
 
-/// Whether a line ends the answer with this mark, and whether well.
+/// Returns if a line ends the answer with this mark: `Some(true)` with success, `Some(false)` with
+/// an error.
 fn end_of(line: &str, mark: &str) -> Option<bool> {
     let (word, rest) = line.split_once(' ')?;
     match word {
@@ -85,7 +86,8 @@ fn end_of(line: &str, mark: &str) -> Option<bool> {
 }
 
 impl Block {
-    /// Commands of others, such as hooks, are answered here too; their flags say so.
+    /// Returns the answer if the command was this client's own: those of hooks are answered here
+    /// too, with flags of 0.
     fn answer(self, well: bool) -> Option<ControlEvent> {
         let ours = self.mark.rsplit(' ').next().is_some_and(|flags| flags != "0");
         ours.then(|| {

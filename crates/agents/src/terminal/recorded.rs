@@ -1,4 +1,4 @@
-//! The place of a program's own record, and the user that reads it.
+//! Looking up a prompt in a program's own record, as the program's user.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ impl TmuxHost {
     ) -> Option<Record> {
         let programs = self.known();
         let program = programs.get(client)?;
-        // Another tmux server's panes are its user's, and that is the server's own.
+        // Panes on another tmux server belong to the server's own user.
         let account = program.account().ok()?.filter(|_| pane.socket.is_empty());
         let search =
             Search { vendor: program.vendor, query: query.clone(), variables: of(pane, program) };
@@ -25,8 +25,8 @@ impl TmuxHost {
     }
 }
 
-/// Returns the variables of a program that name the place of its records: as it was started with
-/// them, or as it would be started now if the system does not show that.
+/// Returns the variables that name the place of a program's records: those that it was started
+/// with, or the current ones if the system does not show those.
 fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
     let wanted = |name: &str| VARIABLES.contains(&name);
     let pid = in_front(pane.pid).unwrap_or(pane.pid);
@@ -47,10 +47,10 @@ fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the process that leads the foreground of a process's terminal. A program that was
-/// taken over may have been typed at the prompt of the shell that the pane runs.
+/// Returns the process that leads the foreground of a process's terminal. An adopted program may
+/// have been started at the prompt of the pane's shell.
 fn in_front(pid: u32) -> Option<u32> {
-    /// Fields of `stat` behind the name, up to the group in the foreground.
+    /// Fields of `stat` after the name and before the foreground group.
     const BEFORE: usize = 5;
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit(')').next()?.split_whitespace().nth(BEFORE)?.parse().ok()

@@ -1,4 +1,4 @@
-//! Programs of `[agents.<client>]` that live in terminals.
+//! Agents of `[agents.<client>]` whose programs live in terminals.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::TERMINAL,
     abilities: Abilities::TERMINAL,
     implied_by: None,
-    // A program is described in the same way whether it runs for one turn or lives in a terminal.
+    // Keys shared with `command`, which describes a program in the same way.
     keys: &["command", "cwd", "env", "run_as", "screen", "reach", "startable_by_agents"],
     refuses_on_lost: |_| {
         Some("A program in a terminal outlives the server, so its turns go on after a restart.")
@@ -25,17 +25,17 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     },
 };
 
-/// Said of a program of whose screen nothing is known.
+/// The fault of a program whose screen cannot be read.
 const UNREADABLE: &str = "is `claude`, `codex` or `gemini`, for a program that draws and reports like one of them. Of others nobody could tell \
     when they are done and what they said: run them once for each turn, with runtime = \"command\"";
 
 impl AgentConfig {
-    /// The program of a `terminal` agent; nothing where the runtime is another one. Without a
-    /// `command`, it is the known program of that name.
+    /// Returns the program of a `terminal` agent; `None` for another runtime. Without a `command`,
+    /// it is the known program of that name.
     ///
     /// # Errors
-    /// [`ConfigFault`] when there is no program, a key belongs to another runtime, or a value makes
-    /// no sense.
+    /// [`ConfigFault`] if the program is missing, a key belongs to another runtime, or a value
+    /// makes no sense.
     pub fn terminal_program(&self, client: &str) -> Result<Option<Program>, ConfigFault> {
         if !self.lives_in_session() {
             return Ok(None);
@@ -65,7 +65,7 @@ impl AgentConfig {
         }))
     }
 
-    /// A `terminal` agent: every participant that it is gets a session of its own.
+    /// Returns the agent of a `terminal` section: each of its participants gets its own session.
     fn terminal_agent(&self, client: &str) -> Result<OnDemand, ConfigFault> {
         let program = self.terminal_program(client)?;
         Ok(OnDemand { timeout: program.and_then(|program| program.timeout) })

@@ -1,4 +1,4 @@
-//! How a program gets a terminal, and loses it.
+//! Starting a program in a terminal, and ending it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,19 +13,18 @@ use super::tmux_command::{TmuxCommand, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
 use crate::run_as::Account;
 
-/// How often it is looked what exit status a program had that has closed its terminal, and the
-/// pause between.
+/// Number and interval of the looks for the exit status of a program that closed its terminal.
 const STATUS_LOOKS: u32 = 20;
 const STATUS_EVERY: Duration = Duration::from_millis(100);
-/// Lines of a program that died that people are shown.
+/// Most lines of a dead program that are shown to people.
 const LAST_LINES: usize = 5;
-/// Lines above the screen in which its last words are looked for: tmux moves the first one there
-/// when it says that the pane is dead.
+/// First line, above the screen, in which its last words are looked for: tmux scrolls a line out
+/// when it reports the pane dead.
 const ABOVE: &str = "-60";
 
-/// Begins the program if the folder that it got into is the one that was allowed. Whoever may write
-/// above it can put a link in its place before tmux goes there; where a process is afterwards, no
-/// link changes.
+/// Starts the program only if its working directory is the allowed one. A user who may write above
+/// that folder could replace it by a link before tmux enters it; once a process is inside, a new
+/// link has no effect.
 const IN_THIS_VERY_FOLDER: &str = r#"if [ "$(pwd -P)" != "$1" ]; then
   echo "moothall: this is not $1 any more, so nothing was started" >&2
   exit 126
@@ -63,12 +62,13 @@ impl TmuxHost {
         control.run(&link(window)).await?;
         let server = self.server().await?;
         let pane = Pane { socket: String::new(), id: id.to_owned(), pid, server };
-        // From here on it is known what its screen is, for keys that are pressed without saying so.
+        // The client is known from here on, so that a key pressed without naming it is read right.
         drop(control.panes.drawn(&run_of(&pane), Some(&launch.client)));
         Ok(pane)
     }
 
-    /// Returns what tells the own tmux server from one that was started before or after it.
+    /// Returns the identity of the own tmux server, which differs from that of an earlier or later
+    /// one.
     pub(super) async fn server(&self) -> Result<String, HostFault> {
         let command = TmuxCommand::of("display-message -p '#{pid} #{start_time}'");
         let told = self.control(&self.own).run(&command).await?;
@@ -77,7 +77,7 @@ impl TmuxHost {
 
     pub(super) async fn end_program(&self, pane: &Pane) -> Result<(), HostFault> {
         if !pane.socket.is_empty() {
-            // Whoever started it ends it; here it is only let go.
+            // The tmux user who started the program ends it. Only stop watching it.
             let place =
                 self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(pane);
             if let Some(place) = place {
@@ -95,14 +95,14 @@ impl TmuxHost {
         }
     }
 
-    /// Ends the tmux server of this data folder if no program lives in it. Programs outlive this
-    /// server, so it is for the moment at which this one ends and starts none any more.
+    /// Ends the tmux server of this data folder if no program lives in it. Call it when this server
+    /// shuts down and starts no further program.
     pub async fn leave(&self) {
         if self.sessions().await.as_deref() != Some(HUB) {
             return;
         }
         let _ = TmuxServer::tmux(self.own.socket()).arg("kill-server").status().await;
-        // It takes connections for a moment still, and the next server must not get one.
+        // The server accepts connections for a moment still; the next Moothall must not get one.
         for _ in 0..STATUS_LOOKS {
             if self.sessions().await.is_none() {
                 return;
@@ -111,7 +111,7 @@ impl TmuxHost {
         }
     }
 
-    /// Finds the pane of a session on the own server by the tmux session that was made for it.
+    /// Finds the pane of a session on the own server by the name of its tmux session.
     pub(super) async fn left_by_a_crash(&self, session: &SessionId) -> Option<Pane> {
         let mut list = TmuxServer::tmux(self.own.socket());
         list.args(["list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid}"]);
@@ -125,7 +125,8 @@ impl TmuxHost {
         })
     }
 
-    /// Returns the names of the own server's sessions, a line each, if the server is there.
+    /// Returns the names of the own server's sessions, one per line; `None` if the server does not
+    /// run.
     async fn sessions(&self) -> Option<String> {
         let mut list = TmuxServer::tmux(self.own.socket());
         let listed = list.args(["list-sessions", "-F", "#{session_name}"]).output().await.ok()?;
@@ -133,7 +134,7 @@ impl TmuxHost {
         listed.status.success().then_some(names)
     }
 
-    /// How the program of a dead pane ended, and the last lines that it showed.
+    /// Returns the exit of a dead pane's program, and its last lines.
     pub(super) async fn words_of_the_dead(
         &self,
         pane: &Pane,
@@ -159,8 +160,9 @@ impl TmuxHost {
                 ["1", _, signal] if !signal.is_empty() => {
                     break (format!("by signal {signal}"), lines);
                 }
-                // It has closed its terminal, and goes in a moment; or tmux has missed that it
-                // went, and sees it when another child of it ends.
+                // The terminal is closed, but the status is not known yet: the program exits soon,
+                // or tmux missed its exit. In the second case tmux notices it when another child
+                // exits.
                 ["1", ..] if looks < STATUS_LOOKS => {
                     tokio::time::sleep(STATUS_EVERY).await;
                     control.run(&TmuxCommand::of("run-shell -b true")).await?;
@@ -173,9 +175,9 @@ impl TmuxHost {
     }
 }
 
-/// Returns what a program that died said at last: its error, and the lines behind it, or else its
-/// last lines. What stands on the screen of one that was killed is what it had drawn, and not why
-/// it went.
+/// Returns the last words of a dead program: its error and the lines after it, or else its last
+/// lines. The screen of a killed program shows an ordinary drawing, not a reason, so it is left
+/// out.
 fn last_words(how: String, lines: &[String]) -> LastWords {
     let shown: Vec<String> =
         lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
@@ -193,7 +195,7 @@ fn last_words(how: String, lines: &[String]) -> LastWords {
     }
 }
 
-/// Beginnings of the line in which a program says why it goes.
+/// Beginnings of a line in which a program names its error.
 const ERRORS: [&str; 9] = [
     "error:",
     "Error:",
@@ -206,7 +208,7 @@ const ERRORS: [&str; 9] = [
     "Unknown argument",
 ];
 
-/// The user that a program runs as, who is still the one that was said before.
+/// Returns the user that a program runs as, if still the one that was announced before.
 fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, HostFault> {
     let account = program.account().map_err(HostFault::Refused)?;
     let (now, promised) =
@@ -218,7 +220,7 @@ fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, Ho
     }
 }
 
-/// True if a line of a dead pane has words of the program's. tmux adds a line of its own.
+/// True if a line of a dead pane comes from the program. tmux adds a line of its own.
 fn is_shown(line: &str) -> bool {
     line.contains(char::is_alphanumeric) && !line.starts_with("Pane is dead")
 }
@@ -232,16 +234,16 @@ fn unknown(host: &TmuxHost, client: &str) -> HostFault {
     ))
 }
 
-/// The file that is started.
+/// Returns the file to start.
 fn find(program: &Program, parts: &ProcessParts, cwd: &Path) -> Result<String, HostFault> {
     let name = parts.argv.first().map(String::as_str).unwrap_or_default();
-    // What another user's program inherits is in its own variables.
+    // For another user's program, its own variables hold all that it inherits.
     let environment =
         Environment::of(if parts.account.is_some() { &parts.env } else { &program.env });
     let file = environment.find(name, cwd).filter(|file| is_program(file));
     let file = file.and_then(|file| file.into_os_string().into_string().ok());
     match file {
-        // `env` would take it for a variable.
+        // `env` would take such a path for a variable.
         Some(file) if !file.contains('=') => Ok(file),
         Some(file) => Err(HostFault::UnknownProgram(format!(
             "{file} has an equals sign in its path; start it by another one."
@@ -253,8 +255,8 @@ fn find(program: &Program, parts: &ProcessParts, cwd: &Path) -> Result<String, H
     }
 }
 
-/// The command that starts it. Several words are executed as they are; a single one would go
-/// through a shell.
+/// Returns the command that starts the program. tmux executes several words directly; a single one
+/// would go through a shell.
 fn new_session(
     launch: &Launch,
     parts: &ProcessParts,
@@ -277,10 +279,11 @@ fn new_session(
     for variable in variables(parts)? {
         words = words.words(["-e", &variable]);
     }
-    // What has the server's rights comes first, by paths that say where it lies, whatever the
-    // program is to find under `PATH`.
+    // The part with the server's rights comes first, by absolute paths, so that the program's
+    // `PATH` cannot replace it.
     words = words.word("--").words(parts.before.iter().map(String::as_str));
-    // It is not told that it is in tmux: what it started there could end all others by accident.
+    // Hide tmux from the program: a command that it runs there could end all other sessions by
+    // accident.
     words = words.words(["env", "-u", "TMUX", "-u", "TMUX_PANE"]);
     let hidden = parts.account.as_ref().map_or(&[][..], Account::hidden);
     for name in hidden.iter().filter(|name| !parts.env.contains_key(**name)) {
@@ -294,8 +297,8 @@ fn new_session(
     Ok(words.words(parts.argv.iter().skip(1).map(String::as_str)))
 }
 
-/// What it inherits, and what is given to it: the server's own variables only where they are meant
-/// for it.
+/// Returns the variables of the program: the inherited ones, unless it runs as another user, and
+/// the given ones over them.
 fn variables(parts: &ProcessParts) -> Result<Vec<String>, HostFault> {
     let mut all = Vec::new();
     for (name, value) in Environment::of(&std::collections::BTreeMap::new()).pairs() {
@@ -317,7 +320,7 @@ fn variables(parts: &ProcessParts) -> Result<Vec<String>, HostFault> {
     Ok(all)
 }
 
-/// tmux's name of the session: letters, digits and hyphens, whatever the id is.
+/// Returns tmux's name of a session: letters, digits and hyphens.
 fn session_name(session: &SessionId) -> String {
     format!("moothall-{}", plain(session.as_str()))
 }

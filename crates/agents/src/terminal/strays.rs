@@ -1,9 +1,9 @@
-//! Programs that do not care that their terminal is gone: they would go on unseen.
+//! Programs that ignore the loss of their terminal and would run on unseen.
 //!
-//! A number of a process may be another's by now, above all after a restart, so only what carries
-//! the mark of its session is killed, and has no terminal: beside a copy of a data folder, a
-//! restored backup for one, the session may be alive in the terminal of another server. Where no
-//! `/proc` shows environments, nothing is.
+//! A process number may have been reused, above all after a restart. So a process is killed only if
+//! it carries the mark of its session and has no terminal: beside a restored backup, the session
+//! may be alive in the terminal of another server. Without environments in `/proc`, nothing is
+//! killed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use moothall_engine::sessions::{Pane, SessionId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpgid};
 
-/// How long a program may go on after its terminal is gone.
+/// Time for a program to exit after its terminal has gone.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 /// The variable that names the session for which a program was started.
 const VARIABLE: &str = "MOOTHALL_SESSION";
 
-/// Kills what is left of sessions that are over, after the time for their last words.
+/// Kills the remaining processes of ended sessions, after the time for their last words.
 pub(super) async fn reap(left: Vec<(SessionId, Pane)>) {
     tokio::time::sleep(LAST_WORDS).await;
-    // Reading many small files blocks. An error means that the process is shutting down; the next
-    // one looks again.
+    // Reading many small files blocks. An error means that this process is shutting down; the next
+    // one tries again.
     let _ = tokio::task::spawn_blocking(move || sweep(&left)).await;
 }
 
@@ -38,12 +38,12 @@ fn sweep(left: &[(SessionId, Pane)]) {
         else {
             continue;
         };
-        // What a program put into a group of its own was meant to outlive it.
+        // Leave processes in other groups: they were daemonised on purpose.
         let of_group = left.iter().filter(|(_, pane)| pane.socket.is_empty() && pane.pid == group);
         if of_group.into_iter().any(|(session, _)| carries(&entry.path(), session))
             && !has_terminal(&entry.path())
         {
-            // It may have gone just now.
+            // The process may have exited just now.
             let _ = kill(pid, Signal::SIGKILL);
         }
     }
@@ -55,8 +55,8 @@ fn carries(process: &Path, session: &SessionId) -> bool {
     environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
 }
 
-/// True unless the terminal of a process is gone. The system takes a terminal that is closed from
-/// all whose it was.
+/// True unless a process has lost its terminal: the system detaches a closed terminal from its
+/// processes.
 fn has_terminal(process: &Path) -> bool {
     let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
     let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

@@ -1,14 +1,14 @@
-//! A command for the control client, word by word. Whatever a word holds, it stays one word and
-//! means itself.
+//! A command for the control client, built word by word. Each word is quoted, so that it stays one
+//! word with its literal meaning.
 
 use std::fmt::Write;
 
-/// A command being written.
+/// A command under construction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TmuxCommand(String);
 
 impl TmuxCommand {
-    /// A command of words that are known when this is compiled.
+    /// Starts a command with words that are known at compile time.
     pub(super) fn of(command: &'static str) -> Self {
         Self(command.to_owned())
     }
@@ -25,14 +25,14 @@ impl TmuxCommand {
         words.into_iter().fold(self, Self::word)
     }
 
-    /// The line to send, without its end.
+    /// Returns the line to send, without its line end.
     pub(super) fn line(&self) -> &str {
         &self.0
     }
 }
 
-/// In double quotes, where only these have a meaning; a line break or another control character
-/// would end the line.
+/// Quotes a word in double quotes and escapes the characters with a meaning there. Control
+/// characters are escaped too: a line break would end the command.
 fn quote(line: &mut String, word: &str) {
     line.push('"');
     for c in word.chars() {
@@ -50,7 +50,7 @@ fn quote(line: &mut String, word: &str) {
     line.push('"');
 }
 
-/// A word that tmux reads as a format, so that it means itself: formats can run programs.
+/// Escapes a word that tmux reads as a format, so that it is literal: formats can run programs.
 pub(super) fn literal_format(word: &str) -> String {
     word.replace('#', "##")
 }

@@ -1,6 +1,6 @@
-//! How text and keys get into a program: looked at before, and looked at after.
+//! Typing text and keys into a program, with a look at its screen before and after.
 //!
-//! Between two looks nothing is waited for but the pane's own drawing, with a bound.
+//! Between two looks the only wait is for the pane's own drawing, with a bound.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -22,44 +22,45 @@ use super::obeyed::ComposerWords;
 use super::tmux_command::TmuxCommand;
 use super::{TmuxHost, run_of};
 
-/// More than the longest message that is taken anywhere, so that no message fails here.
+/// Longest paste; longer than the longest message, so that no message fails here.
 const PASTE_BYTES_MAX: usize = 1 << 20;
 
-/// A program that shows nothing of a paste for so long has not taken it.
+/// Time for a program to show a paste; after it, the paste failed.
 pub(super) const TAKES_PASTE: Duration = Duration::from_secs(10);
 
-/// An Enter was lost when the program has drawn something since, and then nothing for so long.
+/// Silence after which an Enter was lost, if the program has drawn since.
 const TAKES_ENTER: Duration = Duration::from_secs(2);
 
-/// A program that draws nothing after an Enter is taken for busy for so long.
+/// Time after which an Enter was lost if the program has drawn nothing since.
 const HANGS: Duration = Duration::from_secs(20);
 
-/// Enters that are pressed again when they were lost.
+/// Most repeated Enters.
 const ENTERS_AGAIN: usize = 4;
 
-/// Programs take an Enter for a part of the paste when it comes at once: one that has drawn nothing
-/// for so long is done with it.
+/// Silence after which a program has finished reading a paste: an Enter sent earlier would become
+/// part of the paste.
 const SETTLED: Duration = Duration::from_millis(120);
 
-/// A program that never stops drawing gets its Enter after so long.
+/// Longest wait for that silence, for a program that never stops drawing.
 const SETTLES: Duration = Duration::from_secs(1);
 
-/// A program that was interrupted is done for after so long.
+/// Longest wait for an interrupted program to stop.
 const TAKES_ESCAPE: Duration = Duration::from_secs(5);
 
-/// A program that was interrupted has put the words of its turn back after so long, if it does.
+/// Longest wait for an interrupted program to put the text of its turn back into the composer.
 const PUTS_BACK: Duration = Duration::from_secs(1);
 
-/// Stands in a composer in place of a long paste.
+/// The text that stands in a composer for a long paste.
 const PASTED: &str = "[Pasted ";
 
-/// Characters at the end of a paste that are looked for in the composer before its Enter.
+/// Characters at the end of a paste that are looked for in the composer before Enter.
 const END_CHARS: usize = 12;
 
-/// Line breaks stay what they are: tmux would make another one of each, and two of `\r\n`.
+/// The tmux command for a paste. `-r` keeps line breaks as they are: tmux would convert them
+/// otherwise.
 const PASTE: &str = "paste-buffer -p -d -r";
 
-/// Makes each paste's buffer and file another one.
+/// Counter that makes the names of buffers and files unique.
 static PASTES: AtomicU64 = AtomicU64::new(0);
 
 /// A pane that is being typed into.
@@ -71,17 +72,17 @@ pub(super) struct Typist<'a> {
     drawn: watch::Receiver<u64>,
 }
 
-/// Tells apart the places that an Enter would go into.
+/// The state of a program right before an Enter.
 enum EnterPlace {
-    /// The words that were pasted, or a composer that cannot be read.
+    /// The composer holds the paste, or cannot be read.
     Words,
-    /// A dialog, or something that cannot be read: the words may stand behind it.
+    /// A dialog, or an unreadable screen: the paste may stand behind it.
     Covered,
-    /// A program that works on what stood in its composer.
+    /// The program already works on the paste.
     Work,
-    /// An empty composer: a command of the program's took the words out, or a person did.
+    /// The composer is empty: a command of the program removed the paste, or a person did.
     Emptied,
-    /// Anything else.
+    /// Any other state.
     Other,
 }
 
@@ -122,7 +123,7 @@ impl TmuxHost {
         }
         let control = self.same(pane).await?;
         let mut typing = self.typing(&control, pane, Some(client));
-        // Nothing is kept for a program that takes nothing now.
+        // Prepare files only for a program that accepts a paste now.
         refuse_unless_free(&typing.look().await?)?;
         let clean = Paste { session: paste.session.clone(), text, bodies };
         let ComposerWords { text, altered, filed } =
@@ -161,7 +162,7 @@ impl TmuxHost {
         self.typing(&control, pane, Some(client)).choose(dialog, chosen, text).await
     }
 
-    /// A file that only this user may read, for tmux to load.
+    /// Writes a file that only this user may read, for tmux to load.
     fn keep(&self, number: u64, text: &str) -> std::io::Result<std::path::PathBuf> {
         let path = self.folder.join(format!("paste-{}-{number}", std::process::id()));
         let mut file = std::fs::OpenOptions::new()
@@ -175,7 +176,7 @@ impl TmuxHost {
     }
 }
 
-/// Only into an idle program with an empty composer may anything be pasted.
+/// Refuses a paste unless the program is idle and its composer empty.
 fn refuse_unless_free(view: &View) -> Result<(), HostFault> {
     let refused = |why: &str| Err(HostFault::Refused(why.to_owned()));
     match (view.state, view.composer.as_deref()) {
@@ -201,13 +202,14 @@ fn end_of(text: &str) -> String {
     squeezed[at..].to_owned()
 }
 
-/// Tells if a composer holds the paste with this end; without one, if it holds anything.
+/// True if a composer holds the paste with this end; if the end is empty, true if it holds any
+/// text.
 fn holds(composer: &str, end: &str) -> bool {
     !composer.is_empty() && (composer.contains(PASTED) || squeezed(composer).contains(end))
 }
 
-/// True if the screen ends with a paste. Many short lines fill it; then the composer cannot be
-/// read, or its end is taken for a footer.
+/// True if the screen ends with the paste. Many short lines fill the screen; its composer cannot be
+/// read then, or its end looks like a footer.
 fn ends_with_paste(view: &View, end: &str) -> bool {
     let last = view.text.lines().rev().find(|line| !line.trim().is_empty());
     !end.is_empty() && last.is_some_and(|line| squeezed(line).ends_with(end))
@@ -233,8 +235,8 @@ fn before_enter(view: &View, end: &str) -> EnterPlace {
     }
 }
 
-/// Whether what stood in the composer is on its way. A screen that is being drawn anew says nothing
-/// of it.
+/// True if the program has taken the text of its composer. A screen that is being redrawn does not
+/// show that.
 fn is_taken(view: &View) -> bool {
     match view.state {
         PaneState::Starting => false,
@@ -247,7 +249,7 @@ fn covered() -> Result<(), HostFault> {
     Err(HostFault::Refused("A dialog came before the words were sent off.".to_owned()))
 }
 
-/// Says why there is nothing to send off.
+/// The reason for not pressing Enter.
 const NOT_THERE: &str = "What was pasted does not stand in its composer any more.";
 
 impl Typist<'_> {
@@ -256,8 +258,8 @@ impl Typist<'_> {
         self.host.look(self.control, self.pane, self.vendor).await
     }
 
-    /// Looks whenever something was drawn until it shows what is awaited; nothing when it does not
-    /// in time.
+    /// Looks after each drawing until the view satisfies `shows`; returns `None` if it does not
+    /// within the bound.
     pub(super) async fn until(
         &mut self,
         bound: Duration,
@@ -277,8 +279,8 @@ impl Typist<'_> {
         }
     }
 
-    /// Through a buffer of tmux's, which puts the marks of a paste around it: nothing in the text
-    /// ends the paste.
+    /// Pastes a text through a tmux buffer with bracketed-paste marks around it. The text has no
+    /// escape characters, so it cannot end the paste.
     pub(super) async fn put(&mut self, text: &str) -> Result<(), HostFault> {
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("moothall-{}-{number}", std::process::id());
@@ -290,11 +292,12 @@ impl Typist<'_> {
         let paste = TmuxCommand::of(PASTE).words(["-b", &buffer, "-t", &self.pane.id]);
         let drew = *self.drawn.borrow();
         let pasted = self.control.run_both(&load, &paste).await;
-        // tmux has read it. What cannot be removed is overwritten by the next one of that number.
+        // tmux has read the file. If it cannot be removed, the next file of that number overwrites
+        // it.
         let _ = std::fs::remove_file(&path);
         pasted?;
         if !self.vendor.table().screen.has_composer {
-            // Its composer cannot be read, so that it draws something has to do.
+            // The composer cannot be read, so any drawing counts.
             self.drawing_since(drew).await?;
         }
         Ok(())
@@ -320,9 +323,9 @@ impl Typist<'_> {
             .map(|_| ())
     }
 
-    /// Presses Enter on the words that were pasted, and again when the program shows that
-    /// it was lost. Each time it is looked right before: a dialog may have come in between, and
-    /// an Enter would give it its first answer.
+    /// Presses Enter on the paste, and again if the screen shows that it was lost. It looks right
+    /// before each press: a dialog may have come meanwhile, and Enter would choose its first
+    /// answer.
     async fn enter(&mut self) -> Result<(), HostFault> {
         let end = self.control.panes.pasted(&run_of(self.pane));
         for tried in 0..=ENTERS_AGAIN {
@@ -331,12 +334,12 @@ impl Typist<'_> {
             match before_enter(&view, &end) {
                 EnterPlace::Words => {}
                 EnterPlace::Work => return Ok(()),
-                // It was pressed, and what came of it is seen once the screen can be read.
+                // Enter was pressed before; its effect shows once the screen can be read.
                 EnterPlace::Covered | EnterPlace::Emptied | EnterPlace::Other if tried > 0 => {
                     return Ok(());
                 }
                 EnterPlace::Covered => return covered(),
-                // They were not sent off, so they may be typed anew.
+                // The text was not sent off, so the caller may paste it again.
                 EnterPlace::Emptied => return Err(HostFault::Refused(NOT_THERE.to_owned())),
                 EnterPlace::Other => return Err(HostFault::Failed(NOT_THERE.to_owned())),
             }
@@ -353,9 +356,9 @@ impl Typist<'_> {
         Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
     }
 
-    /// Returns the first screen that can be read, or the last one after [`TAKES_PASTE`], and the
-    /// count of drawings before it. A busy computer shows half of a screen for longer than a
-    /// program needs to settle, and that half is not a dialog.
+    /// Returns the first readable screen, or the last one after [`TAKES_PASTE`], with the count of
+    /// drawings before it. A busy computer shows half of a screen for longer than a program needs
+    /// to settle, and half a screen must not count as a dialog.
     async fn whole(&mut self, end: &str) -> Result<(u64, View), HostFault> {
         let until = Instant::now() + TAKES_PASTE;
         loop {
@@ -372,9 +375,9 @@ impl Typist<'_> {
         }
     }
 
-    /// Whether an Enter is taken. It is lost when the program drew something since, and then
-    /// nothing more for a while. One that draws nothing at all is busy, and a second Enter would
-    /// send off the same words again as soon as it reads both.
+    /// Returns true if an Enter was taken. It was lost if the program drew and then fell silent. A
+    /// program that draws nothing is busy: a second Enter would send the same text again once it
+    /// reads both.
     async fn takes_enter(&mut self, drew: u64) -> Result<bool, HostFault> {
         let hangs = Instant::now() + HANGS;
         loop {
@@ -394,7 +397,7 @@ impl Typist<'_> {
         }
     }
 
-    /// Waits until nothing is drawn any more.
+    /// Waits until the program stops drawing, or for [`SETTLES`].
     pub(super) async fn settle(&mut self) {
         let until = Instant::now() + SETTLES;
         while let Ok(Ok(())) =
@@ -406,8 +409,8 @@ impl Typist<'_> {
         }
     }
 
-    /// Interrupts. A program may put the words of the turn back into its composer; they are taken
-    /// out, as nobody typed them.
+    /// Interrupts the program. It may put the text of the turn back into its composer; that text is
+    /// cleared, as no person typed it.
     async fn escape(&mut self) -> Result<(), HostFault> {
         let before = self.look().await?;
         self.send(self.vendor.table().keys.interrupt).await?;
@@ -417,12 +420,12 @@ impl Typist<'_> {
         self.until(TAKES_ESCAPE, |view| view.state != PaneState::Busy).await?;
         let empty = |view: &View| view.composer.as_ref().is_none_or(String::is_empty);
         let end = self.control.panes.pasted(&run_of(self.pane));
-        // What else stands there is a person's.
+        // Any other text in the composer is a person's.
         let back = |view: &View| {
             view.state == PaneState::Idle
                 && view.composer.as_ref().is_some_and(|composer| holds(composer, &end))
         };
-        // They may come back a moment after it is idle.
+        // The text may come back a moment after the program is idle.
         if before.composer.is_some()
             && empty(&before)
             && self.until(PUTS_BACK, back).await?.is_some()

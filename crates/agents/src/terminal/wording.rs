@@ -1,4 +1,4 @@
-//! How words are written for the program that gets them: what it would obey or change in them.
+//! Text written so that the program that gets it does not obey or change any part of it.
 
 use std::path::PathBuf;
 
@@ -11,8 +11,8 @@ use super::{Program, TmuxHost};
 use crate::run_as::Account;
 
 impl TmuxHost {
-    /// Returns the words without what this program would obey in them. Patches and code that it
-    /// would change go as files, unless these cannot be written.
+    /// Returns the text without anything that this program would obey. Patches and code that the
+    /// program would change are replaced by files, unless these cannot be written.
     pub(super) async fn worded(
         &self,
         control: &Control,
@@ -36,8 +36,8 @@ impl TmuxHost {
         .await
     }
 
-    /// Writes blocks into files for the program in a pane; without blocks, or if that fails, there
-    /// are none.
+    /// Writes blocks to files for the program in a pane. Returns no files if there are no blocks,
+    /// or if that fails.
     async fn filed(
         &self,
         pane: &Pane,
@@ -58,15 +58,15 @@ impl TmuxHost {
         })
     }
 
-    /// Returns the user that the program in a pane runs as, if that is not the server's own. Panes
-    /// of another tmux server are of its user, and that is the server's own.
+    /// Returns the user that the program in a pane runs as, if not the server's own. Panes on
+    /// another tmux server belong to the server's own user.
     fn account_in(&self, pane: &Pane, client: &str) -> Result<Option<Account>, String> {
         let programs = self.known();
         let account = programs.get(client).map_or(Ok(None), Program::account)?;
         Ok(account.filter(|_| pane.socket.is_empty()))
     }
 
-    /// Returns the places in which the program in a pane finds its files.
+    /// Returns the folders in which the program in a pane finds its files.
     async fn places(
         &self,
         control: &Control,
@@ -85,7 +85,7 @@ impl TmuxHost {
         Ok(Places { work, home: given("HOME").or(home), codex: given("CODEX_HOME") })
     }
 
-    /// Returns the folder in which the program in a pane works, as far as that is known.
+    /// Returns the working directory of the program in a pane, if known.
     pub(super) async fn work_of(
         &self,
         control: &Control,

@@ -1,10 +1,10 @@
-//! Answers to a question of a program to its user: by a key, and in words.
+//! Answers to a program's question to its user: by a key, and in words.
 
 use moothall_engine::sessions::{Dialog, HostFault, Key, PaneState, SessionHost};
 
 use super::terminal::{Started, Terminals};
 
-/// A stand-in that asks which database to take.
+/// Starts a stand-in that asks which database to take.
 async fn asked(terminals: &Terminals) -> (Started<'_>, Dialog) {
     let mut ann = terminals.start("fake").await;
     ann.idle().await;
@@ -14,7 +14,7 @@ async fn asked(terminals: &Terminals) -> (Started<'_>, Dialog) {
     (ann, asking.dialog.unwrap())
 }
 
-/// The fault of an answer in words.
+/// Returns the fault of an answer in words.
 async fn refusal(
     terminals: &Terminals,
     ann: &Started<'_>,
@@ -54,7 +54,7 @@ async fn words_are_typed_into_the_field_of_their_dialog_and_nowhere_else() {
     assert!(idle.text.contains("Chosen: /srv: MariaDB\n  1. it is there"), "{}", idle.text);
 }
 
-/// More words than the screen has rows for: only their end can be read back.
+/// Text with more rows than the screen: only its end can be read back.
 #[tokio::test]
 async fn long_words_are_typed_whole() {
     let Some(terminals) = Terminals::with_stand_in(&[]) else { return };
@@ -67,13 +67,13 @@ async fn long_words_are_typed_whole() {
     .await;
 }
 
-/// Somebody at the terminal has gone into the field: a digit would be typed there.
+/// A person at the terminal has moved into the field: a digit would be typed there.
 #[tokio::test]
 async fn an_option_is_chosen_out_of_a_field_that_nobody_uses() {
     chosen_out_of_a_field(&[]).await;
 }
 
-/// Half of a question, as a busy computer shows it, is not another one.
+/// Half of a question, as a busy computer shows it, does not count as another one.
 #[tokio::test]
 async fn half_a_question_is_waited_for() {
     chosen_out_of_a_field(&["--half-arrow", "700"]).await;
@@ -92,7 +92,7 @@ async fn chosen_out_of_a_field(options: &[&str]) {
     .await;
 }
 
-/// What somebody types there is theirs. The same words, as a crash leaves them, are only sent off.
+/// A person's text in the field stays. The answer's own text, left by a crash, is only submitted.
 #[tokio::test]
 async fn what_stands_in_a_field_is_not_typed_over() {
     for left in [false, true] {

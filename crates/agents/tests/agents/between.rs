@@ -1,12 +1,12 @@
-//! A dialog that a program asks between a paste and its Enter, or right after it.
+//! A dialog that comes between a paste and its Enter, or right after it.
 #![allow(clippy::unwrap_used)]
 
 use moothall_engine::sessions::{HostFault, Key, PaneState, SessionHost};
 
 use super::terminal::{Terminals, prompts};
 
-/// Tells if a dialog that came these ms after the paste was left alone; nothing if it came after
-/// the Enter.
+/// Returns true if a dialog that came this many ms after the paste was left alone; `None` if it
+/// came after the Enter.
 async fn left_alone(after: &str) -> Option<bool> {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log").to_str().unwrap().to_owned();
@@ -82,7 +82,7 @@ async fn words_that_are_no_longer_there_are_not_sent_off() {
         terminals.tmux(&["send-keys", "-t", &ann.pane.id, "-N", "4", "BSpace"]);
         terminals.tmux(&["send-keys", "-t", &ann.pane.id, "-l", draft]);
         ann.until("a draft", |view| view.composer.as_deref() == Some(draft)).await;
-        // Words that a person may have changed are not typed anew.
+        // Text that a person may have changed must not be pasted again.
         let pressed = ann.key(Key::Enter).await;
         let may_be_anew = matches!(pressed, Err(HostFault::Refused(_)));
         assert!(may_be_anew || matches!(pressed, Err(HostFault::Failed(_))), "{pressed:?}");

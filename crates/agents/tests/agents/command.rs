@@ -1,4 +1,4 @@
-//! Real programs, most of them badly behaved.
+//! Real programs, most of them misbehaving.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +17,7 @@ use crate::common::{Notes, Silent, job, post, reply, until};
 
 mod users;
 
-/// A shell script of the test; `$1` is a path in a fresh folder.
+/// A shell script under test; `$1` is a path in a fresh folder.
 struct Shell {
     spec: CommandSpec,
     job: Job,
@@ -30,8 +30,7 @@ impl Shell {
         let note = folder.path().join("note");
         let spec = CommandSpec::new(["/bin/sh", "-c", script, "sh", note.to_str().unwrap()]);
         let mut job = job("codex", TurnReason::Forced, &[post(1, "user", "Hello")]);
-        // Marks are by conversation: tests that run side by side must not end each other's
-        // programs.
+        // Marks go by conversation: concurrent tests must not end each other's programs.
         job.key.stream = folder.path().to_str().unwrap().into();
         Self { spec, job, folder }
     }
@@ -58,7 +57,7 @@ impl Shell {
         self.run().await.unwrap_err()
     }
 
-    /// Whether a process that runs for this turn is left anywhere.
+    /// True if a process of this turn still exists anywhere.
     fn is_anybody_left(&self) -> bool {
         let mark = format!("MOOTHALL_TURN={}/", self.job.key.stream);
         let environments =
@@ -69,7 +68,7 @@ impl Shell {
     }
 }
 
-/// The process whose number was written to this file, once it is there.
+/// Returns the process number in this file, once it is written.
 fn noted(file: &Path) -> Option<String> {
     std::fs::read_to_string(file)
         .ok()
@@ -77,7 +76,7 @@ fn noted(file: &Path) -> Option<String> {
         .filter(|text| !text.is_empty())
 }
 
-/// Whether a process runs; one that only waits to be reaped by its new parent does not.
+/// True if a process runs. A zombie does not.
 fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')')
@@ -373,7 +372,7 @@ async fn the_next_attempt_ends_what_a_dead_server_left() {
     until("the first attempt is gone", || left.try_wait().unwrap().is_some()).await;
 }
 
-/// A restored backup may be served beside its origin, whose turns bear the same names.
+/// A restored backup may run beside its origin, with turns of the same names.
 #[tokio::test]
 async fn the_next_attempt_leaves_what_another_server_works_on() {
     let mut shell = Shell::new("echo again");
@@ -490,7 +489,7 @@ async fn it_runs_where_it_is_told_to() {
     assert_eq!(shell.run().await.unwrap(), answer, "a relative program counts from there too");
 }
 
-/// Keeps what is reported.
+/// A reporter that stores the reports.
 #[derive(Default)]
 struct Kept(Mutex<Vec<Report>>);
 
@@ -514,7 +513,7 @@ async fn a_cancelled_turn_ends_its_program() {
     assert_eq!(*kept.0.lock().unwrap(), [Report::Started { through: shell.job.through }]);
 }
 
-/// A turn that is stopped has no later moment for it.
+/// A stopped turn has no later moment to report its output.
 #[tokio::test]
 async fn the_output_of_a_program_is_told_before_it_is_stopped() {
     let shell = Shell::new("echo $$ > \"$1\"; echo one; printf tw; sleep 1000");

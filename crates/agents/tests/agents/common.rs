@@ -1,4 +1,4 @@
-//! Turns to take, without an engine.
+//! Turns for agents, without an engine.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::{Kind, Profile};
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// A reporter for work that reports nothing.
+/// A reporter for work that does not report.
 pub struct Silent;
 
 impl Reporter for Silent {
     fn report(&self, _report: Report) {}
 }
 
-/// Keeps what was reported.
+/// A reporter that stores the reports.
 #[derive(Default)]
 pub struct Notes(pub Mutex<Vec<Report>>);
 
@@ -35,21 +35,21 @@ impl Notes {
         self.0.lock().unwrap().iter().filter_map(pick).collect()
     }
 
-    /// The pieces of the answer.
+    /// Returns the pieces of the answer.
     pub fn deltas(&self) -> Vec<String> {
         self.pick(
             |report| if let Report::Delta(piece) = report { Some(piece.clone()) } else { None },
         )
     }
 
-    /// The words for people.
+    /// Returns the progress messages for people.
     pub fn progress(&self) -> Vec<String> {
         self.pick(
             |report| if let Report::Progress(word) = report { Some(word.clone()) } else { None },
         )
     }
 
-    /// The thoughts, in one piece.
+    /// Returns the thoughts, in one piece.
     pub fn thoughts(&self) -> String {
         let thoughts = self.pick(|report| match report {
             Report::Thought(piece) => Some(piece.clone()),
@@ -58,7 +58,7 @@ impl Notes {
         thoughts.concat()
     }
 
-    /// The output of a program that failed.
+    /// Returns the output of a failed program.
     pub fn printed(&self) -> Vec<String> {
         self.pick(|report| match report {
             Report::Printed(text) => Some(text.clone()),
@@ -72,7 +72,7 @@ impl Notes {
         !self.pick(only).is_empty()
     }
 
-    /// The way in which the model ended.
+    /// Returns the ending that the model reported.
     pub fn ended(&self) -> Option<Ending> {
         let ended = |report: &Report| match report {
             Report::Ended(ended) => Some(*ended),
@@ -81,7 +81,7 @@ impl Notes {
         self.pick(ended).pop()
     }
 
-    /// How it ended, if it has.
+    /// Returns the result, once the turn has finished.
     pub fn finished(&self) -> Option<(Result<String, Fault>, Usage)> {
         self.pick(|report| {
             if let Report::Finished { result, usage } = report {
@@ -94,7 +94,8 @@ impl Notes {
     }
 }
 
-/// A message; `user` is a person, everyone else an agent that answers the newest message before it.
+/// Makes a message. `user` is a person; any other name is an agent that replies to the newest
+/// earlier message.
 pub fn post(seq: u64, from: &str, body: &str) -> RecordedEvent {
     let kind = if from == "user" { Kind::Human } else { Kind::Agent };
     let posted = Posted {
@@ -137,7 +138,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> RecordedEvent {
     }
 }
 
-/// The same, in reply to an earlier message.
+/// Makes a message of an agent, in reply to an earlier one.
 pub fn reply(seq: u64, from: &str, body: &str, to: &RecordedEvent) -> RecordedEvent {
     let mut recorded = post(seq, from, body);
     let stream = StreamId::new("t");
@@ -156,7 +157,7 @@ pub fn reply(seq: u64, from: &str, body: &str, to: &RecordedEvent) -> RecordedEv
     recorded
 }
 
-/// A turn of `agent` about the last of these messages.
+/// Makes a turn of `agent` about the last of these messages.
 pub fn job(agent: &str, why: TurnReason, window: &[RecordedEvent]) -> Job {
     Job {
         key: TurnKey { stream: "t".into(), turn: TurnNo(1), attempt: 1 },
@@ -184,7 +185,7 @@ pub fn job(agent: &str, why: TurnReason, window: &[RecordedEvent]) -> Job {
     }
 }
 
-/// Waits until a condition holds; gives up after a generous while.
+/// Waits until a condition holds; fails after a generous time.
 pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     for _ in 0..3_000 {
         if condition() {

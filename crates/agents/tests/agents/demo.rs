@@ -1,4 +1,4 @@
-//! What a first-time user sees: the built-in agents answer without any configuration.
+//! A first-time user's view: the built-in agents answer without any configuration.
 
 use moothall_agents::script::Demo;
 use moothall_kernel::event::{RecordedEvent, TurnReason};
@@ -15,7 +15,7 @@ fn polled(demo: Demo, window: &[RecordedEvent]) -> String {
     demo.answer(&job(demo.into(), TurnReason::Polled, window))
 }
 
-/// A polled turn about the first message, while later ones are visible already.
+/// Returns the answer in a polled turn about the first message, with later ones visible.
 fn polled_about_first(demo: Demo, window: &[RecordedEvent]) -> String {
     let mut job = job(demo.into(), TurnReason::Polled, window);
     job.trigger = window[0].clone();

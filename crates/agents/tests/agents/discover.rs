@@ -1,4 +1,4 @@
-//! Which agents an environment offers: keys in variables and programs on the search path.
+//! The agents that an environment offers: by keys in variables and by programs on the search path.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;

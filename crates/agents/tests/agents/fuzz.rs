@@ -1,5 +1,5 @@
-//! What programs show and say, damaged in every way. The screens are those that were captured from
-//! the real programs.
+//! Screens and reports of programs, damaged at random. The screens were captured from the real
+//! programs.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn holds_together(view: &View) {
     if let Some(dialog) = &view.dialog {
         let numbers: Vec<String> = dialog.options.iter().map(|option| option.id.clone()).collect();
         let counted: Vec<String> = (1..=numbers.len()).map(|number| number.to_string()).collect();
-        // A page that shows given answers once more has one button.
+        // A page that shows given answers again has one button.
         let is_whole = numbers.len() > 1 || dialog.pointer == Some(0);
         assert!(is_whole && numbers == counted, "{numbers:?}");
     }
@@ -69,12 +69,12 @@ fn fuzzed_screens_are_read_as_something_that_holds_together() {
     });
 }
 
-/// What a report says that people and agents get to see.
+/// Returns the texts of a report that people and agents see.
 fn said(news: &HookNews) -> Vec<&str> {
     match news {
         HookNews::Prompt { text } | HookNews::Failed { message: text } => vec![text],
         HookNews::Stopped { text, .. } => text.iter().map(String::as_str).collect(),
-        // An action is shown as it is, by those who write out what could deceive.
+        // An action is shown unchanged; its display escapes deceptive characters.
         HookNews::Began | HookNews::Asks { .. } | HookNews::Ended => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! Runtime `llm` against fake providers, all of them: what is asked, what is heard, what it costs.
+//! Runtime `llm` against fakes of all providers: requests, answers, costs.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use serde_json::Value;
 
 use crate::common::{Notes, job, post, until};
 
-/// All protocols, as the configuration names them.
+/// All protocols, by their names in the configuration.
 pub const PROVIDERS: [&str; 5] = ["anthropic", "openai", "openai_responses", "gemini", "ollama"];
 
-/// A model at the fake server.
+/// Returns a model at the fake server.
 pub fn model(server: &ModelServer, provider: &str, more: &str) -> AgentSpec {
     model_called(server, provider, "m", more)
 }
 
-/// The same with a model of this name.
+/// Returns a model of this name at the fake server.
 pub fn model_called(server: &ModelServer, provider: &str, name: &str, more: &str) -> AgentSpec {
     let url = server.url();
     let section = format!(
@@ -30,7 +30,7 @@ pub fn model_called(server: &ModelServer, provider: &str, name: &str, more: &str
     config.spec("ada", "").map_err(|fault| fault.to_string()).unwrap()
 }
 
-/// Gives it a turn and waits until that is over.
+/// Gives the agent a turn and waits until it has finished.
 pub async fn answer(spec: &AgentSpec) -> Arc<Notes> {
     let notes = Arc::new(Notes::default());
     spec.agent.ensure(job("ada", TurnReason::Forced, &[post(1, "user", "hello")]), notes.clone());
@@ -76,7 +76,7 @@ async fn a_piece_is_told_as_soon_as_it_comes() {
     }
 }
 
-/// Role and text of each message, whatever the protocol.
+/// Returns role and text of each message, in any protocol.
 fn messages(body: &Value) -> Vec<(String, String)> {
     let list =
         ["messages", "input", "contents"].iter().find_map(|key| body.get(key)?.as_array()).unwrap();

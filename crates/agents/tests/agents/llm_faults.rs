@@ -1,4 +1,4 @@
-//! Everything a provider can do wrong, and what becomes of the turn.
+//! The faults of providers, and the outcome of the turn.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,12 +13,13 @@ use serde_json::json;
 use crate::common::{Notes, job, post, until};
 use crate::llm::{PROVIDERS, answer, model, model_called};
 
-/// A refusal that asks not to wait, so that retries come at once.
+/// Returns a refusal that asks for no wait, so that retries follow at once.
 fn soon(status: u16) -> Reply {
     Reply::status(status).retry_after("0")
 }
 
-/// One turn with a single reply; the fault, and what was streamed before it.
+/// Runs one turn with a single reply. Returns the fault, the text streamed before it, and the
+/// number of requests.
 async fn fault(provider: &str, reply: Reply) -> (Fault, Vec<String>, usize) {
     let server = ModelServer::start().await.unwrap();
     server.always("m", reply);
@@ -28,7 +29,7 @@ async fn fault(provider: &str, reply: Reply) -> (Fault, Vec<String>, usize) {
     (fault, notes.deltas(), server.requests().len())
 }
 
-/// The same with a turn that may take this long.
+/// Runs one turn with this time limit.
 async fn within(spec: &AgentSpec, limit: Millis) -> Arc<Notes> {
     let notes = Arc::new(Notes::default());
     let job = Job { limit, ..job("ada", TurnReason::Forced, &[post(1, "user", "hello")]) };

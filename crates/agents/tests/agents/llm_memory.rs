@@ -1,4 +1,4 @@
-//! What becomes of a conversation that is longer than a model's memory.
+//! Conversations longer than a model's context.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::llm::{PROVIDERS, model};
 /// Room for about forty of the messages below.
 const SETTINGS: &str = "context_tokens = 1100\nprice_input = 1\nprice_output = 1";
 
-/// A turn after so many messages of about a hundred bytes.
+/// Makes a turn after `messages` messages of about a hundred bytes.
 fn long_job(messages: u64) -> Job {
     let mut job = job("ada", TurnReason::Forced, &[post(messages * 4, "user", "and now?")]);
     let told = |n: u64| {

@@ -1,5 +1,5 @@
-//! How servers that are compatible differ from what they are compatible with: each row is a body
-//! that one of them sends, and what becomes of the turn.
+//! Deviations of compatible servers: each row is a body that one of them sends, and the outcome of
+//! the turn.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use moothall_testkit::model_server::{ModelServer, Reply};
 use crate::common::{Notes, job, post, until};
 use crate::llm::{answer, model};
 
-/// One body: who sends it, with which provider it is asked, its pieces, and the answer.
+/// One body: its sender, the provider setting, its pieces, and the answer.
 type Row = (&'static str, &'static str, &'static [&'static [u8]], &'static str);
 
 const ANSWERED: &[Row] = &[
@@ -143,7 +143,7 @@ async fn a_finished_answer_is_one_whatever_the_connection_does_next() {
     }
 }
 
-/// A body of one provider, the ending that it tells, and the text or the code of the fault.
+/// A body of one provider, the ending that it reports, and the text or the fault's code.
 type EndingRow = (&'static str, &'static str, Ending, Result<&'static str, &'static str>);
 
 const ENDINGS: &[EndingRow] = &[
@@ -281,7 +281,7 @@ async fn an_answer_that_breaks_off_says_so() {
     assert_eq!(answer(&spec).await.ended(), Some(Ending::Stop));
 }
 
-/// A reply in one piece, the words and thoughts of it, and whether the words are thoughts.
+/// A reply in one piece, its words, its thoughts, and true if the thoughts become the answer.
 const THOUGHTS: &[(&str, &str, &str, bool)] = &[
     ("<think>not for them</think>\n\n[PASS]", "[PASS]", "not for them", false),
     ("<think>hm</think>[ada] I agree", "I agree", "hm", false),
@@ -308,7 +308,7 @@ async fn what_is_thought_is_not_what_is_said() {
     }
 }
 
-/// Ruling 11: who may pass and says nothing has passed, whatever it thought.
+/// Ruling 11: an agent that may pass and says nothing has passed, whatever its thoughts.
 #[tokio::test]
 async fn thoughts_alone_are_a_pass_of_a_model_that_may_pass() {
     for thought in ["<think>I will say nothing</think>", "<think>and so on"] {

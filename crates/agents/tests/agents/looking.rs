@@ -1,4 +1,4 @@
-//! Persons who look at a terminal: its size is theirs while they look, and what they type counts.
+//! Persons attached to a terminal: it takes their size meanwhile, and their typing counts.
 
 use moothall_engine::sessions::{Launch, SessionHost};
 
@@ -23,7 +23,7 @@ async fn a_person_can_look_and_type() {
     tmux(&person, &["kill-server"]);
 }
 
-/// A person at a terminal of 46 columns looks, and leaves in each of the ways there are.
+/// A person at a terminal of 46 columns attaches, and leaves in each possible way.
 #[tokio::test]
 async fn a_window_has_the_size_of_those_who_look_or_its_own() {
     let Some(terminals) = Terminals::with_stand_in(&[]) else { return };

@@ -1,5 +1,4 @@
-//! Agents at work: the built-in ones on small conversations, and real programs that behave in every
-//! bad way.
+//! Agents at work: the built-in ones in small conversations, and real programs that misbehave.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,5 +1,5 @@
-//! Screens of the real programs, as tmux captured them: Claude Code 2.1.197, Codex 0.169.0, Gemini
-//! CLI 0.61.0.
+//! Screens of the real programs, captured by tmux: Claude Code 2.1.197, Codex 0.169.0, Gemini CLI
+//! 0.61.0.
 
 use std::path::Path;
 
@@ -50,7 +50,7 @@ fn every_program_is_read() {
     }
 }
 
-/// The hint in the footer is another one after a paste.
+/// The footer shows another hint after a paste.
 #[test]
 fn claude_is_busy_while_it_waits_to_ask_its_model_again() {
     let view = view("claude", Vendor::Claude, "retrying");
@@ -118,7 +118,7 @@ fn questions_are_read() {
     }
 }
 
-/// What they ask before they take any words.
+/// The dialogs that come before any prompt.
 #[test]
 fn whether_a_folder_is_trusted_is_a_question() {
     for (program, vendor, about, labels) in [
@@ -153,7 +153,7 @@ fn whether_a_folder_is_trusted_is_a_question() {
 
 #[test]
 fn what_follows_a_turn_is_idle() {
-    // Claude Code puts the words of an interrupted turn back.
+    // Claude Code puts the text of an interrupted turn back into its composer.
     for ((program, reads), composer) in PROGRAMS.into_iter().zip(["slowly again", "", ""]) {
         let view = view(program, reads, "interrupted");
         assert_eq!(
@@ -208,7 +208,7 @@ fn a_question_that_shows_less_than_all_says_so() {
     let command =
         cut.lines.iter().rposition(|line| line.contains("made.txt") && line.contains('$')).unwrap();
     cut.lines.insert(command + 1, "  [… 78 lines] ctrl + a view all".to_owned());
-    // In a small window nothing parts the options from how to choose.
+    // In a small window, the line on how to choose follows the options directly.
     let last = cut.lines.iter().rposition(|line| line.contains("3. No")).unwrap();
     cut.lines.remove(last + 1);
     let dialog = cut.read(Vendor::Codex).dialog.unwrap();
@@ -238,7 +238,7 @@ fn a_shell_is_a_shell_whatever_it_shows() {
 
 #[test]
 fn what_was_said_is_not_taken_for_a_question() {
-    // A message that looks like one, in the composer and above it.
+    // A message that looks like a dialog, in the composer and above it.
     for (program, reads) in PROGRAMS {
         let mut screen = screen(program, "typed");
         for line in &mut screen.lines {
@@ -251,7 +251,7 @@ fn what_was_said_is_not_taken_for_a_question() {
     }
 }
 
-/// The dialog of a program's own question to its user: the last option stands below another line.
+/// The dialog of a program's own question to its user: the last option is below another line.
 #[test]
 fn a_question_of_claude_to_its_user_is_read() {
     let rule = "─".repeat(80);
@@ -294,8 +294,8 @@ fn a_question_of_claude_to_its_user_is_read() {
     assert_eq!((dialog.options[0].label.as_str(), dialog.checked), ("[ ] SQLite One file", None));
 }
 
-/// The field of such a question: with the focus, with words, and with words that were left there.
-/// It is the same question all the while.
+/// The field of such a question: with the focus, with words, and with words but without the focus.
+/// It stays the same question.
 #[test]
 fn the_field_of_a_question_of_claude_is_read() {
     let dialog = |name: &str| {
@@ -334,8 +334,8 @@ fn the_field_of_a_question_of_claude_is_read() {
     }
 }
 
-/// A question of which several options can be chosen, or one of several questions in one call.
-/// Options that are checked and words that are typed meanwhile do not make it another question.
+/// A question with several choices, or one of several questions in one call. Checked options and
+/// typed words do not make it another question.
 #[test]
 fn questions_with_boxes_and_with_several_parts_are_read() {
     let dialog = |name: &str| {
@@ -402,8 +402,8 @@ fn a_box_of_gemini_that_stands_further_right_is_read() {
     assert_eq!(screen.read(Vendor::Gemini).dialog, view("gemini", Vendor::Gemini, "asking").dialog);
 }
 
-/// The name of a session stands in the upper line of the composer. One that is wider than the
-/// window breaks both lines.
+/// The name of a session stands in the upper line of the composer. A name wider than the window
+/// breaks both lines.
 #[test]
 fn claude_is_read_under_a_name() {
     for name in ["named", "named-narrow", "named-wide", "plan"] {
@@ -441,9 +441,7 @@ fn the_use_of_a_tool_server_is_a_question() {
     }
 }
 
-/// Every capture with a label in its lines, lines of another width, other colours or a row more in
-/// its footer has the same state, or an unknown one.
-/// An empty composer in the words above a question would be typed into, and its Enter would answer.
+/// An empty composer in the text above a question would be typed into, and its Enter would answer.
 #[test]
 fn words_above_a_question_that_look_like_a_composer_make_no_idle_screen() {
     let mut asking = screen("claude", "asking");
@@ -453,6 +451,8 @@ fn words_above_a_question_that_look_like_a_composer_make_no_idle_screen() {
     assert_eq!(asking.read(Vendor::Claude).state, PaneState::Starting, "{:?}", asking.lines);
 }
 
+/// Every capture with a label in its lines, lines of another width, other colours or a longer
+/// footer has the same state, or an unknown one.
 #[test]
 fn a_changed_screen_is_the_same_or_unknown() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/screens");

@@ -62,7 +62,7 @@ async fn a_line_may_take_its_time() {
     assert_eq!((text.unwrap().as_str(), usage.ms), ("late", 5_000));
 }
 
-/// Keeps what is streamed.
+/// A reporter that stores the streamed words.
 #[derive(Default)]
 struct Heard(std::sync::Mutex<Vec<String>>);
 

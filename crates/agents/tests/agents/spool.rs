@@ -1,4 +1,4 @@
-//! Reports on their way from a program's hook to the server.
+//! The way of reports from a program's hook to the server.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 
-/// Only a broken test waits so long.
+/// Longest wait; only a broken test reaches it.
 const PATIENCE: Duration = Duration::from_secs(60);
 const FIRST: &str = "01980000-0000-7000-8000-000000000001";
 const SECOND: &str = "01980000-0000-7000-8000-000000000002";
 const NOBODY: &str = "01980000-0000-7000-8000-00000000000f";
 
-/// A listener that writes down what it hears.
+/// A listener that stores the reports.
 struct Ear {
     heard: mpsc::UnboundedSender<Hook>,
-    /// Whether it can keep anything.
+    /// True if it can store consequences.
     disk: watch::Sender<bool>,
-    /// How a person answers, once they do.
+    /// A person's answer, once given.
     permit: watch::Sender<Option<Permit>>,
-    /// How many questions are open.
+    /// Number of open questions.
     asking: watch::Sender<usize>,
     refuses: Mutex<BTreeMap<String, ReportOutcome>>,
 }
@@ -100,7 +100,7 @@ impl World {
         self.ear.clone()
     }
 
-    /// A running reader; it ends with the guard.
+    /// Starts a reader, which ends with the guard.
     fn reader(&self) -> Reader {
         let (spool, sink) = (Spool::open(self.spool()).unwrap(), self.sink());
         Reader(tokio::spawn(async move { spool.run(sink).await }))
@@ -133,7 +133,7 @@ impl World {
         (hook.session.to_string(), text.unwrap_or_default())
     }
 
-    /// Asks for a permission as a program's hook does.
+    /// Asks for a permission like a program's hook.
     fn ask(&self, session: &str, payload: Value) -> tokio::task::JoinHandle<String> {
         let here = self.here(session);
         tokio::task::spawn_blocking(move || {
@@ -149,11 +149,11 @@ impl World {
             .unwrap();
     }
 
-    /// Waits until no report lies in a session's folder. What keeps it may be told before the file
-    /// is gone.
+    /// Waits until a session's folder has no report. The listener may store one before its file is
+    /// removed.
     async fn empty(&self, session: &str) {
         let sink = self.sink();
-        // A pass over the folder ends when nothing is left in it.
+        // The call returns once a pass has found the folder empty.
         Spool::open(self.spool()).unwrap().catch_up(&sink).await;
         assert_eq!(files(&self.root.join(session)), Vec::<PathBuf>::new());
     }
@@ -198,7 +198,7 @@ async fn reports_arrive_in_order_and_are_gone_when_they_are_kept() {
     for text in ["one", "two"] {
         assert_eq!(world.next().await, (FIRST.into(), text.into()));
     }
-    // From here on each hook rings.
+    // Each hook notifies from here on.
     for number in 0..20 {
         world.say(FIRST, &number.to_string());
     }

@@ -1,5 +1,4 @@
-//! Conversations in a real hall: the first one somebody has, and one with every bad program at
-//! once.
+//! Conversations in a real hall: a first one, and one with all misbehaving programs at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +24,7 @@ struct Story {
 }
 
 impl Story {
-    /// A conversation with all of these agents in it.
+    /// Makes a conversation with all of these agents.
     async fn of(agents: Vec<AgentSpec>) -> Self {
         let policy = Policy { cooldown: Millis(0), ..Policy::named(PolicyName::Hybrid) };
         let mut registry = Registry::default();
@@ -56,7 +55,7 @@ impl Story {
         Self { hall, stream }
     }
 
-    /// Says something; returns what came of it, in order, once everybody was asked.
+    /// Posts a message. Returns the events that follow, in order, once all agents were asked.
     async fn say(&self, words: &str) -> Vec<String> {
         let said = self
             .hall
@@ -75,7 +74,7 @@ impl Story {
     }
 }
 
-/// One line for each message and each pass; an error says its cause.
+/// Returns one line for each message and each pass; an error shows its cause.
 fn shown(event: &Event) -> Option<String> {
     match event {
         Event::Posted(Posted { body, error: Some(fault), .. }) => {
@@ -192,7 +191,7 @@ async fn models_answer_pass_fail_and_read_each_other() {
     assert_eq!(ada.body["messages"][1]["content"], "Blue, I think.");
 }
 
-/// A model at the fake providers, named like the client.
+/// Returns a model at the fake providers, named like the client.
 fn at(server: &ModelServer, client: &str) -> AgentSpec {
     let section =
         format!("provider = \"anthropic\"\nmodel = \"{client}\"\nbase_url = \"{}\"", server.url());

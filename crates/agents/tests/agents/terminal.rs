@@ -1,4 +1,4 @@
-//! Terminals: a real tmux on a socket of its own, and a stand-in for the programs that live there.
+//! Terminals: a real tmux on its own socket, and a stand-in for the programs in them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,10 +17,10 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
-/// Only a broken test waits so long.
+/// Longest wait; only a broken test reaches it.
 const BOUND: Duration = Duration::from_secs(300);
 
-/// Becomes the stand-in where this program is started as one.
+/// Becomes the stand-in if this program is started as one.
 #[test]
 fn stand_in() {
     fake_tui::act();
@@ -39,7 +39,7 @@ impl Drop for Terminals {
 }
 
 impl Terminals {
-    /// Nothing where the tests go on without tmux.
+    /// Starts a server; `None` if tests without tmux are allowed to pass.
     pub fn new(programs: &[(&str, Program)]) -> Option<Self> {
         if !needs::has("tmux") {
             return None;
@@ -49,12 +49,12 @@ impl Terminals {
         Some(Self { folder, host })
     }
 
-    /// With the stand-in, told this.
+    /// Starts a server with the stand-in and these arguments.
     pub fn with_stand_in(arguments: &[&str]) -> Option<Self> {
         Self::new(&[("fake", stand_in_program(arguments))])
     }
 
-    /// What a person does with the same server.
+    /// Runs tmux on the same server, like a person.
     pub fn tmux(&self, arguments: &[&str]) -> String {
         let socket = self.folder.path().join("terminals/tmux.sock");
         text(&tmux(&["-S", socket.to_str().unwrap()], arguments))
@@ -113,7 +113,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// A program in a pane, and what is heard of it.
+/// A program in a pane, and the notifications about it.
 pub struct Started<'a> {
     host: &'a TmuxHost,
     pub pane: Pane,
@@ -121,7 +121,7 @@ pub struct Started<'a> {
     news: Receiver<PaneNews>,
 }
 
-/// Words of which none are a member's.
+/// Returns a paste without any member's text.
 fn plain(text: &str) -> Paste {
     Paste { session: SessionId::new("s"), text: text.to_owned(), bodies: Vec::new() }
 }
@@ -131,7 +131,7 @@ impl Started<'_> {
         self.host.view(&self.pane, &self.client).await.unwrap()
     }
 
-    /// Waits until it shows this, looking whenever something was drawn.
+    /// Waits until the view satisfies `shows`, with a look after each drawing.
     pub async fn until(&mut self, what: &str, shows: impl Fn(&View) -> bool) -> View {
         loop {
             let view = self.view().await;
@@ -171,7 +171,7 @@ impl Started<'_> {
         }
     }
 
-    /// What stands there after a paste is refused.
+    /// Pastes, and returns the reason of the refusal.
     pub async fn refused(&self) -> String {
         match self.paste("no").await {
             Err(HostFault::Refused(why) | HostFault::Gone(why)) => why,
@@ -180,7 +180,7 @@ impl Started<'_> {
     }
 }
 
-/// The prompts that the stand-in took.
+/// Returns the prompts that the stand-in took.
 pub fn prompts(log: &str) -> Vec<String> {
     let log = std::fs::read_to_string(log).unwrap_or_default();
     log.lines()
@@ -426,7 +426,7 @@ async fn a_program_runs_in_the_very_folder_that_was_allowed_or_not_at_all() {
     };
     super::common::until("the program says where it is", first).await;
 
-    // What was resolved is a link by the time that tmux goes there.
+    // The allowed folder becomes a link before tmux enters it.
     std::fs::rename(&allowed, real.join("away")).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &allowed).unwrap();
     let pane = terminals
@@ -548,7 +548,7 @@ async fn a_pane_of_somebody_else_is_only_visited() {
         AdoptRequest { socket: socket.clone(), target: "work:0.0".into(), client: "fake".into() };
     let pane = terminals.host.adopt(&adopt).await.unwrap();
     let mut ann = terminals.started(pane, "fake").await;
-    // Its shell leads until the program does.
+    // The shell is in the foreground until the program starts.
     ann.idle().await;
     ann.paste("hello").await.unwrap();
     ann.press(Key::Enter).await;

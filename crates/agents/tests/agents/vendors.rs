@@ -1,4 +1,4 @@
-//! What the reports of programs mean. The payloads are as the programs write them, shortened.
+//! The meaning of programs' reports. The payloads are those of the programs, shortened.
 
 use moothall_agents::terminal::hooks::{HookEvent, Note};
 use moothall_engine::sessions::HookNews;
@@ -140,7 +140,7 @@ fn codex_tells_all_its_inputs_and_keeps_its_titles_to_itself() {
     );
 }
 
-/// The report of a stream that broke off has its words, once for each time it was asked for.
+/// The report of a broken stream holds its words, once for each attempt.
 #[test]
 fn gemini_fails_if_its_record_has_an_error_and_no_words() {
     let payload = json!({"session_id": "g", "prompt": "Hi", "prompt_response": "Begun  Begun "});

@@ -14,7 +14,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     set(&mut body, "system", Some(request.system.as_str()).filter(|system| !system.is_empty()));
     set(&mut body, "messages", Some(messages(request)));
     set(&mut body, "temperature", settings.temperature);
-    // It refuses a request without a limit.
+    // Anthropic rejects a request without a limit.
     let most = settings.max_tokens.unwrap_or_else(|| names::anthropic_tokens(settings.model));
     set(&mut body, "max_tokens", Some(most));
     match settings.effort.map(|effort| names::anthropic_thinking(settings.model, effort)) {

@@ -59,7 +59,7 @@ pub(super) struct Settings<'a> {
     pub(super) window: usize,
 }
 
-/// One thing that a frame says.
+/// One fact or piece of text in a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     Words(String),
@@ -68,7 +68,7 @@ pub(super) enum Part {
     Thoughts(String),
     /// Words by which the model refuses to answer.
     Refusal(String),
-    /// The model asks for the tool of this name.
+    /// The name of a tool that the model asks for.
     Tool(String),
     Model(String),
     Tokens {
@@ -76,26 +76,26 @@ pub(super) enum Part {
         output: Option<f64>,
     },
     End(Ending),
-    /// Nothing of interest comes after this.
+    /// The rest of the answer does not matter.
     Over,
-    /// The provider reports an error.
+    /// An error that the provider reports.
     Failure(Value),
 }
 
 impl Request {
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.system.len() + self.messages.iter().map(|message| message.text.len()).sum::<usize>()
     }
 }
 
 impl Message {
-    /// A message of others to the model.
+    /// Makes a message of others to the model.
     pub(super) fn told(text: String) -> Self {
         Self { role: Role::User, text }
     }
 
-    /// A message of the model's own.
+    /// Makes a message of the model's own.
     pub(super) fn said(text: String) -> Self {
         Self { role: Role::Assistant, text }
     }
@@ -111,7 +111,7 @@ impl Role {
 }
 
 impl Wire {
-    /// The end of the path that a request goes to, which people paste along with the address.
+    /// Returns the last part of the path of a request.
     pub(super) const fn endpoint(self) -> &'static str {
         match self {
             Wire::Chat => "chat/completions",
@@ -135,7 +135,7 @@ impl Wire {
         Some(url)
     }
 
-    /// Returns the headers by which a request proves who asks.
+    /// Returns the headers that carry the key.
     pub(super) fn key_headers(self, url: &Url, key: &str) -> Vec<(&'static str, String)> {
         match self {
             Wire::Chat | Wire::Responses => {
@@ -181,8 +181,8 @@ impl Wire {
     }
 }
 
-/// Returns how an answer ended, in the word of any provider; `None` if the word says that it has
-/// not ended. A word that is not known is an end like any other.
+/// Returns the ending that a provider's word means; `None` for a word that means "not yet ended".
+/// An unknown word counts as an ordinary end.
 pub(super) fn ending(word: &str) -> Option<Ending> {
     Some(match word.trim().to_ascii_lowercase().as_str() {
         "" | "null" | "none" | "finish_reason_unspecified" | "in_progress" | "queued" => {
@@ -228,7 +228,7 @@ pub(super) fn ending(word: &str) -> Option<Ending> {
     })
 }
 
-/// Collects what one value says.
+/// The parts that one value holds.
 #[derive(Default)]
 struct PartCollector(Vec<Part>);
 
@@ -245,7 +245,7 @@ impl PartCollector {
         }
     }
 
-    /// Adds the counts below these names; those of one side are added up.
+    /// Adds token counts: each side is the sum of the counts under its names.
     fn tokens(&mut self, usage: Option<&Value>, input: &[&str], output: &[&str]) {
         let sum = |names: &[&str]| {
             let counts = names.iter().filter_map(|name| usage?.get(name)?.as_f64());
@@ -267,7 +267,7 @@ impl PartCollector {
         self.0.extend(word.and_then(ending).map(Part::End));
     }
 
-    /// The document is the whole answer.
+    /// Ends the answer: the document is all of it.
     fn whole(&mut self) {
         if !self.0.iter().any(|part| matches!(part, Part::End(_))) {
             self.0.push(Part::End(Ending::Stop));
@@ -286,7 +286,7 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-/// Returns an error that a value reports, in the forms that servers have for one.
+/// Returns the error that a value reports, in any of the forms in use.
 fn failure(value: &Value) -> Option<Part> {
     let has = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
     let plain = value.get("object").is_some_and(|kind| kind == "error")
@@ -297,25 +297,25 @@ fn failure(value: &Value) -> Option<Part> {
         Value::Object(error) => !error.is_empty(),
         Value::Bool(true) | Value::Number(_) | Value::Array(_) => true,
     });
-    // An error in a field of its own may have brought its envelope along.
+    // The `error` may wrap an envelope with an `error` of its own: report the inner one.
     let envelope = value.get("error").filter(|error| error.get("error").is_some());
     (plain || told).then(|| Part::Failure(envelope.unwrap_or(value).clone()))
 }
 
-/// Returns the messages as most protocols have them.
+/// Returns the messages in the form that most protocols share.
 fn messages(request: &Request) -> Vec<Value> {
     let message = |message: &Message| json!({"role": message.role.name(), "content": message.text});
     request.messages.iter().map(message).collect()
 }
 
-/// Returns the messages with the system text as the first of them.
+/// Returns the messages, preceded by the system text.
 fn messages_with_system(request: &Request) -> Vec<Value> {
     let system = json!({"role": "system", "content": request.system});
     let system = (!request.system.is_empty()).then_some(system);
     system.into_iter().chain(messages(request)).collect()
 }
 
-/// Adds a setting that has a value.
+/// Adds a setting if it has a value.
 fn set(body: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         body.insert(name.to_owned(), value.into());

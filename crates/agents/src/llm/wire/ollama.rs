@@ -1,4 +1,4 @@
-//! The protocol that Ollama has of its own: the body of a request and the parts of each line.
+//! Ollama's own protocol: the body of a request and the parts of each line.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut options = Map::new();
     set(&mut options, "temperature", settings.temperature);
     set(&mut options, "num_predict", settings.max_tokens);
-    // Its own window is small, and it drops the oldest words of a longer request in silence.
+    // Ollama's default window is small, and it silently drops the oldest words of a longer request.
     set(&mut options, "num_ctx", Some(settings.window));
     set(&mut body, "options", (!options.is_empty()).then_some(options));
     set(&mut body, "messages", Some(messages_with_system(request)));

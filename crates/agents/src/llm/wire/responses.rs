@@ -1,4 +1,4 @@
-//! The body of a request to OpenAI's Responses, and the parts of its events.
+//! The body of a request to OpenAI's Responses API, and the parts of its events.
 
 use moothall_kernel::ending::Ending;
 use serde_json::{Map, Value, json};
@@ -33,7 +33,7 @@ pub(super) fn read(name: Option<&str>, value: &Value) -> Vec<Part> {
         }
         "response.output_item.added" => read_call(value.get("item"), &mut parts),
         "error" => parts.0.push(Part::Failure(value.clone())),
-        // Those that carry the response, and the response itself from a server that streams not.
+        // Events that carry the response, and the bare response of a server that does not stream.
         _ => match value.get("response").or_else(|| value.get("output").map(|_| value)) {
             Some(response) => read_response(response, &mut parts),
             None => parts.0.extend(failure(value)),

@@ -1,4 +1,4 @@
-//! The forms that frames of each protocol have: endings, tokens, thoughts, errors.
+//! The frames of each protocol: endings, tokens, thoughts, errors.
 #![allow(clippy::unwrap_used)]
 use super::*;
 

@@ -1,5 +1,4 @@
-//! The socket at which hooks ring, so that a report is read at once, and at which they ask for a
-//! permission.
+//! The socket of hooks: they notify the server of a new report, and ask for permissions.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream as BlockingStream;
@@ -13,24 +12,23 @@ use tokio::net::UnixStream;
 use super::folder::{SpoolFolder, reachable};
 use super::note::Note;
 
-/// Longest call that is read, in bytes: a payload and a record of the greatest length, however they
-/// are escaped.
+/// Longest call that is read, in bytes: the longest payload and record, with every byte escaped.
 pub(super) const CALL_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// What a hook wants. One line of JSON each.
+/// A hook's request, one line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum HookCall {
-    /// There is a report of this session.
+    /// A new report of this session.
     Ring {
-        /// The name of its folder.
+        /// The name of the session's folder.
         session: String,
     },
-    /// It waits for the answer to this.
+    /// A question whose answer the hook waits for.
     Ask(Note),
 }
 
-/// The answer to [`Call::Ask`], on one line.
+/// The answer to [`HookCall::Ask`], on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum HookReply {
@@ -65,7 +63,7 @@ impl From<HookReply> for Permit {
     }
 }
 
-/// A call as it goes over the socket.
+/// Returns a value as one line of JSON.
 pub(super) fn line<T: Serialize>(value: &T) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
@@ -78,20 +76,20 @@ pub(super) fn connect(spool: &SpoolFolder) -> io::Result<BlockingStream> {
     BlockingStream::connect(path)
 }
 
-/// Rings, for no longer than this: a server that has stopped to listen would otherwise hold the
-/// hook up.
+/// Notifies the server, but returns after `within`: a server that no longer accepts must not block
+/// the hook.
 pub(super) fn ring(spool: &SpoolFolder, call: HookCall, within: Duration) {
     let (rung, heard) = std::sync::mpsc::channel();
     let spool = spool.clone();
     std::thread::spawn(move || {
-        // Nobody is there to be told when the server is away.
+        // Without a server the call fails, and the report stays for its next start.
         let _ = connect(&spool).and_then(|mut stream| stream.write_all(&line(&call)?));
         let _ = rung.send(());
     });
     let _ = heard.recv_timeout(within);
 }
 
-/// A hook that called.
+/// A connected hook.
 pub(super) struct Caller(BufReader<UnixStream>);
 
 impl Caller {
@@ -99,14 +97,14 @@ impl Caller {
         Self(BufReader::new(stream))
     }
 
-    /// What it wants; nothing when it is no call.
+    /// Reads the hook's request; `None` if it is not a valid call.
     pub(super) async fn call(&mut self) -> Option<HookCall> {
         let mut text = Vec::new();
         (&mut self.0).take(CALL_BYTES_MAX).read_until(b'\n', &mut text).await.ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    /// Waits until it goes away. It says nothing more after its call.
+    /// Waits until the hook disconnects. It sends nothing after its call.
     pub(super) async fn gone(&mut self) {
         let mut more = [0; 64];
         while matches!(self.0.read(&mut more).await, Ok(1..)) {}

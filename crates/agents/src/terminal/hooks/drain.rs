@@ -1,4 +1,4 @@
-//! Reading one session's reports, in order, each until what follows from it is kept.
+//! Reads one session's reports in order, each until its consequences are stored.
 
 use std::fs;
 use std::io::{self, Read};
@@ -15,10 +15,10 @@ use super::note::Note;
 use super::spool::HookSink;
 use super::vendor::HookEvent;
 
-/// How many refused reports are kept, the newest.
+/// Most refused reports that are kept; the newest.
 const REFUSED_MAX: usize = 100;
 
-/// Why the reports of a session have to wait for another time.
+/// The reason for reading a session's reports later.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DrainError {
     #[error("its folder could not be read or written: {0}")]
@@ -27,7 +27,7 @@ pub(super) enum DrainError {
     Sink(String),
 }
 
-/// Reads all reports of a session until none is left.
+/// Reads all reports of a session until none remain.
 pub(super) async fn drain(
     spool: &SpoolFolder,
     folder: &Path,
@@ -64,7 +64,7 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
     }
 }
 
-/// A report in the words of sessions; nothing when it is of no interest.
+/// Converts a report for sessions; `None` if it is ignored.
 pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
     let (native, news) = match HookEvent::of(note) {
         HookEvent::Heard { native, news } => (native, news),
@@ -82,8 +82,8 @@ pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
 }
 
 fn read(file: &Path) -> io::Result<Option<Note>> {
-    // Its writer may be another user than the server, and it may have become a link or a pipe since
-    // it was found.
+    // The writer may be another user, and may have replaced the file by a link or a pipe since it
+    // was found.
     let plain = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let file = match fs::OpenOptions::new().read(true).custom_flags(plain).open(file) {
         Err(error) if error.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32) => {
@@ -99,7 +99,7 @@ fn read(file: &Path) -> io::Result<Option<Note>> {
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
-/// Puts a report aside, where a person may look at it, and lets go of the oldest ones there.
+/// Moves a report aside, for a person to look at, and removes the oldest ones there.
 fn refuse(spool: &SpoolFolder, file: &Path, why: &str) -> io::Result<()> {
     let id = file.file_name().unwrap_or_default();
     tracing::warn!(report = %id.display(), why, "a program's report was put aside");

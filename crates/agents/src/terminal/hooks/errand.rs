@@ -1,6 +1,5 @@
-//! What is prepared for a program that runs as another user, by that user: a program of theirs is
-//! sent to look and to write, so that the server, which may be root, opens nothing that lies where
-//! they can put links.
+//! Work on the files of another user, done by a process of that user. The server, which may be
+//! root, does not open anything in folders where that user can put links.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -22,15 +21,14 @@ use crate::command::Environment;
 use crate::run_as::Account;
 use crate::terminal::{Search, Vendor};
 
-/// Longest that a user's own files may keep a start waiting, e.g. on a home folder of another
-/// computer.
+/// Longest wait for a user's own files, e.g. on a remote home folder.
 const WITHIN: Duration = Duration::from_secs(20);
-/// Longest errand that is read.
+/// Longest order that is read.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// The words after this program's own name by which it is sent.
+/// The arguments of this program that make it run an order.
 const WORDS: [&str; 2] = ["pane", "dress"];
 
-/// What is to be looked at, and written.
+/// The preparation of a launch as another user.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LaunchSetup {
     pub(super) moothall: PathBuf,
@@ -39,19 +37,19 @@ pub(super) struct LaunchSetup {
     pub(super) vendor: Vendor,
     pub(super) session: String,
     pub(super) token: String,
-    /// The program that is to run, as it is called.
+    /// The program to run, as configured.
     pub(super) program: String,
     pub(super) cwd: PathBuf,
-    /// All that the program will see.
+    /// The whole environment of the program.
     pub(super) env: BTreeMap<String, String>,
 }
 
-/// What came of it.
+/// The outcome of the preparation.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
     Ready {
-        /// The file of the program, which its user may run.
+        /// The file of the program, which its user may execute.
         program: PathBuf,
         args: Vec<String>,
         env: BTreeMap<String, String>,
@@ -59,7 +57,7 @@ pub(super) enum Outcome {
     Refused(String),
 }
 
-/// An errand as it is sent.
+/// An order, as it is sent to the user's process.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum HelperRequest {
@@ -72,11 +70,10 @@ enum HelperRequest {
     },
 }
 
-/// Runs the errand that stands on standard input, as whoever this is; gives what to write on
-/// standard output.
+/// Runs the order on standard input as the current user, and returns the text for standard output.
 ///
 /// # Errors
-/// When it cannot be read, or texts cannot be kept.
+/// The order cannot be read, or texts cannot be written.
 pub fn run_errand(input: impl Read) -> io::Result<String> {
     Ok(match serde_json::from_reader(input.take(BYTES_MAX))? {
         HelperRequest::Dress(errand) => {
@@ -89,7 +86,7 @@ pub fn run_errand(input: impl Read) -> io::Result<String> {
     })
 }
 
-/// Sends a user to look a prompt up in records of their own. `None` if that fails.
+/// Looks a prompt up in records of another user, as that user; `None` if that fails.
 pub(super) async fn search_as(
     account: &Account,
     moothall: &Path,
@@ -105,10 +102,10 @@ pub(super) async fn search_as(
     found.flatten().flatten()
 }
 
-/// Sends a user to keep texts in the folder of a session of theirs.
+/// Writes texts to the folder of a user's session, as that user.
 ///
 /// # Errors
-/// When they cannot be written.
+/// The texts cannot be written.
 pub(super) async fn keep_as(
     account: &Account,
     moothall: &Path,
@@ -152,7 +149,7 @@ impl LaunchSetup {
         Ok(Outcome::Ready { program, args, env })
     }
 
-    /// Sends somebody with these words before, and waits for what comes of it.
+    /// Runs the preparation as the user, by the words before a program, and returns its outcome.
     pub(super) async fn send(
         self,
         account: &Account,
@@ -196,7 +193,7 @@ async fn ask(
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut input) = child.stdin.take() {
-        // One that cannot be run reads nothing; why stands on its standard error.
+        // A process that cannot run does not read; its standard error holds the reason.
         let _ = input.write_all(&asked).await;
     }
     child.wait_with_output().await

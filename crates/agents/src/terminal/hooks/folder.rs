@@ -1,14 +1,13 @@
-//! Where reports lie: one folder for each session, readable by nobody else.
+//! The folder of reports: one folder for each session, readable by its owner only.
 //!
 //! ```text
 //! spool/
-//!   bell                 the socket at which hooks ring and ask
-//!   server               where the server that runs now, or ran last, can be reached
-//!   refused/             reports that could not be used, the newest few
-//!   <session>/           its programs' MOOTHALL_SPOOL
-//!     words/             what its program would change in its composer, as files
-//!     <id>.json          reports, in the order of their names; whatever has another name is
-//!                        the session's own business
+//!   bell                 the socket of hooks
+//!   server               the address of the server that runs now, or ran last
+//!   refused/             the newest reports that could not be used
+//!   <session>/           the MOOTHALL_SPOOL of its programs
+//!     words/             text that its program would change in its composer, as files
+//!     <id>.json          reports, in the order of their names; other names are ignored
 //! ```
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -23,11 +22,11 @@ use uuid::Uuid;
 const BELL: &str = "bell";
 const REFUSED: &str = "refused";
 const SERVER: &str = "server";
-/// A file that everybody may read.
+/// The mode of a file that all users may read.
 const READABLE: u32 = 0o644;
 /// Longest address that is read.
 const ADDRESS_BYTES_MAX: u64 = 1024;
-/// Longest path that a socket may have on every system.
+/// Longest path of a socket that all systems accept.
 const SOCKET_PATH_BYTES_MAX: usize = 100;
 
 /// The folder of all sessions' reports.
@@ -35,36 +34,35 @@ const SOCKET_PATH_BYTES_MAX: usize = 100;
 pub struct SpoolFolder(PathBuf);
 
 impl SpoolFolder {
-    /// The spool at this path. Nothing is made before it is needed.
+    /// Returns the spool at this path. Folders are made when first needed.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self(root.into())
     }
 
-    /// The spool that a session's own folder lies in.
+    /// Returns the spool that holds a session's folder.
     pub(super) fn around(session: &Path) -> Option<Self> {
         session.parent().map(Self::new)
     }
 
-    /// The folder of one session, made if it is not there: what its programs get as
-    /// `MOOTHALL_SPOOL`.
+    /// Returns the folder of one session, the `MOOTHALL_SPOOL` of its programs, and makes it if
+    /// missing.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// The folder cannot be made.
     pub fn of(&self, session: &SessionId) -> io::Result<PathBuf> {
         let folder = self.0.join(session.to_string());
         private_folder(&folder)?;
         Ok(folder)
     }
 
-    /// Removes the folder of a session that is over. Reports that nobody read lie with the refused
-    /// ones from then on.
+    /// Removes the folder of an ended session. Its unread reports are moved to the refused ones.
     ///
     /// # Errors
-    /// When it cannot be removed. One that is gone is removed already.
+    /// The folder cannot be read or removed. A missing folder is not an error.
     pub fn forget(&self, session: &SessionId) -> io::Result<()> {
         let folder = self.0.join(session.to_string());
         for unread in reports(&folder)? {
-            // One that is being read just now is taken away by whoever reads it.
+            // A report that is being read at this moment is removed by its reader.
             let _ = unread.file_name().map(|name| fs::rename(&unread, self.refused().join(name)));
         }
         match fs::remove_dir_all(folder) {
@@ -73,23 +71,23 @@ impl SpoolFolder {
         }
     }
 
-    /// Writes down where the server can be reached, for programs that live longer than it.
+    /// Writes the server's address to a file, for programs that outlive the server.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// The file cannot be written.
     pub fn announce(&self, url: &str) -> io::Result<()> {
         self.make()?;
         write_private(&self.0, SERVER, url.as_bytes()).map(drop)
     }
 
-    /// The same for programs of other users, where the folder is there.
+    /// Writes the server's address for programs of other users, if the folder exists.
     pub(super) fn announce_to_all(&self, url: &str) -> io::Result<()> {
         let file = write_private(&self.0, SERVER, url.as_bytes())?;
         fs::set_permissions(file, fs::Permissions::from_mode(READABLE))
     }
 
-    /// Where the server of a session can be reached now, by the session's own folder: its
-    /// `MOOTHALL_SPOOL`.
+    /// Returns the present address of a session's server, given the session's folder (its
+    /// `MOOTHALL_SPOOL`).
     pub fn server(session: &Path) -> Option<String> {
         let mut url = String::new();
         let file = File::open(session.parent()?.join(SERVER)).ok()?;
@@ -114,13 +112,13 @@ impl SpoolFolder {
         self.0.join(BELL)
     }
 
-    /// The folder of a session named by somebody else; none when the name is not a session's.
+    /// Returns the folder of a session that a hook names; `None` if it is not a session's name.
     pub(super) fn named(&self, name: &str) -> Option<PathBuf> {
         Uuid::try_parse(name).ok()?;
         Some(self.0.join(name))
     }
 
-    /// The names of all sessions that have a folder.
+    /// Returns the names of all sessions that have a folder.
     pub(super) fn sessions(&self) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(&self.0)?;
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -128,14 +126,13 @@ impl SpoolFolder {
     }
 }
 
-/// The reports in a session's folder, oldest first.
+/// Returns the reports in a session's folder, oldest first.
 pub(super) fn reports(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
-    // Whatever else has such a name is its user's own business, and is never followed or waited
-    // for.
+    // A link or pipe with such a name is the user's own, and is never followed or waited for.
     let plain =
         entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let mut found: Vec<PathBuf> =
@@ -152,12 +149,12 @@ fn is_report(path: &Path) -> bool {
     named && path.extension().is_some_and(|extension| extension == "json")
 }
 
-/// Makes a folder that only its owner may look into.
+/// Makes a folder that only its owner may enter.
 pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Writes a file that only its owner may read, whole or not at all, and safe from a loss of power.
+/// Writes a file that only its owner may read, atomically and synced to disk.
 pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let (unfinished, finished) = (folder.join(format!(".{name}.new")), folder.join(name));
     let written = OpenOptions::new()
@@ -174,13 +171,14 @@ pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Resu
         .and_then(|()| fs::rename(&unfinished, &finished))
         .and_then(|()| File::open(folder)?.sync_all());
     if kept.is_err() {
-        // Half a file is of no use to anybody, and its disk may be full.
+        // Half a file is useless, and the disk may be full.
         let _ = fs::remove_file(&unfinished);
     }
     kept.map(|()| finished)
 }
 
-/// A path by which a socket can be reached however deep it lies, with what has to stay open for it.
+/// Returns a short path for a socket, however deep it lies, and the folder that must stay open for
+/// it.
 pub(super) fn reachable(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
     let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
         return Ok((socket.to_owned(), None));
@@ -190,7 +188,7 @@ pub(super) fn reachable(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
     }
     let mut way = OpenOptions::new();
     way.read(true);
-    // A folder that one may only walk through cannot be opened for reading.
+    // A folder with only execute permission cannot be opened for reading.
     #[cfg(target_os = "linux")]
     way.custom_flags(nix::fcntl::OFlag::O_PATH.bits());
     let open = way.open(folder)?;

@@ -1,5 +1,5 @@
-//! What a program is given for one session, so that it reports and has this server's tools; its
-//! user's own configuration stays as it is.
+//! The preparation of a program for one session, so that it reports and has this server's tools.
+//! The user's own configuration stays as it is.
 //!
 //! The session's secret goes through variables and files that only their owner may read, never
 //! through arguments, which every user of the computer can list.
@@ -19,7 +19,7 @@ use super::words;
 use crate::run_as::Account;
 use crate::terminal::{Injector, ProcessParts, Program, Search, Vendor};
 
-/// The variables that tell a session's programs where they belong.
+/// The variables that identify a session to its programs.
 pub(crate) const VARIABLES: [&str; 4] =
     ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHALL_SPOOL"];
 
@@ -29,20 +29,20 @@ const TOKEN: &str = "MOOTHALL_SESSION_TOKEN";
 /// The server's name among a program's tool servers.
 pub(crate) const TOOLS: &str = "moothall";
 
-/// Dresses programs so that they report to this server.
+/// Prepares programs to report to this server.
 #[derive(Clone, Debug)]
 pub struct HookInjector {
     /// The `moothall` program, as an absolute path.
     pub moothall: PathBuf,
     /// The address of this server, which programs find in their environment.
     pub url: String,
-    /// The folder in which hooks leave their reports, one for each session in it.
+    /// The folder in which hooks leave their reports, with one folder for each session.
     pub spool: SpoolFolder,
-    /// Where those of programs go that run as other users; without it there are none.
+    /// The spools of programs that run as other users; without it such programs cannot start.
     pub outside: Option<UserSpools>,
 }
 
-/// What a program gets beside what its user asked for. Its arguments go after the user's own.
+/// The additions to a program's launch. Its arguments go after the user's own.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct LaunchCommand {
     /// Arguments to be added after the user's own.
@@ -52,7 +52,7 @@ pub struct LaunchCommand {
 }
 
 impl std::fmt::Debug for LaunchCommand {
-    /// Without the values of the variables: one is a secret.
+    /// Leaves out the values of the variables: one is a secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LaunchCommand")
             .field("args", &self.args)
@@ -62,12 +62,12 @@ impl std::fmt::Debug for LaunchCommand {
 }
 
 impl HookInjector {
-    /// Dresses a program for a session whose secret is `token`, and writes the files that it needs
-    /// into the session's folder. `given` are the variables that it is started with anyway.
-    /// Dressing again gives the same.
+    /// Returns the additions for a session whose secret is `token`, and writes the files that they
+    /// need into the session's folder. `given` are the other variables of the launch. The result is
+    /// the same when repeated.
     ///
     /// # Errors
-    /// When a file cannot be written, or one of its user's cannot be read.
+    /// A file cannot be written, or one of the user's files cannot be read.
     pub fn of(
         &self,
         vendor: Vendor,
@@ -92,7 +92,7 @@ impl HookInjector {
         })
     }
 
-    /// The same for a program that runs as another user: that user looks and writes.
+    /// Prepares a program that runs as another user, by a process of that user.
     async fn dressed_by(
         &self,
         account: &Account,
@@ -140,14 +140,14 @@ impl HookInjector {
     }
 }
 
-/// What a dress is made from: this server's program, and the session that it is for.
+/// The inputs of a preparation: this server's program, and the session.
 pub(crate) struct Fitting<'a> {
     moothall: &'a Path,
     /// The session's own folder.
     pub(crate) folder: &'a Path,
-    /// The variables that tell where it belongs.
+    /// The variables that identify the session.
     pub(crate) own: &'a BTreeMap<String, String>,
-    /// The variables that it is started with anyway.
+    /// The other variables of the launch.
     pub(crate) given: &'a BTreeMap<String, String>,
 }
 
@@ -156,24 +156,24 @@ impl Fitting<'_> {
         self.moothall.to_string_lossy().into_owned()
     }
 
-    /// The shell line that reports an event.
+    /// Returns the shell line that reports an event.
     pub(crate) fn hook_line(&self, vendor: &str, event: &str) -> String {
         format!("{} hook {vendor} {event}", shell_word(&self.program()))
     }
 
-    /// How the server's tools are run.
+    /// Returns the command that runs the server's tools.
     pub(crate) fn tools(&self) -> Value {
         json!({"command": self.program(), "args": ["mcp"], "env": self.own})
     }
 
-    /// Makes the folder of words that the program is to read, and gives its path.
+    /// Makes the folder of files for the program to read, and returns its path.
     pub(crate) fn words(&self) -> io::Result<String> {
         let folder = words::folder_in(self.folder);
         private_folder(&folder)?;
         Ok(folder.to_string_lossy().into_owned())
     }
 
-    /// Writes a file into the session's folder, and gives its path.
+    /// Writes a file into the session's folder, and returns its path.
     pub(crate) fn keep(&self, name: &str, value: &Value) -> io::Result<String> {
         let file = write_private(self.folder, name, value.to_string().as_bytes())?;
         Ok(file.to_string_lossy().into_owned())
@@ -251,7 +251,7 @@ impl Injector for HookInjector {
     }
 }
 
-/// A word that a shell takes as it is.
+/// Quotes a word for a shell.
 fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
@@ -266,7 +266,7 @@ mod tests {
     const SESSION: &str = "01980000-0000-7000-8000-000000000001";
     const SECRET: &str = "CANARY-0123456789";
 
-    /// A home with nothing in it.
+    /// Makes an empty home.
     fn nobody(folder: &tempfile::TempDir) -> BTreeMap<String, String> {
         BTreeMap::from([(
             "HOME".to_owned(),

@@ -1,12 +1,12 @@
-//! Reading JSON that is not quite whole.
+//! Reads JSON that is incomplete.
 //!
-//! Programs write halves of surrogate pairs where they shortened a text, which strict readers
-//! refuse, and an overlong payload lost its end. What a person or an agent said is worth more than
-//! form, so both are mended before anything is given up.
+//! Programs that shorten a text may write halves of surrogate pairs, which strict readers reject,
+//! and an overlong payload has lost its end. The words of a person or an agent matter more than the
+//! form, so both faults are repaired before a payload is rejected.
 
 use serde_json::Value;
 
-/// The object that a payload holds; `None` when it holds none, however it is mended.
+/// Returns the object in a payload; `None` if it has none even after repair.
 pub fn object(payload: &str, cut: bool) -> Option<Value> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
     if !cut && let Some(value) = read(payload) {
@@ -16,7 +16,7 @@ pub fn object(payload: &str, cut: bool) -> Option<Value> {
     read(&mended.text).or_else(|| mended.endings(cut).find_map(|text| read(&text)))
 }
 
-/// A payload with whole escapes only, and what is still open at its end.
+/// A payload with valid escapes only, and the brackets still open at its end.
 struct RepairedJson {
     text: String,
     in_string: bool,
@@ -24,12 +24,12 @@ struct RepairedJson {
 }
 
 impl RepairedJson {
-    /// The text with everything closed that was open, with less and less of its tail: a name
-    /// without a value cannot be closed.
+    /// Returns candidates for the whole text, with open strings and brackets closed. A name without
+    /// a value gets `null`, and a trailing comma is dropped.
     fn endings(&self, cut: bool) -> impl Iterator<Item = String> + '_ {
         let closers: String = self.open.iter().rev().collect();
         let quote = if self.in_string { "\"" } else { "" };
-        // Half a number or half a `null` says nothing.
+        // Half a number or half a `null` has no meaning.
         let half = |c: char| !self.in_string && (c.is_ascii_alphanumeric() || "+-. ".contains(c));
         let text = self.text.trim_end_matches(half);
         let ends = ["", ":null", "null"].map(|end| format!("{text}{quote}{end}{closers}"));
@@ -60,7 +60,7 @@ fn mend(payload: &str) -> RepairedJson {
 }
 
 impl RepairedJson {
-    /// What a character that is no escape opens or closes.
+    /// Tracks the string or bracket that a character opens or closes.
     fn turn(&mut self, c: char) {
         match c {
             '"' => self.in_string = !self.in_string,
@@ -74,8 +74,8 @@ impl RepairedJson {
     }
 }
 
-/// The escape at the beginning of a text, mended, and how many bytes it took; `None` when its end
-/// is missing.
+/// Returns the escape at the beginning of a text, repaired, and its length in bytes; `None` if its
+/// end is missing.
 fn escape(text: &str) -> Option<(&str, usize)> {
     const LOST: &str = "\\ufffd";
     if !text.starts_with("\\u") {
@@ -93,7 +93,7 @@ fn escape(text: &str) -> Option<(&str, usize)> {
     }
 }
 
-/// The UTF-16 unit of an escape `\uXXXX` at the beginning of a text.
+/// Returns the UTF-16 unit of an escape `\uXXXX` at the beginning of a text.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits

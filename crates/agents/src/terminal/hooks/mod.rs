@@ -1,13 +1,12 @@
-//! What programs in terminals report about themselves, and how they are made to report it.
+//! The reports of programs in terminals, and the hooks that make them.
 //!
-//! A program is launched for its session ([`HookInjector`]): arguments and variables that make it
-//! run `moothall hook` at the moments that count, and that give it the server's tools; its user's
-//! own configuration is left alone. `moothall hook` ([`report`]) writes each report into the
-//! session's spool folder, rings, and ends, so that nothing is lost while no server runs and no
-//! program ever waits for one. The server ([`Spool`]) reads the reports in order, tells them apart
-//! by vendor ([`HookEvent::of`]) and removes each one when its listener ([`HookSink`]) has kept
-//! what follows from it. Only the question for a permission waits, on a socket, for a person's
-//! answer.
+//! [`HookInjector`] prepares a launch: arguments and variables that make the program run `moothall
+//! hook` at certain events and give it the server's tools. The user's own configuration is not
+//! changed. `moothall hook` ([`report`]) writes each report into the session's spool folder,
+//! notifies the server and exits, so that reports survive while the server is down and programs do
+//! not wait for it. The server ([`Spool`]) reads the reports in order, interprets them by vendor
+//! ([`HookEvent::of`]), and removes each one after its listener ([`HookSink`]) has stored the
+//! consequences. Only a question for a permission waits, on a socket, for a person's answer.
 
 mod note;
 mod lenient_json;

@@ -1,19 +1,19 @@
-//! Spools for programs that run as other users: outside of the data folder, which they cannot
+//! Spools for programs that run as other users, outside of the data folder, which they cannot
 //! enter.
 //!
 //! ```text
-//! /var/spool/moothall/<server>/   one for each data folder; the server's own, and others may
-//!                                 walk through it and no more
-//!   <uid>/                        a spool like that in the data folder, for one user's sessions
-//!     bell                        the user's, who alone rings at it
-//!     server                      readable by everybody who finds it
-//!     refused/                    the server's
-//!     <session>/                  the user's
+//! /var/spool/moothall/<server>/   one for each data folder; owned by the server, and others may
+//!                                 only pass through it
+//!   <uid>/                        a spool as in the data folder, for one user's sessions
+//!     bell                        owned by the user, who alone may connect
+//!     server                      readable by all users
+//!     refused/                    owned by the server
+//!     <session>/                  owned by the user
 //! ```
 //!
-//! All folders above those of sessions are the server's, so that nobody puts something else into
-//! their place. What lies in a session's folder is written by its user alone: the server, which may
-//! be root, writes nothing there, follows no link, and waits for no pipe.
+//! The server owns all folders above those of sessions, so that other users cannot replace them.
+//! Only the user writes into a session's folder: the server, which may be root, writes nothing
+//! there, follows no link, and waits for no pipe.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,9 +30,9 @@ use super::folder::SpoolFolder;
 use super::spool::Spool;
 use crate::run_as::Account;
 
-/// A folder that others may walk through, if they know the names in it.
+/// The mode of a folder that others may pass through, if they know the names in it.
 const PASSAGE: u32 = 0o711;
-/// What others may not do with a folder of the server's, unless each keeps their own there.
+/// Write permission of others, which a folder of the server must not have unless it is sticky.
 const WRITABLE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
@@ -46,17 +46,17 @@ pub struct UserSpools {
 }
 
 impl UserSpools {
-    /// The spools below this folder, for a server at this address. Nothing is made before it is
-    /// needed. What is opened comes out of the receiver, and has to be read.
+    /// Returns the spools below this folder, for a server at this address. Folders are made when
+    /// first needed. Each opened spool is sent to the receiver, whose owner must run it.
     pub fn new(root: PathBuf, url: String) -> (Self, mpsc::UnboundedReceiver<Spool>) {
         let (opened, coming) = mpsc::unbounded_channel();
         (Self { root, url, open: Arc::default(), opened }, coming)
     }
 
-    /// Opens what an earlier run left: its programs may live, and report.
+    /// Opens the spools of an earlier run: its programs may still run and report.
     ///
     /// # Errors
-    /// When one of them cannot be opened.
+    /// A spool cannot be opened.
     pub fn take_up(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.root).into_iter().flatten().flatten() {
             if let Some(uid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) {
@@ -66,7 +66,7 @@ impl UserSpools {
         Ok(())
     }
 
-    /// The folder of a session that runs as this user, and the spool that it is in.
+    /// Returns the folder of a session that runs as this user, and its spool.
     pub(super) fn of(
         &self,
         account: &Account,
@@ -78,7 +78,7 @@ impl UserSpools {
         Ok((spool, folder))
     }
 
-    /// Removes the folder of a session that is over, whoever's it was.
+    /// Removes the folder of an ended session, of any user.
     pub(super) fn forget(&self, session: &SessionId) -> io::Result<()> {
         let spools: Vec<SpoolFolder> = self.opened().values().cloned().collect();
         spools.iter().try_for_each(|spool| spool.forget(session))
@@ -101,15 +101,15 @@ impl UserSpools {
         let spool = SpoolFolder::new(&folder);
         let listening = Spool::open_for(spool.clone(), uid)?;
         spool.announce_to_all(&self.url)?;
-        // Nobody takes it when the server goes down.
+        // The receiver is only dropped when the server shuts down.
         let _ = self.opened.send(listening);
         open.insert(uid, spool.clone());
         Ok(spool)
     }
 }
 
-/// Makes a folder that others may walk through, whatever the server's mask says. One that is there
-/// stays as it is.
+/// Makes a folder that others may pass through, regardless of the umask. An existing one stays as
+/// it is.
 fn passage(folder: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(folder) {
         Ok(()) => fs::set_permissions(folder, fs::Permissions::from_mode(PASSAGE)),
@@ -118,7 +118,7 @@ fn passage(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether nobody else can put another folder into the place of what is in this one.
+/// Checks that another user cannot replace the entries of a folder.
 fn check(folder: &Path) -> io::Result<()> {
     let about = fs::symlink_metadata(folder)?;
     let owned = about.uid() == geteuid().as_raw() || about.uid() == 0;

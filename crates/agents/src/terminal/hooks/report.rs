@@ -1,4 +1,4 @@
-//! The hook's side: a report is written and rung for, whatever becomes of it.
+//! The hook's side: writes a report and notifies the server, without waiting for the outcome.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,10 +14,10 @@ use super::note::{Note, payload};
 use super::{vendor, wait};
 use crate::terminal::Vendor;
 
-/// How long a ring may take. A server that is away or busy finds the report by itself.
+/// Longest wait for a notification. A server that is down or busy finds the report later.
 const RING_WITHIN: Duration = Duration::from_millis(200);
 
-/// What a session's environment says about where it belongs.
+/// A session's identity, from the environment of its programs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Surroundings {
     session: String,
@@ -26,7 +26,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Reads them; `None` outside of a session, where nothing is reported.
+    /// Reads the identity; `None` outside of a session, where no report is made.
     pub fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let word = |name: &str| set(name).and_then(|value| value.into_string().ok());
@@ -56,16 +56,15 @@ impl Surroundings {
     }
 }
 
-/// Unique, and sorted by time as finely as the clock tells it.
+/// Returns a unique id that sorts by time, with the resolution of the clock.
 fn rising_id() -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let context = ContextV7::new().with_additional_precision();
     Uuid::new_v7(Timestamp::from_unix(context, now.as_secs(), now.subsec_nanos())).to_string()
 }
 
-/// Leaves a report for the server, or asks it where the program waits for a decision. Gives what
-/// the program has to read on the hook's standard output, and what went wrong, which is no matter
-/// of the program's.
+/// Leaves a report for the server, or asks the server if the program waits for a decision. Returns
+/// the text for the hook's standard output, and an error that must not reach the program.
 pub fn report(
     here: Option<&Surroundings>,
     program: &str,

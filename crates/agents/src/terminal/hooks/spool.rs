@@ -1,5 +1,4 @@
-//! The server's side: every report is read once, in the order of its session, as soon as its hook
-//! rings.
+//! The server's side: reads each report once, in the order of its session, when its hook notifies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,46 +21,46 @@ use super::lenient_json;
 use super::note::Note;
 use crate::terminal::Vendor;
 
-/// How often all folders are looked at without a ring: for hooks whose ring was lost, and for what
-/// could not be kept before.
+/// Interval at which all folders are read without a notification: for lost notifications, and for
+/// consequences that could not be stored before.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// How long a hook may take to say what it wants.
+/// Longest wait for the request of a connected hook.
 const CALL_WITHIN: Duration = Duration::from_secs(10);
-/// How many hooks may be at the socket at once.
+/// Most hooks connected at the same time.
 const CALLERS_MAX: usize = 256;
 
-/// Who listens to reports.
+/// The listener of reports.
 #[async_trait]
 pub trait HookSink: Send + Sync + 'static {
-    /// Takes a report. It is brought again, in its place, until what follows from it is kept; so
-    /// the same one may come twice.
+    /// Handles a report. It is delivered again, in its order, until its consequences are stored, so
+    /// the same report may come twice.
     ///
     /// # Errors
-    /// When it could not be kept now. The session's later reports wait behind it.
+    /// The consequences cannot be stored now. The session's later reports wait.
     async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError>;
 
     /// Asks a person for the permission that a report is about ([`HookNews::Asks`]). The future is
-    /// dropped when the program no longer waits.
+    /// dropped if the program stops waiting.
     async fn ask(&self, hook: Hook) -> Permit;
 }
 
-/// The spool of all sessions, with its bell.
+/// The spool of all sessions, with its socket.
 pub struct Spool {
     folder: SpoolFolder,
     listener: UnixListener,
 }
 
 impl Spool {
-    /// Opens the spool in a folder, which is made if it is not there, and listens at its bell. Only
-    /// one server may, at a time.
+    /// Opens the spool in a folder, which is made if missing, and listens at its socket. Only one
+    /// server may do this at a time.
     ///
     /// # Errors
-    /// When the folder cannot be made or the bell cannot be hung.
+    /// The folder cannot be made or the socket cannot be bound.
     pub fn open(folder: SpoolFolder) -> io::Result<Self> {
         Self::open_for(folder, geteuid().as_raw())
     }
 
-    /// The same with a bell at which this user may ring too.
+    /// Opens the spool with a socket at which this user may connect too.
     pub(super) fn open_for(folder: SpoolFolder, ringer: u32) -> io::Result<Self> {
         folder.make()?;
         let bell = folder.bell();
@@ -78,9 +77,8 @@ impl Spool {
         Ok(Self { folder, listener })
     }
 
-    /// Reads everything that lies there now. For the time between a start and the moment when
-    /// sessions are taken up again: what their programs reported meanwhile is known then. `false`
-    /// where something of it has to wait.
+    /// Reads all present reports, between the start and the resuming of sessions, so that their
+    /// programs' reports are known by then. Returns `false` if a report has to wait.
     pub async fn catch_up(&self, sink: &Arc<dyn HookSink>) -> bool {
         let mut at_work = ReportReaders::new(&self.folder, sink);
         at_work.look_at_all();
@@ -88,7 +86,7 @@ impl Spool {
         at_work.nothing_waits()
     }
 
-    /// Reads reports and brings answers for as long as the future is held.
+    /// Reads reports and answers hooks until the future is dropped.
     pub async fn run(&self, sink: Arc<dyn HookSink>) {
         let (rings, mut rung) = mpsc::channel(CALLERS_MAX);
         let mut at_work = ReportReaders::new(&self.folder, &sink);
@@ -110,13 +108,13 @@ impl Spool {
 
 impl Drop for Spool {
     fn drop(&mut self) {
-        // One that is left behind is taken away at the next start.
+        // A socket that is left behind is removed at the next start.
         let _ = fs::remove_file(self.folder.bell());
     }
 }
 
-/// The sessions whose reports are being read: each by one task, so that they stay in order and none
-/// holds up another.
+/// The sessions whose reports are being read, each by its own task: reports stay in order, and one
+/// session does not delay another.
 struct ReportReaders<'a> {
     folder: &'a SpoolFolder,
     sink: &'a Arc<dyn HookSink>,
@@ -155,7 +153,7 @@ impl<'a> ReportReaders<'a> {
     fn look_at(&mut self, session: String) {
         let Some(folder) = self.folder.named(&session) else { return };
         if self.running.contains_key(&session) {
-            // A report may have come after its task looked for the last time.
+            // A report may have arrived after the task's last look.
             self.again.insert(session);
             return;
         }
@@ -169,7 +167,7 @@ impl<'a> ReportReaders<'a> {
         self.running.insert(session, task);
     }
 
-    /// Waits until one of them is done; `false` when none is at work.
+    /// Waits until one task has finished; returns `false` if none is running.
     async fn next(&mut self) -> bool {
         let Some(done) = self.tasks.join_next().await else { return false };
         match done {
@@ -179,20 +177,20 @@ impl<'a> ReportReaders<'a> {
                     self.look_at(session);
                 }
             }
-            // A task that died names no session; those that have no task any more may be looked at
-            // again.
+            // A task that panicked does not name its session. Forget all finished tasks, so that
+            // their sessions can be read again.
             Err(_) => self.running.retain(|_, task| !task.is_finished()),
         }
         true
     }
 }
 
-/// Does what a hook wants.
+/// Serves one hook.
 async fn attend(stream: UnixStream, sink: Arc<dyn HookSink>, rings: mpsc::Sender<String>) {
     let mut caller = Caller::new(stream);
     match tokio::time::timeout(CALL_WITHIN, caller.call()).await {
         Ok(Some(HookCall::Ring { session })) => {
-            // The receiver goes away only with the task that runs this one.
+            // The receiver is only dropped with the task that runs this one.
             let _ = rings.send(session).await;
         }
         Ok(Some(HookCall::Ask(note))) => ask(caller, &note, sink.as_ref()).await,
@@ -201,7 +199,7 @@ async fn attend(stream: UnixStream, sink: Arc<dyn HookSink>, rings: mpsc::Sender
 }
 
 async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
-    // A hook that got no answer would ask again.
+    // A hook without an answer would ask again.
     let permit = match hook(note) {
         Ok(Some(hook)) => tokio::select! {
             permit = decide(note, hook, sink) => permit,
@@ -209,8 +207,7 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
         },
         Ok(None) | Err(_) => Permit::Undecided,
     };
-    // A hook that has gone meanwhile hears it no more, and its program asks the person at the
-    // terminal.
+    // If the hook has gone meanwhile, its program asks the person at the terminal.
     let _ = caller.answer(HookReply::from(permit)).await;
 }
 
@@ -222,8 +219,8 @@ async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
     if matches!(hook.news, HookNews::Asks { .. }) && answerable && !note.cut {
         return sink.ask(hook).await;
     }
-    // What nobody can see whole, or answer with yes or no, is left to the person at the terminal;
-    // that it waits is news all the same.
+    // A question that is cut, or that yes or no cannot answer, is left to the person at the
+    // terminal. It is still reported.
     if let Err(error) = sink.heard(hook).await {
         tracing::warn!(%error, "a program waits for its user, which could not be kept");
     }

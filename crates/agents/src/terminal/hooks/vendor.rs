@@ -1,4 +1,4 @@
-//! Which program a report is from, and what it means in the words of sessions.
+//! The program of a report, and the report's meaning for sessions.
 
 use moothall_engine::sessions::HookNews;
 use moothall_kernel::text::for_terminal;
@@ -9,24 +9,24 @@ use super::note::Note;
 use crate::terminal::Vendor;
 use crate::terminal::programs::{ReportedEnd, is_native, whole};
 
-/// What a report says.
+/// The meaning of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookEvent {
-    /// This, of the program's own session or thread.
+    /// News of the program's own session or thread.
     Heard {
-        /// The program's own id for it, where it gives one.
+        /// The program's own id for it, if given.
         native: Option<String>,
-        /// What happened in the program.
+        /// The event in the program.
         news: HookNews,
     },
-    /// The report is of no interest here.
+    /// A report that is ignored.
     Nothing,
-    /// It could not be read.
+    /// A report that cannot be read.
     Garbled,
 }
 
 impl HookEvent {
-    /// Reads a report. Fields that are unknown are passed over, and missing ones count as empty.
+    /// Interprets a report. Unknown fields are ignored, and missing ones count as empty.
     pub fn of(note: &Note) -> HookEvent {
         let Some(report) = &Vendor::of(&note.program).table().report else {
             return HookEvent::Nothing;
@@ -53,8 +53,7 @@ impl HookEvent {
     }
 }
 
-/// What has to be looked up while the program waits for its hook, because the report alone does not
-/// tell it.
+/// Looks up the parts of a report that its payload lacks, while the program waits for its hook.
 pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> ReportedEnd {
     let report = Vendor::of(program).table().report.as_ref();
     let report = report.filter(|report| report.ends_with == event);
@@ -62,7 +61,7 @@ pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> 
     found.map(|(report, payload)| (report.recorded)(&payload)).unwrap_or_default()
 }
 
-/// The same with the words before a pass of the talking piece, which the program does not report.
+/// Adds the words before a pass of the talking piece, which the program does not report.
 fn said(news: HookNews, recorded: &ReportedEnd) -> HookNews {
     match news {
         HookNews::Stopped { text, inputs, interrupted } => {
@@ -77,7 +76,7 @@ fn said(news: HookNews, recorded: &ReportedEnd) -> HookNews {
     }
 }
 
-/// The same, of a report whose end was lost.
+/// Marks a question as partial if the end of its report was cut.
 fn cut(news: HookNews, cut: bool) -> HookNews {
     match news {
         HookNews::Asks { action, partial } => HookNews::Asks { action, partial: partial || cut },
@@ -89,7 +88,7 @@ fn cut(news: HookNews, cut: bool) -> HookNews {
     }
 }
 
-/// The same, with nothing in what was said that commands a terminal or hides what is around it.
+/// Removes characters that a terminal would interpret or that hide text.
 fn plain(news: HookNews) -> HookNews {
     match news {
         HookNews::Prompt { text } => HookNews::Prompt { text: for_terminal(&text) },

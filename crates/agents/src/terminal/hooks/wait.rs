@@ -1,5 +1,5 @@
-//! The hook that waits: a question for a permission, until a person answers it here, or nobody
-//! does.
+//! The waiting hook: it asks for a permission and waits until a person answers here, or the time is
+//! over.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,14 +11,15 @@ use super::bell::{HookCall, HookReply, connect, line};
 use super::folder::SpoolFolder;
 use super::note::Note;
 
-/// How long a hook waits for an answer, in seconds.
+/// Longest wait of a hook for an answer, in seconds.
 pub const PERMISSION_SECONDS: u64 = 600;
-/// How long a server that took the question may be away before its hook gives up: time for a
+/// Longest absence of a server that took the question, after which its hook gives up: time for a
 /// restart.
 const AWAY_WITHIN: Duration = Duration::from_secs(60);
 const TRY_EVERY: Duration = Duration::from_millis(250);
 
-/// Asks the server, and waits. A server that is away from the beginning decides nothing.
+/// Asks the server, and waits. If the server cannot be reached at all, that is an error and decides
+/// nothing.
 pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
     let Some(spool) = SpoolFolder::around(spool) else { return Ok(Permit::Undecided) };
     let call = line(&HookCall::Ask(note))?;
@@ -28,7 +29,7 @@ pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
         match once(&spool, &call, until, &mut seen) {
             Ok(Some(answer)) => return Ok(answer.into()),
             Err(error) if seen.is_none() => return Err(error),
-            // It went away over the question. After its restart it has to be asked again.
+            // The server exited before it answered. Ask again after its restart.
             Ok(None) | Err(_) => {}
         }
         let lost = seen.is_none_or(|seen: Instant| seen.elapsed() > AWAY_WITHIN);
@@ -39,7 +40,7 @@ pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
     }
 }
 
-/// Asks once; nothing when the server ended before it answered.
+/// Asks once; returns `None` if the server exited before it answered.
 fn once(
     spool: &SpoolFolder,
     call: &[u8],
@@ -50,7 +51,7 @@ fn once(
     *seen = Some(Instant::now());
     stream.write_all(call)?;
     let left = until.saturating_duration_since(Instant::now());
-    // A wait of no length would be refused.
+    // A timeout of zero would be an error.
     stream.set_read_timeout(Some(left.max(TRY_EVERY)))?;
     let mut answer = String::new();
     let read = BufReader::new(stream).read_line(&mut answer);

@@ -1,5 +1,4 @@
-//! Words that a program would change in its composer, kept as files beside what it was launched
-//! with.
+//! Texts that a program would change in its composer, kept as files in the session's folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -11,18 +10,18 @@ use uuid::Uuid;
 
 use super::folder::private_folder;
 
-/// The folder of these files in that of a session.
+/// The folder of these files, below that of a session.
 const FOLDER: &str = "words";
-/// Files that are kept for a session at most, and their bytes: the oldest go first.
+/// Most files of a session, and most bytes: the oldest are removed first.
 const FILES_MAX: usize = 64;
 const BYTES_MAX: u64 = 8 << 20;
 
-/// Returns the folder in that of a session, whether it is there or not.
+/// Returns the folder of these files for a session; it may not exist yet.
 pub(super) fn folder_in(session: &Path) -> PathBuf {
     session.join(FOLDER)
 }
 
-/// Writes each text into a file that only its owner may read; returns their paths.
+/// Writes each text to a file that only its owner may read; returns the paths.
 pub(super) fn keep(session: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
     let folder = folder_in(session);
     private_folder(&folder)?;
@@ -31,7 +30,7 @@ pub(super) fn keep(session: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>>
     }
     let mut kept = Vec::new();
     for text in texts {
-        // Names of this kind are sorted by time.
+        // Names of this kind sort by time.
         kept.push(folder.join(Uuid::now_v7().simple().to_string()));
         if let Err(error) = kept.last().map_or(Ok(()), |file| write_new(file, text)) {
             for file in &kept {
@@ -50,7 +49,7 @@ fn write_new(file: &Path, text: &str) -> io::Result<()> {
     new.open(file)?.write_all(text.as_bytes())
 }
 
-/// Removes what is more than may be kept, but nothing of what was written just now.
+/// Removes files beyond the limits, except those just written.
 fn remove_oldest(folder: &Path, kept: &[PathBuf]) -> io::Result<()> {
     let is_own = |path: &PathBuf| {
         path.file_name()

@@ -1,4 +1,4 @@
-//! Finds what must arrive byte for byte: patches, and what stands between the fences of code.
+//! Finds the text that must arrive byte for byte: patches, and code between fences.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -8,7 +8,7 @@ const INDENT_MAX: usize = 3;
 /// Fewest signs of a fence.
 const FENCE_MIN: usize = 3;
 
-/// Lines of git between `diff --git` and the first hunk.
+/// Lines that git writes between `diff --git` and the first hunk.
 const HEADERS: [&str; 12] = [
     "index ",
     "old mode ",
@@ -24,7 +24,7 @@ const HEADERS: [&str; 12] = [
     "Binary files ",
 ];
 
-/// Returns the places of such blocks in the words of a member, in their order.
+/// Returns the places of such blocks in a member's message, in their order.
 pub(super) fn blocks(body: &str) -> Vec<Range<usize>> {
     let mut reader = Reader { lines: Lines { rest: body, at: 0 }.peekable(), at: 0 };
     let mut blocks = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn blocks(body: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-/// The lines of a text with their ends, each with its place.
+/// The lines of a text with their line ends, each with its place.
 #[derive(Clone)]
 struct Lines<'a> {
     rest: &'a str,
@@ -59,11 +59,11 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Reads line by line.
+/// A reader of lines.
 #[derive(Clone)]
 struct Reader<'a> {
     lines: Peekable<Lines<'a>>,
-    /// The end of what was read.
+    /// The end of the text read so far.
     at: usize,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the next line if it begins so.
+    /// Reads the next line if it begins with `start`; returns false otherwise.
     fn takes(&mut self, start: &str) -> bool {
         let begins = self.line().is_some_and(|line| line.starts_with(start));
         if begins {
@@ -102,14 +102,14 @@ impl<'a> Reader<'a> {
         (start < end).then_some(start..end)
     }
 
-    /// Reads patches of files as long as one follows the other.
+    /// Reads patches of files that follow each other directly.
     fn patch(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         while self.patch_of_file() {}
         (start < self.at).then_some(start..self.at)
     }
 
-    /// Reads the patch of one file, or nothing.
+    /// Reads the patch of one file; returns false and reads nothing if there is none.
     fn patch_of_file(&mut self) -> bool {
         let mut read = self.clone();
         let has_headers = read.takes("diff --git ") && read.headers();
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         has_headers || has_hunks
     }
 
-    /// Reads what git says before the hunks, and a patch of bytes; false if there is neither.
+    /// Reads git's headers before the hunks, and a binary patch; false if there is neither.
     fn headers(&mut self) -> bool {
         let start = self.at;
         while HEADERS.iter().any(|header| self.takes(header)) {}
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         start < self.at
     }
 
-    /// Reads a hunk as far as its numbers of lines say.
+    /// Reads a hunk, up to the number of lines in its head; false if there is none.
     fn hunk(&mut self) -> bool {
         let Some((mut old, mut new)) = self.line().and_then(counts) else { return false };
         self.take();
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
                 Some('-') => (1, 0),
                 Some('+') => (0, 1),
                 Some('\\') => (0, 0),
-                // Some programs leave out the blank of an empty line.
+                // Some programs omit the blank of an empty context line.
                 Some(' ' | '\r' | '\n') => (1, 1),
                 _ => break,
             };
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the numbers of old and new lines that the first line of a hunk tells.
+/// Returns the numbers of old and new lines in the head of a hunk.
 fn counts(line: &str) -> Option<(u64, u64)> {
     let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;
@@ -192,7 +192,7 @@ impl Fence {
         })
     }
 
-    /// Returns the fence at the beginning of a line, and what follows it.
+    /// Returns the fence at the beginning of a line, and the text after it.
     fn begins(line: &str) -> Option<(Self, &str)> {
         let signs = line.trim_start_matches(' ');
         let sign = signs.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;

@@ -1,8 +1,8 @@
 //! Tokens that a program obeys inside a prompt, written so that they arrive as words.
 //!
-//! Each program has its table, found by trying (`real_agents/obeyed.rs`, `docs/agents.md`). Only a
-//! token that the program would obey at its place is altered: its first character is written wide,
-//! as `＠` in place of `@`, which every program takes for a letter.
+//! Each program has its own table, found by experiment (`real_agents/obeyed.rs`, `docs/agents.md`).
+//! A token is altered only if the program would obey it at its place: its first character is
+//! written wide, such as `＠` for `@`, which every program takes for a letter.
 
 mod tokens;
 mod nearby;
@@ -18,25 +18,25 @@ use super::Vendor;
 pub(super) use nearby::{Nearby, Places};
 use tokens::{Position, Token};
 
-/// From a character of ASCII to the wide one.
+/// The distance from an ASCII character to its wide form.
 const WIDE: u32 = 0xfee0;
-/// Room for wide characters, and for the line that tells of them, in bytes.
+/// Room for wide characters and the line that mentions them, in bytes.
 const WIDE_BYTES: usize = 256;
-/// Blocks of one prompt that go as files at most.
+/// Most blocks of one prompt that are sent as files.
 const FILES_MAX: usize = 32;
-/// The part of a token that was written wide that is kept, in bytes.
+/// Most bytes of an altered token that are kept.
 const ALTERED_BYTES_MAX: usize = 256;
 
 /// The signs and words that a program obeys.
 struct ActiveSyntax {
-    /// Signs that make a command of a prompt that begins with them.
+    /// Signs that turn a prompt into a command if it begins with one.
     commands: &'static [char],
     /// Reads the token that begins at a place.
     token: fn(Position<'_>) -> Option<Token>,
-    /// Words that change how it works.
+    /// Words that change the program's behaviour.
     keywords: &'static [&'static str],
-    /// True if it makes something else of a text by itself. `None` if it may not read the files
-    /// that are kept for it.
+    /// True if the program changes a text by itself. `None` if it may not be able to read files
+    /// kept for it.
     changes: Option<fn(&str) -> bool>,
 }
 
@@ -58,21 +58,21 @@ static GEMINI: ActiveSyntax = ActiveSyntax {
     commands: &['/'],
     token: tokens::of_gemini,
     keywords: &[],
-    // It may read only what lies in its folder, unless a person trusts another place.
+    // Gemini CLI may read only its own folder, unless a person trusts another place.
     changes: None,
 };
 
-/// Of a program that nothing is known of. What it may read is not known either.
+/// The table of an unknown program. It is also unknown which files such a program may read.
 static OTHER: ActiveSyntax =
     ActiveSyntax { commands: &['!', '/', '#', '@'], token: |_| None, keywords: &[], changes: None };
 
-/// Words as they are put into a composer.
+/// Text in the form in which it is put into a composer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ComposerWords {
     pub(super) text: String,
-    /// The tokens that were written wide, as they were said, each as far as people look at it.
+    /// The original tokens that were written wide, each shortened for people.
     pub(super) altered: Vec<String>,
-    /// The lines that went as files.
+    /// Number of lines that are sent as files.
     pub(super) filed: usize,
 }
 
@@ -106,8 +106,8 @@ pub(super) fn changed(
     blocks.filter(is_changed).take(FILES_MAX).collect()
 }
 
-/// Puts a line in place of each block that is in a file, and writes the rest as words. `None`
-/// without files, or if the program would obey something in their paths.
+/// Replaces each block that is in a file by a line about the file, and writes the rest as words.
+/// Returns `None` without files, or if the program would obey a token in their paths.
 pub(super) fn with_files(
     vendor: Vendor,
     text: &str,
@@ -131,7 +131,7 @@ pub(super) fn with_files(
     (filed > 0).then(|| ComposerWords { filed, ..as_words(vendor, &put, nearby) })
 }
 
-/// Writes wide each token that the program would obey, and says so below the words.
+/// Writes each token wide that the program would obey, and adds a line about that.
 pub(super) fn as_words(vendor: Vendor, text: &str, nearby: &Nearby) -> ComposerWords {
     let mut words = ComposerWords::with_room_for(text);
     let mut rest = text;
@@ -144,8 +144,8 @@ pub(super) fn as_words(vendor: Vendor, text: &str, nearby: &Nearby) -> ComposerW
     words
 }
 
-/// Returns the first word, and its place, if it makes a command of the prompt: a path and a comment
-/// do not.
+/// Returns the place and token of the first word if it turns the prompt into a command. A path and
+/// a comment do not.
 fn command(text: &str, signs: &[char]) -> Option<(usize, Token)> {
     let seen = |c: &char| !is_empty_looking(c.encode_utf8(&mut [0; 4]));
     let (at, sign) = text.char_indices().find(|(_, c)| seen(c))?;
@@ -161,7 +161,7 @@ impl ComposerWords {
         Self { text: room, altered: Vec::new(), filed: 0 }
     }
 
-    /// Writes a text that does not begin the prompt.
+    /// Writes a text that is not the beginning of a prompt.
     fn inside(vendor: Vendor, text: &str, nearby: &Nearby) -> Self {
         let mut words = Self::with_room_for(text);
         words.write(vendor, text, nearby);
@@ -172,7 +172,7 @@ impl ComposerWords {
         self.altered.is_empty()
     }
 
-    /// Writes a text behind what was written so far.
+    /// Appends a text, with its tokens written wide.
     fn write(&mut self, vendor: Vendor, text: &str, nearby: &Nearby) {
         let (obeyed, mut rest) = (ActiveSyntax::of(vendor), text);
         while let Some(next) = rest.chars().next() {
@@ -186,14 +186,14 @@ impl ComposerWords {
         }
     }
 
-    /// Takes the first bytes of a text as they are; returns the others.
+    /// Appends the first bytes of a text unchanged; returns the rest.
     fn take<'a>(&mut self, text: &'a str, bytes: usize) -> &'a str {
         let (taken, rest) = text.split_at(bytes);
         self.text.push_str(taken);
         rest
     }
 
-    /// Writes the first character of a text, which begins with a token, wide; returns the rest.
+    /// Writes the first character of a token wide; returns the rest of the text.
     fn widen<'a>(&mut self, text: &'a str, token: &Token) -> &'a str {
         self.altered.push(cut(&text[..token.length], ALTERED_BYTES_MAX).to_owned());
         let mut chars = text.chars();
@@ -202,7 +202,7 @@ impl ComposerWords {
         chars.as_str()
     }
 
-    /// The line stands above the tag, the last paragraph of a prompt.
+    /// Adds the line about wide characters, above the tag, which is the last paragraph.
     fn say_so(&mut self) {
         if self.altered.is_empty() {
             return;

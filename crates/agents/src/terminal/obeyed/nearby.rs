@@ -1,5 +1,5 @@
-//! The things that a program finds for a token: files of the folder that it works in, skills and
-//! agents. If that cannot be found out, they count as there.
+//! The files, skills and agents that a program finds for a token. If they cannot be read, each
+//! token counts as found.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,50 +13,50 @@ use nix::fcntl::OFlag;
 use super::tokens::{Requirement, Token};
 use crate::terminal::Vendor;
 
-/// Files that are looked through at most.
+/// Most entries visited.
 const FILES_MAX: usize = 100_000;
 
-/// Paths that are compared with names in one prompt at most: other names count as found.
+/// Most comparisons of paths with names in one prompt: after that, names count as found.
 const COMPARED_MAX: usize = 10_000_000;
 
-/// Longest name that is remembered for when it is repeated, in bytes.
+/// Longest name that is cached, in bytes.
 const REPEATED_BYTES_MAX: usize = 256;
 
 /// Longest part of a path on any system, in bytes.
 const NAME_BYTES_MAX: usize = 1024;
 
-/// Folders between one that is looked through and a file.
+/// Most levels of folders below the one that is searched.
 const DEPTH_MAX: usize = 64;
 
-/// The same for skills and agents, whose folders may be links in a circle.
+/// Most levels for skills and agents, whose folders may be links in a circle.
 const LINKED_DEPTH_MAX: usize = 6;
 
-/// Folders below which a program does not look for a name.
+/// Folders in which a program does not look for a name.
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
 /// The part of a file in which its name is looked for, in bytes.
 const BEGINNING_BYTES: u64 = 64 << 10;
 
-/// Agents that are a part of Gemini CLI.
+/// The built-in agents of Gemini CLI.
 const OF_GEMINI: [&str; 5] =
     ["browser_agent", "cli_help", "codebase_investigator", "confucius", "generalist"];
 
-/// The places in which a program finds things.
+/// The places in which a program finds files, skills and agents.
 #[derive(Clone, Debug, Default)]
 pub(in crate::terminal) struct Places {
-    /// The folder that it works in; nothing if that cannot be told.
+    /// The working directory, if known.
     pub(in crate::terminal) work: Option<PathBuf>,
-    /// The folder of its user.
+    /// The user's home folder.
     pub(in crate::terminal) home: Option<PathBuf>,
     /// Codex's own folder, if a variable names it.
     pub(in crate::terminal) codex: Option<PathBuf>,
 }
 
-/// Looks only when something is sought, and once.
+/// A search that reads folders only when needed, and once.
 pub(in crate::terminal) struct Nearby {
     places: Places,
     files: OnceCell<Option<Files>>,
-    /// The names that were looked for, and whether they may be found.
+    /// The names that were looked for, each with true if it may be found.
     looked_for: RefCell<BTreeMap<String, bool>>,
     skills: OnceCell<Option<BTreeSet<String>>>,
     agents: OnceCell<Option<BTreeSet<String>>>,
@@ -95,7 +95,7 @@ impl Nearby {
         holds(self.agents.get_or_init(known).as_ref(), names)
     }
 
-    /// Looks for each name once: a prompt may repeat it often.
+    /// True if the program may find a file of this name; cached, as a prompt may repeat a name.
     fn may_find_once(&self, vendor: Vendor, name: &str) -> bool {
         if let Some(found) = self.looked_for.borrow().get(name) {
             return *found;
@@ -107,8 +107,9 @@ impl Nearby {
         found
     }
 
-    /// Gemini CLI finds a name anywhere in a path. Claude Code may have gone into a folder below,
-    /// so there a path that ends so is found too.
+    /// True if the program may find a file of this name. Gemini CLI finds a name anywhere in a
+    /// path. Claude Code may have changed to a subfolder, so any path that ends with the name
+    /// counts.
     fn may_find(&self, vendor: Vendor, name: &str) -> bool {
         let Some(work) = &self.places.work else { return true };
         if name.split('/').any(|part| part.len() > NAME_BYTES_MAX) {
@@ -127,7 +128,7 @@ impl Nearby {
         }
     }
 
-    /// The folders in which Codex looks for skills.
+    /// Returns the folders in which Codex looks for skills.
     fn skill_folders(&self) -> Vec<PathBuf> {
         let own = |home: &PathBuf| home.join(".codex");
         let codex = self.places.codex.clone().or_else(|| self.places.home.as_ref().map(own));
@@ -139,15 +140,15 @@ impl Nearby {
         own.chain(near).chain([PathBuf::from("/etc/codex/skills")]).collect()
     }
 
-    /// The folders in which Gemini CLI looks for agents.
+    /// Returns the folders in which Gemini CLI looks for agents.
     fn agent_folders(&self) -> Vec<PathBuf> {
         let near = self.places.work.iter().chain(&self.places.home);
         near.flat_map(|folder| [".gemini/agents", ".gemini/extensions"].map(|at| folder.join(at)))
             .collect()
     }
 
-    /// The names that files of Markdown below these folders give themselves, and those of the files
-    /// and of their folders.
+    /// Returns the names of Markdown files below these folders: those in their front matter, and
+    /// those of the files and their folders.
     fn names(&self, folders: &[PathBuf]) -> io::Result<BTreeSet<String>> {
         if self.places.work.is_none() || self.places.home.is_none() {
             return Err(io::ErrorKind::NotFound.into());
@@ -166,12 +167,12 @@ impl Nearby {
     }
 }
 
-/// The paths of files and folders, as they are compared.
+/// The paths of files and folders, prepared for comparison.
 struct Files {
     paths: Vec<String>,
-    /// Their bytes from the end to the beginning, sorted.
+    /// The bytes of each path in reverse, sorted.
     backwards: Vec<Vec<u8>>,
-    /// Comparisons that are left.
+    /// Number of comparisons left.
     left: Cell<usize>,
 }
 
@@ -182,14 +183,14 @@ impl Files {
         Self { paths, backwards, left: Cell::new(COMPARED_MAX) }
     }
 
-    /// True if a path holds a name. It counts as held once too much was compared.
+    /// True if a path contains a name, or if too many comparisons were made.
     fn may_hold(&self, name: &str) -> bool {
         let Some(left) = self.left.get().checked_sub(self.paths.len()) else { return true };
         self.left.set(left);
         self.paths.iter().any(|path| path.contains(name))
     }
 
-    /// True if a path is a name, or ends with it behind a `/`.
+    /// True if a path is the name, or ends with `/` and the name.
     fn end_with(&self, name: &str) -> bool {
         let name = reversed(name);
         let below = [name.as_slice(), b"/"].concat();
@@ -215,7 +216,7 @@ fn may_be_there(path: &Path) -> bool {
     }
 }
 
-/// Reads the beginning of a file; a device or a pipe would never end.
+/// Reads the beginning of a plain file; a device or a pipe might never end.
 fn beginning(file: &Path) -> io::Result<String> {
     let file = fs::File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(file)?;
     if !file.metadata()?.is_file() {
@@ -226,7 +227,7 @@ fn beginning(file: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The `name` of a front matter.
+/// Returns the `name` in a front matter.
 fn given_name(text: &str) -> Option<String> {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     lines.next().filter(|line| line.trim_end() == "---")?;
@@ -236,7 +237,7 @@ fn given_name(text: &str) -> Option<String> {
     Some(named.trim().trim_matches(['"', '\'']).to_owned())
 }
 
-/// The paths below a folder, as they are compared. Links are not followed.
+/// Returns the paths below a folder, prepared for comparison. Links are not followed.
 fn files_below(root: &Path) -> io::Result<Vec<String>> {
     let mut files = Vec::new();
     walk(root, DEPTH_MAX, &mut |path, kind| {
@@ -249,7 +250,8 @@ fn files_below(root: &Path) -> io::Result<Vec<String>> {
     Ok(files)
 }
 
-/// The files of Markdown below a folder, if there is one. Skills are often links.
+/// Returns the Markdown files below a folder, if it exists. Links are followed, as skills often are
+/// links.
 fn markdown_below(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     walk(root, LINKED_DEPTH_MAX, &mut |path, _| {
@@ -262,7 +264,7 @@ fn markdown_below(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Visits each file below a folder, and goes into those for which it is told to.
+/// Visits each entry below a folder, and enters those for which `visit` returns true.
 fn walk(
     root: &Path,
     depth_max: usize,

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A user's home with a folder to work in, and skills.
+/// Makes a user's home with a working directory and skills.
 fn home() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     for (file, text) in [
@@ -37,7 +37,7 @@ fn narrow(text: &str) -> String {
     text.chars().map(|c| if ('！'..='～').contains(&c) { narrow(c) } else { c }).collect()
 }
 
-/// Returns the tokens of a text that are altered; the rest stays as it was.
+/// Returns the altered tokens of a text, and checks that the rest is unchanged.
 fn altered(vendor: Vendor, text: &str, nearby: &Nearby) -> Vec<String> {
     let words = as_words(vendor, text, nearby);
     assert!(narrow(&words.text).starts_with(&narrow(text)), "{text:?}: {words:?}");
@@ -173,7 +173,7 @@ fn an_agent_is_told_that_signs_are_written_wide() {
     );
 }
 
-/// Returns what is typed of the words of one member, and the texts that are files.
+/// Returns the typed form of one member's message, and the texts that go as files.
 fn filed(vendor: Vendor, body: &str, nearby: &Nearby) -> (ComposerWords, Vec<String>) {
     let head = "Ada (1):\n\n";
     let text = format!("{head}{body}\n\n[moothall:0a1b2c3d]");
@@ -241,7 +241,7 @@ fn what_needs_no_file_stays_in_the_prompt() {
     assert!(with(&["/f @secret.txt".into()]).is_none(), "its path would be obeyed");
 }
 
-/// A fence that one member leaves open does not take the words of the next one.
+/// A fence that one member leaves open does not take in the next member's words.
 #[test]
 fn a_block_ends_with_the_words_of_its_member() {
     let home = home();
@@ -263,7 +263,7 @@ proptest! {
     }
 }
 
-/// Many tokens may begin in the same long word: each is read so far alone.
+/// Many tokens may begin in one long word, so each is read up to a limit.
 #[test]
 fn what_stands_far_behind_a_token_is_not_read_for_it() {
     for read in [tokens::of_claude, tokens::of_gemini] {

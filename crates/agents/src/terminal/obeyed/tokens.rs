@@ -1,11 +1,11 @@
-//! Reads the tokens that a program looks for in a prompt, as the program itself reads them.
+//! Reads the tokens that a program looks for in a prompt, by the program's own rules.
 
 use moothall_kernel::text::cut;
 
-/// Things of which the program must find one to obey the token.
+/// The things of which the program must find one to obey a token.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Requirement {
-    /// Nothing: it is obeyed, or what it names cannot be known.
+    /// Nothing: the token is always obeyed, or its object cannot be known.
     Nothing,
     /// A file or folder of one of these names.
     File(Vec<String>),
@@ -16,13 +16,13 @@ pub(super) enum Requirement {
 /// A token at the beginning of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    /// Its bytes: behind them the program looks for the next one.
+    /// Length in bytes, after which the program looks for the next token.
     pub(super) length: usize,
     pub(super) sought: Requirement,
 }
 
-/// The part of a token that is read, in bytes: Linux takes no longer path. Many tokens may begin in
-/// the same long word.
+/// Most bytes of a token that are read: Linux accepts no longer path. Without a limit, many tokens
+/// in one long word would take quadratic time.
 pub(super) const PATH_BYTES_MAX: usize = 4096;
 
 impl Token {
@@ -38,7 +38,7 @@ pub(super) struct Position<'a> {
     pub(super) rest: &'a str,
 }
 
-/// A word that changes how the program works at any place.
+/// Returns a keyword of the program at this place, as a whole word.
 pub(super) fn keyword(Position { before, rest }: Position<'_>, keywords: &[&str]) -> Option<Token> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = !before.is_some_and(is_word);
@@ -51,8 +51,9 @@ pub(super) fn keyword(Position { before, rest }: Position<'_>, keywords: &[&str]
     Some(Token::always(word.len()))
 }
 
-/// `@` after a blank, or after one of four signs of Chinese and Japanese: a file or a folder, of
-/// which lines may be named, or one with blanks in quotes; an agent; a resource of a server.
+/// Reads a token of Claude Code: `@` after a blank, or after one of four signs of Chinese and
+/// Japanese. It names a file or folder, maybe with lines or in quotes, or an agent, or a resource
+/// of a server.
 pub(super) fn of_claude(Position { before, rest }: Position<'_>) -> Option<Token> {
     let opens = |c: char| is_blank(c) || matches!(c, '。' | '、' | '？' | '！');
     let all = rest.strip_prefix('@').filter(|_| before.is_none_or(opens))?;
@@ -60,7 +61,7 @@ pub(super) fn of_claude(Position { before, rest }: Position<'_>) -> Option<Token
     let is_cut = rest.len() < all.len();
     let quoted = rest.strip_prefix('"').map(|rest| rest.split_once('"'));
     if is_cut && (quoted == Some(None) || !rest.contains(is_blank)) {
-        // What is longer than a path may be one all the same, once `./` and `..` are taken out.
+        // A longer name may still be a path, after `./` and `..` are removed.
         return Some(Token::always(1));
     }
     if let Some(Some((quoted, _))) = quoted {
@@ -73,7 +74,7 @@ pub(super) fn of_claude(Position { before, rest }: Position<'_>) -> Option<Token
     }
     let run = &rest[..rest.find(is_blank).unwrap_or(rest.len())];
     let length = 1 + run.len();
-    // It goes to the end of the last word of ASCII.
+    // The name ends with its last ASCII word.
     let last = run.rfind(|c: char| c.is_ascii_alphanumeric() || c == '_')?;
     let named = &run[..=last];
     if run.starts_with("agent-") || is_of_server(named) {
@@ -83,8 +84,8 @@ pub(super) fn of_claude(Position { before, rest }: Position<'_>) -> Option<Token
     Some(file(length, [named.to_owned(), without_lines.to_owned(), run.to_owned()]))
 }
 
-/// `@` that does not follow a `\`: a file or a folder, or one in whose path the name is found; an
-/// agent; a resource of a server.
+/// Reads a token of Gemini CLI: `@` that does not follow a `\`. It names a file or folder, or a
+/// part of its path, or an agent, or a resource of a server.
 pub(super) fn of_gemini(Position { before, rest }: Position<'_>) -> Option<Token> {
     let all = rest.strip_prefix('@').filter(|_| before != Some('\\'))?;
     let rest = cut(all, PATH_BYTES_MAX);
@@ -106,7 +107,7 @@ pub(super) fn of_gemini(Position { before, rest }: Position<'_>) -> Option<Token
     })
 }
 
-/// The next part of a path, and how long it is as it was written.
+/// Returns the next part of a path, and its length as written.
 fn part_of_gemini(rest: &str) -> Option<(usize, &str)> {
     let first = rest.chars().next()?;
     let after = &rest[first.len_utf8()..];
@@ -127,7 +128,7 @@ fn part_of_gemini(rest: &str) -> Option<(usize, &str)> {
     }
 }
 
-/// `$` and the name of a skill at any place; a link whose text is one.
+/// Reads a token of Codex: `$` and the name of a skill at any place, or a link with such a text.
 pub(super) fn of_codex(Position { before, rest }: Position<'_>) -> Option<Token> {
     let rest = rest.strip_prefix('$')?;
     let length = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
@@ -147,7 +148,8 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':')
 }
 
-/// A path that leads upwards, or to a home, is not looked for.
+/// Returns a token for a file. A path that leads upwards or to a home is not checked, so it is
+/// always obeyed.
 fn file(length: usize, named: impl IntoIterator<Item = String>) -> Token {
     let named: Vec<String> = named.into_iter().filter(|name| !name.is_empty()).collect();
     let leads_up =
@@ -158,7 +160,7 @@ fn file(length: usize, named: impl IntoIterator<Item = String>) -> Token {
     Token { length, sought: Requirement::File(named) }
 }
 
-/// True if it may name a resource of a server: which servers a program has cannot be known.
+/// True if a name may be a resource of a server: a program's servers cannot be known.
 fn is_of_server(name: &str) -> bool {
     let is_server = |server: &str| {
         !server.is_empty()
@@ -167,7 +169,7 @@ fn is_of_server(name: &str) -> bool {
     name.split_once(':').is_some_and(|(server, rest)| is_server(server) && !rest.is_empty())
 }
 
-/// A blank as JavaScript has it.
+/// True for white space as JavaScript defines it.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() && c != '\u{85}' || c == '\u{feff}'
 }

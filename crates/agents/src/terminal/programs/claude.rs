@@ -1,10 +1,10 @@
-//! Claude Code: how it is started, what its screen shows, and what it reports.
+//! Claude Code: its start, its screen and its reports.
 //!
-//! The composer stands between two lines, `❯` before it; the upper may hold a name. During a turn
-//! the footer below says `esc to interrupt`, unless something was typed, and a turning mark with a
-//! word and `…` stands above. A question takes the place of the composer.
+//! The composer stands between two lines, after a `❯`; the upper line may hold a name. During a
+//! turn the footer says `esc to interrupt`, unless text was typed, and a spinner with a word and
+//! `…` stands above. A dialog takes the place of the composer.
 //!
-//! The final text stands in the payload of `Stop`; no `Stop` comes when a person interrupts a turn.
+//! The final text is in the payload of `Stop`. `Stop` is not sent if a person interrupts the turn.
 
 mod choosing;
 
@@ -43,7 +43,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         news,
         ends_with: STOP,
         recorded,
-        // What Claude Code reads here would become part of the prompt.
+        // Claude Code would add this output to the prompt.
         acknowledgement: "",
         reports: Reports::ALL,
         decides: Some(DecisionHook { event: PERMISSION, answerable, words: decision }),
@@ -62,7 +62,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
     }),
 };
 
-/// Its arguments, by its own help (2.1).
+/// The arguments of Claude Code, by its own help (2.1).
 static RESUMING: ResumeSpec = ResumeSpec {
     word: "--resume",
     forgets: &["No conversation found with session ID"],
@@ -97,7 +97,7 @@ static RESUMING: ResumeSpec = ResumeSpec {
     ],
 };
 
-/// How it logs in.
+/// The login of Claude Code.
 static LOGIN: Login = Login {
     client: "claude",
     keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
@@ -129,7 +129,7 @@ static LOGIN: Login = Login {
     ],
     clouds: &[("CLAUDE_CODE_USE_BEDROCK", AWS), ("CLAUDE_CODE_USE_VERTEX", GOOGLE_CLOUD)],
     home: ("CLAUDE_CONFIG_DIR", ".claude"),
-    // Its settings may name a key, or a program that gives one.
+    // The settings may name a key, or a program that prints one.
     files: &[".credentials.json", "settings.json"],
     hooks: Some(("settings.json", "disableAllHooks")),
     by_hand: "run `claude` once by hand and log in",
@@ -141,7 +141,7 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
         (event.to_owned(), json!([{"hooks": [entry]}]))
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
-    // A path of the system begins with two slashes there.
+    // An absolute path begins with two slashes in this rule.
     let permissions = json!({"allow": [format!("Read(/{}/**)", fitting.words()?)]});
     let settings = json!({"hooks": hooks, "permissions": permissions});
     let settings = fitting.keep("claude-settings.json", &settings)?;
@@ -157,17 +157,17 @@ const RULE: char = '─';
 const MARK: char = '❯';
 const WORKING: &str = "esc to interrupt";
 const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
-/// Stands in its row of work while it waits to ask its model once more.
+/// The text in the spinner's row while it waits to ask its model again.
 const RETRYING: &str = " · Retrying in ";
-/// The turning mark stands this close above the composer, with hints and what waits in between.
+/// Most rows between spinner and composer, for hints and queued messages.
 const WORKING_ROWS_MAX: usize = 12;
 
 fn read(rows: &[Row]) -> ScreenReading {
     let (upper, lower, text) = match (composer(rows), dialog(rows)) {
         (Some(composer), None) => composer,
         (None, Some(dialog)) => return ScreenReading::asking(dialog),
-        // Words of the conversation above a dialog may look like a composer, and numbered rows of a
-        // footer like a dialog. A key would be a guess, so the screen counts as unknown.
+        // Conversation text above a dialog may look like a composer, and numbered rows of a footer
+        // like a dialog. A key would be a guess, so the screen counts as unknown.
         (Some(_), Some(_)) | (None, None) => return ScreenReading::only(PaneState::Starting),
     };
     let above = rows[upper.saturating_sub(WORKING_ROWS_MAX)..upper]
@@ -177,8 +177,8 @@ fn read(rows: &[Row]) -> ScreenReading {
     ScreenReading::composing(above || below, text)
 }
 
-/// Such as `✻ Pondering…`, or `✻ 429 too many requests · Retrying in 7s`; a turn that is over says
-/// `✻ Pondered for 2s`.
+/// True for a spinner, such as `✻ Pondering…` or `✻ 429 too many requests · Retrying in 7s`. A
+/// finished turn says `✻ Pondered for 2s`.
 fn is_turning(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|mark| TURNING.contains(&mark))
@@ -186,8 +186,8 @@ fn is_turning(text: &str) -> bool {
         && (chars.as_str().contains('…') || chars.as_str().contains(RETRYING))
 }
 
-/// Returns the rows of the lines around the composer, and its text. The name of the session or of a
-/// mode may stand in the upper line. A name that is wider than the window breaks both lines.
+/// Returns the rows of the lines around the composer, and its text. The upper line may hold the
+/// name of the session or of a mode. A name wider than the window breaks both lines.
 fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
     let last = rows.iter().rposition(|row| row.is_rule(RULE))?;
     let broken = rows[..last].iter().rev().take_while(|row| row.is_rule(RULE)).count();
@@ -197,7 +197,7 @@ fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
     Some((upper, lower, composed(&rows[mark..lower], 2)))
 }
 
-/// A question below the last line: a title, what it is about, a sentence, and the options.
+/// Returns the dialog below the last line: a title, its subject, a sentence, and the options.
 fn dialog(rows: &[Row]) -> Option<Dialog> {
     let rule = rows.iter().rposition(|row| row.is_rule(RULE))?;
     let Some((about, options)) = asked_in(&rows[rule + 1..]) else {
@@ -210,14 +210,14 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
         options,
         field: None,
         pointer: None,
-        // Its answers, shown again, stand there whole.
+        // Answers shown again for confirmation are complete.
         whole: parts.is_some(),
         checked: None,
         confirms: parts == Some(1),
     })
 }
 
-/// What stands before options, and these.
+/// Returns the lines before the options, and the options.
 fn asked_in(rows: &[Row]) -> Option<(Vec<String>, Vec<PermissionOption>)> {
     let (first, options) = options(rows, &[])?;
     let about = rows[..first]
@@ -227,15 +227,15 @@ fn asked_in(rows: &[Row]) -> Option<(Vec<String>, Vec<PermissionOption>)> {
     Some((about.collect(), options))
 }
 
-/// The event that asks for a permission. Its hook may wait; whoever answers first, it or the person
-/// at the terminal, wins.
+/// The event that asks for a permission. Its hook may wait; the first answer, from the hook or from
+/// the person at the terminal, counts.
 const PERMISSION: &str = "PermissionRequest";
 
-/// The event that ends a turn, and where it says what the agent said at last.
+/// The event that ends a turn, and its field with the agent's last words.
 const STOP: &str = "Stop";
 const LAST_WORDS: &str = "last_assistant_message";
 
-/// The events that its sessions report, each with how long its hook may take, in seconds.
+/// The events that sessions report, each with the time limit of its hook, in seconds.
 const EVENTS: [(&str, u64); 6] = [
     ("SessionStart", QUICK_SECONDS),
     ("UserPromptSubmit", QUICK_SECONDS),
@@ -247,23 +247,24 @@ const EVENTS: [(&str, u64); 6] = [
 
 const QUICK_SECONDS: u64 = 30;
 
-/// The words for its model if no person answered in time: that is not a refusal.
+/// The words for the model if no person answered in time: that is not a refusal.
 const GAVE_UP: &str = "No person answered in time, so this was not done. You may ask again.";
 
-/// The words for its model if people have more to answer than they are asked at a time.
+/// The words for the model if a person has as many open questions as allowed.
 const TOO_MANY: &str = "Too many questions of yours wait for a person already, so this was not asked and not done. Ask again when one of them is answered.";
 
-/// A question of the program to its user. A hook cannot answer it: allowing it says nothing.
+/// A question of the program to its user. A hook cannot answer it: allowing it does not choose an
+/// option.
 const QUESTION: &str = "AskUserQuestion";
 
-/// What an event means. Whatever is not listed, the end of a helper of its own (`SubagentStop`)
-/// among it, is of no interest.
+/// Returns the meaning of an event. Other events are ignored, for example the end of a subagent
+/// (`SubagentStop`).
 fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews> {
     match event {
         "SessionStart" => (field(payload, "source") != "compact").then_some(HookNews::Began),
         "UserPromptSubmit" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
         STOP => Some(stopped(text(payload, LAST_WORDS).or_else(|| recorded.words.clone()))),
-        // What it says then is the text of an error, not the agent's.
+        // The last words are the text of the error then, not the agent's.
         "StopFailure" => Some(HookNews::Failed { message: failure(payload) }),
         PERMISSION => Some(HookNews::Asks { action: action(payload), partial: false }),
         "Notification" => {
@@ -273,7 +274,7 @@ fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews
                 partial: true,
             })
         }
-        // After `/clear` and `/resume` it goes on under another id of its own.
+        // After `/clear` and `/resume` the program continues under another id.
         "SessionEnd" => {
             (!matches!(field(payload, "reason"), "clear" | "resume")).then_some(HookNews::Ended)
         }
@@ -295,17 +296,17 @@ fn field<'a>(payload: &'a Value, name: &str) -> &'a str {
     payload.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The exact action: the tool and its whole input, never the title that the agent gave it.
+/// Returns the exact action: the tool and its whole input, never the title that the agent gave it.
 fn action(payload: &Value) -> String {
     format!("{} {}", field(payload, "tool_name"), payload.get("tool_input").unwrap_or(&Value::Null))
 }
 
-/// Whether a permission can be given or refused without being there.
+/// True if a permission can be decided away from the terminal.
 fn answerable(payload: &Value) -> bool {
     !matches!(field(payload, "tool_name"), "" | QUESTION)
 }
 
-/// The words with which a hook decides a permission; none leave it to the person at the terminal.
+/// Returns the output that decides a permission; empty leaves it to the person at the terminal.
 fn decision(permit: Permit) -> String {
     let decision = match permit {
         Permit::Allow => json!({"behavior": "allow"}),
@@ -317,7 +318,7 @@ fn decision(permit: Permit) -> String {
     json!({"hookSpecificOutput": {"hookEventName": PERMISSION, "decision": decision}}).to_string()
 }
 
-/// Looks the turn that Claude Code says is over up in its record.
+/// Looks up the reported end of a turn in the program's record.
 fn recorded(payload: &Value) -> ReportedEnd {
     let Some(end) = record_of(payload) else { return ReportedEnd::default() };
     let is_told = text(payload, LAST_WORDS).is_some();
@@ -334,7 +335,7 @@ fn record_of(payload: &Value) -> Option<String> {
     plain.then(|| end_of(&record)).flatten()
 }
 
-/// The text blocks of the newest message after the newest prompt. A message may be spread over
+/// Returns the text of the newest message after the newest prompt. A message may be spread over
 /// several lines.
 fn claude_words(end: &str) -> Option<String> {
     let mut pieces: Vec<String> = Vec::new();
@@ -356,8 +357,7 @@ fn claude_words(end: &str) -> Option<String> {
                 pieces.extend(texts.into_iter().rev().map(str::to_owned));
                 message = Some(word(said, "id").to_owned());
             }
-            // A prompt, or what a tool gave back: what was said before it are not the last words of
-            // this turn.
+            // A prompt or a tool result: text before it is not the last words of this turn.
             "assistant" | "user" => break,
             _ => {}
         }
@@ -366,7 +366,7 @@ fn claude_words(end: &str) -> Option<String> {
     Some(pieces.join("\n\n")).filter(|words| !words.trim().is_empty())
 }
 
-/// True unless a line is about a helper of the program's own, or a note for the model.
+/// True unless a line belongs to a subagent, or is a note for the model.
 fn is_own(line: &Value) -> bool {
     line["isSidechain"] != Value::Bool(true) && line["isMeta"] != Value::Bool(true)
 }
@@ -374,7 +374,7 @@ fn is_own(line: &Value) -> bool {
 /// The beginning of the line that follows an interrupted turn.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
-/// Returns the prompt that a line of its record holds. What a tool gave back has the same type.
+/// Returns the prompt that a line holds. A tool result has the same type and is not one.
 fn prompt(line: &Value) -> Option<String> {
     if word(line, "type") != "user" || !is_own(line) {
         return None;
@@ -409,8 +409,8 @@ fn texts(blocks: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// Returns how the turn of the prompt in this line ended. Lines are not always written in the order
-/// of the conversation, but each names the one before it.
+/// Returns the end of the turn whose prompt is in this line. Lines may be out of order, so the
+/// chain of `parentUuid` is followed.
 fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     let all: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let last_after: BTreeMap<&str, &Value> =
@@ -428,17 +428,17 @@ fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     last.end
 }
 
-/// The end of a turn as far as its lines say.
+/// The end of a turn, as far as its lines have been read.
 #[derive(Default)]
 struct RecordedEnd {
     end: Option<RecordEnd>,
-    /// The message whose blocks stand in several lines.
+    /// The id of the message whose blocks are being collected.
     message: String,
     pieces: Vec<String>,
 }
 
 impl RecordedEnd {
-    /// Takes the next line in; false if the turn is over before it.
+    /// Reads the next line; returns false if the turn ended before it.
     fn take(&mut self, line: &Value) -> bool {
         if let Some(text) = prompt(line) {
             if text.starts_with(INTERRUPTED) {
@@ -448,7 +448,7 @@ impl RecordedEnd {
         }
         match word(line, "type") {
             "assistant" if is_own(line) => self.said(line),
-            // A tool gave something back, so the turn goes on.
+            // A tool result: the turn continues.
             "user" => self.end = None,
             _ => {}
         }

@@ -1,10 +1,10 @@
-//! Codex CLI: how it is started, what its screen shows, and what it reports.
+//! Codex CLI: its start, its screen and its reports.
 //!
-//! The composer stands above the footer, `›` before it; prompts that were sent look the same
-//! further up. `esc to interrupt` stands right above it during a turn. A question takes the place
-//! of composer and footer.
+//! The composer stands above the footer, after a `›`; sent prompts look the same further up. During
+//! a turn `esc to interrupt` stands right above it. A dialog takes the place of composer and
+//! footer.
 //!
-//! It reports by `notify`: once at the end of a turn, and not when a person interrupts it.
+//! Codex reports by `notify`: once at the end of a turn, but not if a person interrupts it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,14 +52,14 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         ends_with: NOTIFY,
         recorded,
         acknowledgement: "",
-        // It says what it took, and that it is done, with the end of a turn alone.
+        // The report at the end of a turn is the only one; it holds the prompts too.
         reports: Reports { turns: true, prompts: false, questions: false },
         decides: None,
     }),
     record: Some(RecordSpec {
         folder: |variable| Some(home(variable)?.join("sessions")),
         depth: 3,
-        // `rollout-2026-11-22T00-06-30-` before it.
+        // The name begins with `rollout-2026-11-22T00-06-30-`.
         native: |name| name.len().checked_sub(UUID_CHARS).and_then(|at| name.get(at..)),
         prompt,
         end,
@@ -71,12 +71,12 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
 /// Characters of the id at the end of a record's name.
 const UUID_CHARS: usize = 36;
 
-/// The event as which its one report comes.
+/// The event name of its one report.
 const NOTIFY: &str = "notify";
-/// Days of its records, the newest, in which a session's is looked for.
+/// Most days of records, the newest, in which a session's record is looked for.
 const DAYS_MAX: usize = 60;
 
-/// Its arguments, by its own help (0.169). Images belong to the prompt.
+/// The arguments of Codex, by its own help (0.169). Images belong to the prompt.
 static RESUMING: ResumeSpec = ResumeSpec {
     word: "resume",
     forgets: &["No saved session found with ID", "Failed to resume session from"],
@@ -100,7 +100,7 @@ static RESUMING: ResumeSpec = ResumeSpec {
     ],
 };
 
-/// How it logs in.
+/// The login of Codex.
 static LOGIN: Login = Login {
     client: "codex",
     keys: &["CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"],
@@ -113,14 +113,14 @@ static LOGIN: Login = Login {
     ],
     clouds: &[],
     home: ("CODEX_HOME", ".codex"),
-    // Its configuration may name a provider with a key of its own.
+    // The configuration may name a provider with a key of its own.
     files: &["auth.json", "config.toml"],
     hooks: None,
     by_hand: "run `codex login` once by hand",
 };
 
-/// Its whole configuration goes through arguments, so the variables are named there and their
-/// values are not.
+/// Puts the whole configuration into arguments, which other users can list. So it names the
+/// variables, without their values.
 fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let notify = json!([fitting.program(), "hook", "codex", "notify"]);
     let tools = format!("mcp_servers.{TOOLS}");
@@ -138,23 +138,23 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
 
 const MARK: char = '›';
 const WORKING: &str = "esc to interrupt)";
-/// In the footer while a prompt that was sent too early still stands in the composer, and will be
-/// taken by itself.
+/// In the footer while a prompt that was sent too early stays in the composer; the program takes it
+/// later without a further key.
 const WAITING: &str = "Waiting for startup";
-/// The mark of working stands this close above the composer, with what waits in between.
+/// Most rows between the sign of work and the composer, for queued messages.
 const WORKING_ROWS_MAX: usize = 12;
-/// Where a question shows only the beginning of what it is about: `[… 78 lines] ctrl+a view all`.
+/// The sign that a dialog shows only the beginning of its subject: `[… 78 lines] ctrl+a view all`.
 const CUT: &str = "[… ";
 const CUT_LINES: &str = " lines]";
-/// Below the options of a question.
+/// Below the options of a dialog.
 const CONFIRM: &str = "Press enter to ";
-/// Below those of a question that fills the screen, before it takes any words.
+/// Below the options of a full-screen dialog, at the start.
 const CONTINUE: &str = "enter continue";
-/// Below those of a form, such as the permission to use a tool of a tool server.
+/// Below the options of a form, such as the permission to use a tool of a tool server.
 const SUBMIT: &str = "enter to submit";
 /// The first row of a form: `Field 1/1`.
 const FIELD: &str = "Field ";
-/// The row that says how to choose stands this close above the end.
+/// Most rows from the line that says how to choose to the end.
 const FOOTER_ROWS_MAX: usize = 4;
 
 fn read(rows: &[Row]) -> ScreenReading {
@@ -170,7 +170,7 @@ fn read(rows: &[Row]) -> ScreenReading {
     ScreenReading::composing(busy || waiting, composed(&rows[mark..end], 2))
 }
 
-/// Where the composer begins, and where the empty rows above the footer do.
+/// Returns the row where the composer begins, and the row where the gap above the footer begins.
 fn composer(rows: &[Row]) -> Option<(usize, usize)> {
     let end = above_footer(rows)?;
     let mark = rows[..end].iter().rposition(|row| row.text().starts_with(MARK))?;
@@ -181,11 +181,12 @@ fn composer(rows: &[Row]) -> Option<(usize, usize)> {
     whole.then_some((mark, end))
 }
 
-/// The last thing on the screen: a sentence, what it is about, the options, and how to choose.
+/// Returns the dialog at the end of the screen: a sentence, its subject, the options, and how to
+/// choose.
 fn dialog(rows: &[Row]) -> Option<Dialog> {
-    // Where there is little room, how to choose stands right below the last option.
+    // In a small window, the line on how to choose follows the last option directly.
     let (first, options) = options(&rows[..ends_with(rows, CONFIRM)?], &[])?;
-    // What is said in the conversation begins at the edge, and a question does not.
+    // Text of the conversation begins at the edge of the screen, and a dialog is indented.
     let said = rows[..first]
         .iter()
         .rposition(|row| row.text().starts_with(|c| c != ' '))
@@ -210,8 +211,8 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// What it asks before it takes any words, such as whether a folder is trusted: nothing else is on
-/// the screen.
+/// Returns a full-screen dialog that comes before any prompt, such as the one about trusting a
+/// folder.
 fn first_dialog(rows: &[Row]) -> Option<Dialog> {
     let above = &rows[..ends_with(rows, CONTINUE)?];
     let (first, options) = options(above, &[])?;
@@ -252,8 +253,8 @@ fn form(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// Returns the row that says how to choose, with at most a few rows of a footer below it. Above a
-/// composer it is a word of the conversation.
+/// Returns the row that says how to choose, with at most a few rows of a footer below. If a
+/// composer stands below, the row is text of the conversation.
 fn ends_with(rows: &[Row], how: &str) -> Option<usize> {
     let nearest = rows.len().saturating_sub(FOOTER_ROWS_MAX);
     let found = rows[nearest..].iter().rposition(|row| row.text().trim().starts_with(how))?;
@@ -268,14 +269,14 @@ fn in_columns(option: PermissionOption) -> PermissionOption {
     PermissionOption::new(option.id.as_str(), label.as_str(), kind_of(name))
 }
 
-/// How the prompt of its own background turn begins, in which it makes a title and quotes what the
-/// person wrote.
+/// The beginning of the prompt of a background turn, in which Codex makes a title and quotes the
+/// person's prompt.
 const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
 
-/// Where it says what the agent said at last.
+/// The field with the agent's last words.
 const LAST_WORDS: &str = "last-assistant-message";
 
-/// What a report means.
+/// Returns the meaning of a report.
 fn news(_event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews> {
     if payload.get("type").and_then(Value::as_str) != Some("agent-turn-complete") {
         return None;
@@ -299,13 +300,13 @@ fn recorded(payload: &Value) -> ReportedEnd {
     recorded_in(payload, &variable).unwrap_or_default()
 }
 
-/// Returns the folder in which it keeps what is its user's.
+/// Returns the folder of Codex's own files.
 fn home(variable: &Variables<'_>) -> Option<PathBuf> {
     variable("CODEX_HOME").or_else(|| Some(variable("HOME")?.join(".codex")))
 }
 
-/// Looks the turn that Codex says is over up in its record. Its report names no file: its folder is
-/// in the variable, or below the home.
+/// Looks up the reported end of a turn in the program's record. The report does not name a file, so
+/// the record is looked for in Codex's folder.
 fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<ReportedEnd> {
     let (thread, turn) = (text(payload, "thread-id")?, text(payload, "turn-id")?);
     let folder = home(variable).filter(|folder| folder.is_absolute())?;
@@ -335,7 +336,7 @@ fn steps(line: &Value) -> Vec<Step> {
     step.into_iter().collect()
 }
 
-/// What lies so many folders deep, the newest by name first.
+/// Returns the entries `deep` levels below a folder, the newest first by name.
 fn newest(folder: &Path, deep: usize) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -347,7 +348,7 @@ fn newest(folder: &Path, deep: usize) -> Vec<PathBuf> {
     }
 }
 
-/// What Codex notes of a turn when it is done, or the newest message in it.
+/// Returns the last words that Codex noted at the end of a turn, or the newest message in it.
 fn codex_words(end: &str, turn: &str) -> Option<String> {
     let mut over = false;
     for line in lines(end) {
@@ -378,7 +379,7 @@ fn codex_message(noted: &Value) -> Option<String> {
     blocks(noted, "output_text").filter(|words| !words.trim().is_empty())
 }
 
-/// Puts the blocks of one kind together.
+/// Joins the blocks of one kind.
 fn blocks(noted: &Value, kind: &str) -> Option<String> {
     let blocks = noted["content"].as_array()?.iter();
     Some(
@@ -389,7 +390,7 @@ fn blocks(noted: &Value, kind: &str) -> Option<String> {
     )
 }
 
-/// Returns the prompt that a line of its record holds.
+/// Returns the prompt that a line holds.
 fn prompt(line: &Value) -> Option<String> {
     let noted = &line["payload"];
     let is_prompt = word(line, "type") == "response_item"
@@ -398,7 +399,7 @@ fn prompt(line: &Value) -> Option<String> {
     is_prompt.then(|| blocks(noted, "input_text"))?
 }
 
-/// Returns how the turn of the prompt in this line ended.
+/// Returns the end of the turn whose prompt is in this line.
 fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     let mut error = None;
     for line in behind(lines, at).filter(|line| word(line, "type") == "event_msg") {
@@ -420,7 +421,7 @@ fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     None
 }
 
-/// Returns the newest turn that is over, and how it ended.
+/// Returns the newest finished turn, and its end.
 fn newest_turn(lines: &[&str]) -> Option<(NewestTurn, RecordEnd)> {
     let read = |line: &&str| serde_json::from_str::<Value>(line).ok();
     let noted = |line: &&str| read(line).filter(|line| word(line, "type") == "event_msg");

@@ -1,14 +1,13 @@
-//! Gemini CLI: how it is started, what its screen shows, and what it reports.
+//! Gemini CLI: its start, its screen and its reports.
 //!
-//! The composer stands below the last line, ` >` before it, and above the footer. `esc to cancel`
-//! stands above the line during a turn. A question is a box at the very end. Where there are many
-//! colours, bars of half blocks stand in place of the empty rows around the composer.
+//! The composer stands between the last line and the footer, after a ` >`. During a turn `esc to
+//! cancel` stands above the line. A dialog is a box at the very end. With many colours, bars of
+//! half blocks replace the empty rows around the composer.
 //!
-//! Each turn ends with an `AfterAgent`, an interrupted one too; every hook has to print an object.
+//! Each turn ends with an `AfterAgent`, an interrupted one too. Each hook must print an object.
 //!
-//! What `AfterAgent` gives as the answer is the pieces of the stream put together with spaces, some
-//! of them twice. The words as they are stand in the program's record of the session, which the
-//! report names.
+//! The answer in `AfterAgent` is the pieces of the stream joined with spaces, some of them twice.
+//! The exact words are in the program's record of the session, which the report names.
 
 mod asking;
 mod home;
@@ -36,7 +35,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
     launch: LaunchSpec {
         name: Some("gemini"),
         login: Some(&LOGIN),
-        // Without a terminal it reads the prompt from stdin and answers once.
+        // Without a terminal the program reads the prompt from stdin and answers once.
         once: Some(&["--skip-trust", "--output-format", "text"]),
         resuming: Some(&RESUMING),
         launch_command,
@@ -64,13 +63,13 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
     }),
 };
 
-/// The variable by which it is given another home.
+/// The variable that names another home.
 const HOME: &str = "GEMINI_CLI_HOME";
 
 /// The event that ends a turn.
 const STOP: &str = "AfterAgent";
 
-/// Its arguments, by its own help (0.61).
+/// The arguments of Gemini CLI, by its own help (0.61).
 static RESUMING: ResumeSpec = ResumeSpec {
     word: "--resume",
     forgets: &["Error resuming session"],
@@ -94,7 +93,7 @@ static RESUMING: ResumeSpec = ResumeSpec {
     ],
 };
 
-/// How it logs in.
+/// The login of Gemini CLI.
 static LOGIN: Login = Login {
     client: "gemini",
     keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
@@ -112,7 +111,7 @@ static LOGIN: Login = Login {
     by_hand: "run `gemini` once by hand and log in",
 };
 
-/// Its settings come from its home alone.
+/// Adds the settings to a home for this run: the program reads them only there.
 fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let hook = |event: &str| {
         let entry = json!({"type": "command", "name": TOOLS, "command": fitting.hook_line("gemini", event), "env": fitting.own});
@@ -130,7 +129,7 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     })
 }
 
-/// Where Gemini CLI's user keeps what is theirs: where it is told to look, or the home folder.
+/// Returns the home of Gemini CLI's user: from the variable, or else the home folder.
 fn home_in(given: &BTreeMap<String, String>) -> PathBuf {
     let inherited = || std::env::var_os("HOME").map(PathBuf::from);
     let set = [HOME, "HOME"].into_iter().find_map(|name| given.get(name).map(PathBuf::from));
@@ -140,11 +139,11 @@ fn home_in(given: &BTreeMap<String, String>) -> PathBuf {
 const RULE: char = '─';
 const MARK: &str = " >";
 const WORKING: &str = "(esc to cancel";
-/// The mark of working stands this close above the line.
+/// Most rows between the sign of work and the line.
 const WORKING_ROWS_MAX: usize = 12;
-/// Stands in the composer while nothing else does. It is grey, not faint.
+/// The text of an empty composer. It is grey, not faint.
 const HINT: &str = "Type your message or @path/to/file";
-/// What boxes are drawn with.
+/// The characters of boxes.
 const FRAME: [char; 6] = ['│', '─', '╭', '╮', '╰', '╯'];
 
 const BARS: [char; 2] = ['▄', '▀'];
@@ -168,7 +167,8 @@ fn read(rows: &[Row]) -> ScreenReading {
     )
 }
 
-/// The line above the composer, the composer's first row, and where the empty rows below it begin.
+/// Returns the line above the composer, the composer's first row, and the row where the gap below
+/// begins.
 fn composer(rows: &[Row]) -> Option<(usize, usize, usize)> {
     let end = above_footer(rows)?;
     let rule = rows[..end].iter().rposition(|row| row.is_rule(RULE))?;
@@ -200,7 +200,7 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// The words of a row between the borders of a box.
+/// Returns the text of a row between the borders of a box.
 fn inside(row: &Row) -> String {
     row.text().trim_matches(|c| c == ' ' || FRAME.contains(&c)).to_owned()
 }
@@ -208,10 +208,10 @@ fn inside(row: &Row) -> String {
 /// The events that its sessions report.
 const EVENTS: [&str; 5] = ["SessionStart", "BeforeAgent", STOP, "Notification", "SessionEnd"];
 
-/// What stands for the answer of a turn that had none.
+/// The answer in the report of a turn without one.
 const NO_ANSWER: &str = "[no response text]";
 
-/// What an event means.
+/// Returns the meaning of an event.
 fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews> {
     match event {
         "SessionStart" => Some(HookNews::Began),
@@ -220,8 +220,8 @@ fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews
             let text = text(payload, "prompt_response")
                 .filter(|text| text.trim() != NO_ANSWER)
                 .map(|text| ungarbled(text, recorded.words.as_deref()));
-            // The report of an error has what came of the answer, once for each time that it was
-            // asked for. The record has the words of answers that are whole.
+            // After an error, the reported answer holds the parts of each attempt. Only complete
+            // answers have words in the record.
             let is_whole = text.is_some() && recorded.words.is_some();
             Some(match &recorded.trouble {
                 Some(message) if !is_whole => HookNews::Failed { message: message.clone() },
@@ -235,7 +235,7 @@ fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews
     }
 }
 
-/// The recorded words where they are those of the answer, whatever became of its blanks.
+/// Returns the recorded words if they are those of the answer, apart from blanks.
 fn ungarbled(answer: String, recorded: Option<&str>) -> String {
     let bare = |text: &str| text.split_whitespace().collect::<String>();
     match recorded {
@@ -244,7 +244,7 @@ fn ungarbled(answer: String, recorded: Option<&str>) -> String {
     }
 }
 
-/// Looks up the end of the turn that is over in the program's record.
+/// Looks up the reported end of a turn in the program's record.
 fn recorded(payload: &Value) -> ReportedEnd {
     let named = text(payload, "transcript_path").filter(|path| Path::new(path).is_absolute());
     let Some(record) = named.and_then(|record| end_of(Path::new(&record))) else {
@@ -257,7 +257,7 @@ fn recorded(payload: &Value) -> ReportedEnd {
     }
 }
 
-/// The error that ended the turn of the newest prompt.
+/// Returns the error that ended the turn of the newest prompt.
 fn last_trouble(record: &str) -> Option<String> {
     let lines: Vec<&str> = record.lines().collect();
     let is_prompt = |line: &&str| {
@@ -270,15 +270,15 @@ fn last_trouble(record: &str) -> Option<String> {
     }
 }
 
-/// The newest words of the agent after the newest prompt; records are lines of JSON, and the first
-/// may lack its beginning.
+/// Returns the agent's newest words after the newest prompt. Records are lines of JSON, of which
+/// the first may be cut.
 fn last_words(record: &str) -> Option<String> {
     let lines = record.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     for line in lines {
         let content = line.get("content").map(words).unwrap_or_default();
         match line.get("type").and_then(Value::as_str) {
             Some("gemini") if !content.trim().is_empty() => return Some(content),
-            // What a tool answered is recorded as the user's, without a text.
+            // A tool's answer is recorded as the user's, without a text.
             Some("user") if !content.trim().is_empty() => return None,
             Some(_) | None => {}
         }
@@ -286,14 +286,13 @@ fn last_words(record: &str) -> Option<String> {
     None
 }
 
-/// Returns the prompt that a line of its record holds. What a tool answered has no text.
+/// Returns the prompt that a line holds. A tool's answer has no text.
 fn prompt(line: &Value) -> Option<String> {
     let text = (word(line, "type") == "user").then(|| words(&line["content"]))?;
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// Returns the steps of a turn that a line records. A call stands in the line of the words before
-/// it.
+/// Returns the steps of a turn that a line records. A call is in the line of the words before it.
 fn steps(line: &Value) -> Vec<Step> {
     match word(line, "type") {
         "gemini" => {
@@ -309,8 +308,8 @@ fn steps(line: &Value) -> Vec<Step> {
 /// The note of an interrupted turn.
 const CANCELLED: &str = "Request cancelled.";
 
-/// Returns how the turn of the prompt in this line ended, as far as the lines say. Lines about one
-/// message follow each other, and the newest counts.
+/// Returns the end of the turn whose prompt is in this line, as far as the lines go. Several lines
+/// may describe one message, and the newest counts.
 fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     let mut end = None;
     for line in behind(lines, at) {
@@ -329,7 +328,7 @@ fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     end
 }
 
-/// The words of a content: a text, or parts that may hold one.
+/// Returns the words of a content: a text, or the texts of its parts.
 fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -340,13 +339,14 @@ fn words(content: &Value) -> String {
     }
 }
 
-/// It waits for a person's permission; the details are exact, the message is a title.
+/// Returns the news that a person's permission is asked. The details are exact, the message is only
+/// a title.
 fn asks(payload: &Value) -> Option<HookNews> {
     if payload.get("notification_type").and_then(Value::as_str) != Some("ToolPermission") {
         return None;
     }
     let details = payload.get("details").filter(|details| !details.is_null());
-    // Of a tool of others it gives the name alone.
+    // For a tool of a tool server, the details hold only its name.
     let nameless = |details: &Value| {
         details.get("type").and_then(Value::as_str) == Some("mcp")
             && details.get("toolArgs").is_none()

@@ -1,5 +1,5 @@
-//! What is known of the programs that live in terminals: one vendor, one file, and in each the same
-//! four tables. A new version of a program changes its file, and the captures that prove it.
+//! The tables of the programs that live in terminals: one file for each vendor, with the same four
+//! tables. A new version of a program changes its file, and the captured screens that test it.
 
 mod passes;
 mod records;
@@ -29,7 +29,7 @@ use super::screen::ScreenReading;
 use super::screen::cells::Row;
 use crate::logins::Login;
 
-/// Whose program it is.
+/// The vendor of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -40,84 +40,84 @@ pub enum Vendor {
     Codex,
     /// Google, whose program is Gemini CLI.
     Gemini,
-    /// Another, of which nothing is known.
+    /// Any other vendor; its program is treated as unknown.
     #[default]
     Other,
 }
 
-/// What is known of a program.
+/// The facts about a program.
 pub(crate) struct ProgramTable {
     pub(crate) launch: LaunchSpec,
     pub(crate) screen: Screening,
     pub(crate) keys: Keys,
-    /// How it reports; nothing where it does not.
+    /// The hooks by which it reports; `None` if it does not.
     pub(crate) report: Option<Reporting>,
-    /// The way to read its own record; `None` if it keeps none.
+    /// The form of its own record; `None` if it keeps none.
     pub(crate) record: Option<RecordSpec>,
 }
 
-/// The way to read a program's own record of its conversations: files of lines of JSON.
+/// The form of a program's own record of its conversations: files of lines of JSON.
 pub(crate) struct RecordSpec {
-    /// The folder below which the files lie, by the program's variables.
+    /// Returns the folder below which the files lie, by the program's variables.
     pub(crate) folder: fn(&Variables<'_>) -> Option<PathBuf>,
-    /// The folders between that one and a file.
+    /// The number of folders between that one and a file.
     pub(crate) depth: usize,
-    /// The program's own id for the conversation of a file, by its name without the ending.
+    /// Returns the program's own id for the conversation of a file, from its name without the
+    /// ending.
     pub(crate) native: fn(&str) -> Option<&str>,
-    /// The prompt that a line records.
+    /// Returns the prompt that a line records.
     pub(crate) prompt: fn(&Value) -> Option<String>,
-    /// Reads the end of a prompt's turn from all lines and the place of the prompt's.
+    /// Returns the end of a prompt's turn, from all lines and the index of the prompt's line.
     pub(crate) end: fn(&[&str], usize) -> Option<RecordEnd>,
-    /// The steps of a turn that a line records, in their order.
+    /// Returns the steps of a turn that a line records, in their order.
     pub(crate) steps: fn(&Value) -> Vec<passes::Step>,
-    /// Reads the newest turn that is over, if the program does not report what a person types.
+    /// Returns the newest finished turn, if the program does not report typed prompts.
     pub(crate) newest: fn(&[&str]) -> Option<(NewestTurn, RecordEnd)>,
 }
 
-/// Looks up a variable of a program.
+/// A lookup of a program's variables.
 pub(crate) type Variables<'a> = dyn Fn(&str) -> Option<PathBuf> + 'a;
 
-/// How a program is started.
+/// The start of a program.
 pub(crate) struct LaunchSpec {
-    /// What it is called: the program, the client, and the word for it in `moothall hook`.
+    /// The name of the program, of its client, and of the argument of `moothall hook`.
     pub(crate) name: Option<&'static str>,
-    /// How it logs in.
+    /// The login of the program.
     pub(crate) login: Option<&'static Login>,
-    /// Its arguments where it runs for one turn, without a terminal. None of them lets it change
-    /// anything without being asked.
+    /// The arguments for one turn without a terminal. None of them allows changes without asking.
     pub(crate) once: Option<&'static [&'static str]>,
-    /// Its arguments when it runs once more; `None` if nothing is known of them.
+    /// The arguments for a further run; `None` if they are not known.
     pub(crate) resuming: Option<&'static ResumeSpec>,
-    /// What it is given so that it reports and has this server's tools.
+    /// Returns the arguments and variables by which it reports and has this server's tools.
     pub(crate) launch_command: fn(&Fitting<'_>) -> io::Result<LaunchCommand>,
 }
 
-/// How its screen is read.
+/// The reader of a program's screen.
 pub(crate) struct Screening {
-    /// What its rows show.
+    /// Reads the rows of a screen.
     pub(crate) read: fn(&[Row]) -> ScreenReading,
-    /// Whether its composer can be read.
+    /// True if the composer can be read.
     pub(crate) has_composer: bool,
 }
 
-/// The keys that it takes, by tmux's names.
+/// The keys of a program, by tmux's names.
 pub(crate) struct Keys {
-    /// Sends off what stands in the composer.
+    /// Submits the text in the composer.
     pub(crate) submit: &'static str,
-    /// Interrupts the turn that goes on.
+    /// Interrupts the running turn.
     pub(crate) interrupt: &'static str,
-    /// Empties the composer of what was typed.
+    /// Clears the composer.
     pub(crate) clear: &'static str,
     /// Moves to the option above, out of a field too.
     pub(crate) up: &'static str,
     /// Moves to the option below.
     pub(crate) down: &'static str,
-    /// Goes on from options of which several can be chosen.
+    /// Leaves options of which several can be chosen, for the next step.
     pub(crate) next: &'static str,
 }
 
 impl Keys {
-    /// Those of all programs that are known.
+    /// The keys of all known programs.
     const USUAL: Keys = Keys {
         submit: "Enter",
         interrupt: "Escape",
@@ -128,48 +128,48 @@ impl Keys {
     };
 }
 
-/// How a program's own hooks report, and what their reports mean.
+/// The hooks of a program, and the meaning of their reports.
 pub(crate) struct Reporting {
-    /// The field in which it gives its own id for the session or thread.
+    /// The field with the program's own id for the session or thread.
     pub(crate) native: &'static str,
-    /// Reads an event, its payload and the record; `None` if they are of no interest.
+    /// Reads an event, its payload and the record; `None` if the event is ignored.
     pub(crate) news: fn(&str, &Value, &ReportedEnd) -> Option<HookNews>,
     /// The event that ends a turn.
     pub(crate) ends_with: &'static str,
-    /// The end of that turn from its own record, if the payload does not have it as it is. Looked
-    /// up while the program waits for its hook.
+    /// Returns the end of that turn from the program's own record, for a payload that lacks a part
+    /// of it. Called while the program waits for its hook.
     pub(crate) recorded: fn(&Value) -> ReportedEnd,
-    /// What it expects on the standard output of its hook, whatever comes of the report.
+    /// The output that the program expects from its hook, whatever the outcome of the report.
     pub(crate) acknowledgement: &'static str,
-    /// What it reports at all.
+    /// The kinds of reports that it makes.
     pub(crate) reports: Reports,
-    /// The hook that may decide a permission, where it has one.
+    /// The hook that may decide a permission, if there is one.
     pub(crate) decides: Option<DecisionHook>,
 }
 
-/// The end of a reported turn by the program's own record.
+/// The end of a reported turn, from the program's own record.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReportedEnd {
-    /// Its last words.
+    /// The last words of the turn.
     pub(crate) words: Option<String>,
     /// The error that ended it.
     pub(crate) trouble: Option<String>,
-    /// The words before a pass of the talking piece.
+    /// The words right before a pass of the talking piece.
     pub(crate) before_pass: Option<String>,
 }
 
-/// A hook that waits for a decision.
+/// A hook that waits for a decision on a permission.
 pub(crate) struct DecisionHook {
-    /// The name of the event that it waits with.
+    /// The name of its event.
     pub(crate) event: &'static str,
-    /// Whether what a payload asks can be given or refused without being there.
+    /// True if the permission in a payload can be decided away from the terminal.
     pub(crate) answerable: fn(&Value) -> bool,
-    /// The words with which it decides; none leave it to the person at the terminal.
+    /// Returns the output that decides; empty leaves the decision to the person at the terminal.
     pub(crate) words: fn(Permit) -> String,
 }
 
 impl Vendor {
-    /// The vendor of a program's name, as `moothall hook` is called with it.
+    /// Returns the vendor by its program's name, the argument of `moothall hook`.
     pub fn of(program: &str) -> Self {
         Self::VARIANTS
             .iter()
@@ -178,7 +178,7 @@ impl Vendor {
             .unwrap_or_default()
     }
 
-    /// What its program is called, where it is known.
+    /// Returns the name of the vendor's program, if known.
     pub fn name(self) -> Option<&'static str> {
         self.table().launch.name
     }
@@ -192,7 +192,7 @@ impl Vendor {
         }
     }
 
-    /// The hook of an event that may decide a permission, and is waited for.
+    /// Returns the hook for an event, if that event waits for a decision on a permission.
     pub(crate) fn decides(self, event: &str) -> Option<&'static DecisionHook> {
         self.table().report.as_ref()?.decides.as_ref().filter(|decides| decides.event == event)
     }

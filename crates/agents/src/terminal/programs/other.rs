@@ -1,4 +1,4 @@
-//! A program of which nothing is known: it is idle when it is quiet, and reports nothing.
+//! An unknown program: it counts as idle once it shows anything, and does not report.
 
 use moothall_engine::sessions::PaneState;
 

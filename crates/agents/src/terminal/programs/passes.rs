@@ -1,32 +1,32 @@
-//! Words that stand before a pass of the talking piece.
+//! The words before a pass of the talking piece.
 //!
-//! The words of a turn are its last ones: what an agent writes before it uses a tool is on the way
-//! to them. A pass by tool is another thing. The holder has said what it wanted to say, hands the
-//! piece on, and ends with a remark or with nothing, so the words right before the call belong to
-//! its contribution. Reports hold the last words alone; the program's record has these.
+//! The text of a turn is its last words: anything written before a tool call is only on the way
+//! there. A pass by tool is different. The holder has finished its contribution, passes the piece,
+//! and ends with a remark or with nothing, so the words right before the call belong to the
+//! contribution. Reports hold the last words alone; these come from the program's record.
 
 use serde_json::Value;
 
-/// The end of every name under which programs know the tool.
+/// The end of each name that programs give the tool.
 const TOOL: &str = "pass_piece";
 
-/// A step of a turn, as a line of a record tells it.
+/// A step of a turn, from a line of a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The agent wrote this.
+    /// Words of the agent.
     Words(String),
-    /// It used the tool of this name.
+    /// A call of the tool of this name.
     Call(String),
-    /// A tool answered.
+    /// A tool's answer.
     Answer,
 }
 
-/// Returns the words right before the newest pass in some lines of one turn.
+/// Returns the words right before the newest pass in the steps of one turn.
 pub(super) fn before_pass(steps: impl Iterator<Item = Step>) -> Option<String> {
     let (mut before, mut found) = (Vec::<String>::new(), None);
     for step in steps {
         match step {
-            // A record may have a message again, with more of it.
+            // A record may repeat a message.
             Step::Words(words) if words.trim().is_empty() || before.last() == Some(&words) => {}
             Step::Words(words) => before.push(words),
             Step::Call(tool) if tool.ends_with(TOOL) && !before.is_empty() => {
@@ -39,7 +39,7 @@ pub(super) fn before_pass(steps: impl Iterator<Item = Step>) -> Option<String> {
     found
 }
 
-/// The same for the turn of the newest prompt in the end of a record.
+/// Returns those words for the turn of the newest prompt in the end of a record.
 pub(super) fn before_pass_in(
     end: &str,
     prompt: fn(&Value) -> Option<String>,
@@ -53,8 +53,8 @@ pub(super) fn before_pass_in(
     before_pass(lines.iter().rev().flat_map(steps))
 }
 
-/// Puts the words before a pass and the last ones together. A model that says everything again at
-/// the end says it once.
+/// Joins the words before a pass and the last ones. If the last ones repeat those before, they
+/// stand alone.
 pub(crate) fn whole(before: Option<&str>, last: Option<String>) -> Option<String> {
     match (before, last) {
         (Some(before), Some(last)) if last.contains(before.trim()) => Some(last),

@@ -1,13 +1,12 @@
-//! The second source of a turn's last words, for reports that do not hold them: what the program
-//! itself has recorded of its session.
+//! The second source of a turn's last words, for reports without them: the program's own record of
+//! its session.
 //!
-//! The hook reads here, as a child of the program and with no more rights than the program has, so
-//! naming a file gives a program nothing that it could not put into its report anyway. If no report
-//! comes, [`Search`](super::Search) finds the record, as the user of the program. Even so a record
-//! counts only as a plain file whose name holds the id of the program's own session, and only its
-//! end is read. Lines that are no JSON are passed over. Looked at are the lines after the newest
-//! prompt alone: the words of an earlier turn are never those of this one, and words before a tool
-//! was used are not the last ones.
+//! The hook reads it as a child of the program and with the same rights, so a program that names a
+//! file only gets at contents that it could report anyway. Without a report,
+//! [`Search`](super::Search) finds the record, as the user of the program. Even so, a record counts
+//! only if it is a plain file whose name holds the id of the program's own session, and only its
+//! end is read. Lines that are not JSON are skipped. Only lines after the newest prompt count:
+//! earlier ones belong to another turn. Words before a tool call are not the last ones.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -17,15 +16,15 @@ use std::path::Path;
 use nix::fcntl::OFlag;
 use serde_json::Value;
 
-/// How much of a record is looked at, from its end, in bytes.
+/// Most bytes read from the end of a record.
 pub(super) const END_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The end of a plain file.
+/// Returns the end of a plain file.
 pub(super) fn end_of(record: &Path) -> Option<String> {
     last_bytes(record, END_BYTES_MAX)
 }
 
-/// Reads at most this much of the end of a plain file. A link is not followed.
+/// Returns at most `bytes_max` bytes of the end of a plain file. A link is not followed.
 pub(super) fn last_bytes(record: &Path, bytes_max: u64) -> Option<String> {
     let no_link = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let mut file = File::options().read(true).custom_flags(no_link.bits()).open(record).ok()?;
@@ -36,8 +35,8 @@ pub(super) fn last_bytes(record: &Path, bytes_max: u64) -> Option<String> {
     Some(String::from_utf8_lossy(&end).into_owned())
 }
 
-/// Its lines, the newest first; what is no object, such as the rest of a line that was cut, is
-/// passed over.
+/// Returns the objects of its lines, the newest first. Other lines, such as the rest of a cut one,
+/// are skipped.
 pub(super) fn lines(end: &str) -> impl Iterator<Item = Value> + '_ {
     end.lines()
         .rev()
@@ -45,7 +44,7 @@ pub(super) fn lines(end: &str) -> impl Iterator<Item = Value> + '_ {
         .filter(Value::is_object)
 }
 
-/// Returns the objects of the lines behind one, in their order.
+/// Returns the objects of the lines after `at`, in their order.
 pub(super) fn behind<'a>(lines: &'a [&str], at: usize) -> impl Iterator<Item = Value> + 'a {
     lines[at + 1..]
         .iter()
@@ -57,7 +56,7 @@ pub(super) fn word<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// Returns the message of an error without the response of the server around it.
+/// Returns the message of an error without the server's response around it.
 pub(super) fn trouble(note: String) -> String {
     let body = note.trim_start_matches("[API Error: ").trim_end_matches(']');
     let told = serde_json::from_str::<Value>(body).ok();
@@ -65,7 +64,7 @@ pub(super) fn trouble(note: String) -> String {
     message.filter(|message| !message.trim().is_empty()).map(str::to_owned).unwrap_or(note)
 }
 
-/// A field's words; nothing where it is missing, empty or no text.
+/// Returns the text of a field; `None` if missing, blank or not a string.
 pub(super) fn text(payload: &Value, field: &str) -> Option<String> {
     payload
         .get(field)

@@ -1,23 +1,23 @@
-//! The arguments with which a program runs once more: without the prompt that it began with, and
-//! with an earlier conversation of its own if it has one.
+//! The arguments for a further run of a program: without its first prompt, and with its earlier
+//! conversation if it has one.
 
 use moothall_engine::sessions::ResumeArgs;
 
 /// Longest id of a conversation, in bytes.
 const NATIVE_BYTES_MAX: usize = 128;
 
-/// The arguments of a program, as far as they matter when it runs once more.
+/// The arguments of a program that matter for a further run.
 pub(crate) struct ResumeSpec {
-    /// The word before its own id of a conversation with which it resumes that one.
+    /// The option that resumes the conversation of the id after it.
     pub(crate) word: &'static str,
-    /// The beginnings of its last words if it does not know the id.
+    /// Beginnings of the program's last words if it does not know that id.
     pub(crate) forgets: &'static [&'static str],
-    /// Its options that are kept, by the number of their values; blanks stand between names.
+    /// Options that are kept, by the number of their values; names are separated by blanks.
     pub(crate) kept: &'static [(ValueCount, &'static str)],
-    /// Its options that hold a prompt or belong to one. Other words that are not values of options
-    /// are a prompt too.
+    /// Options that hold a prompt or belong to one. Words that are not values of options are a
+    /// prompt too.
     pub(crate) prompts: &'static [(ValueCount, &'static str)],
-    /// The words by which it is told which conversation is its own.
+    /// Options that select the program's own conversation.
     pub(crate) earlier: &'static [(ValueCount, &'static str)],
 }
 
@@ -26,26 +26,26 @@ pub(crate) struct ResumeSpec {
 pub(crate) enum ValueCount {
     /// A flag without a value.
     None,
-    /// One, whatever it begins with.
+    /// One value, even if it looks like an option.
     One,
-    /// One, unless an option follows.
+    /// One value, unless an option follows.
     Maybe,
-    /// All up to the next option.
+    /// All words up to the next option.
     Many,
 }
 
-/// The part that an argument plays.
+/// The role of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ArgumentPart {
     Kept,
     Prompt,
     Earlier,
-    /// It is not in the tables: a word behind it may be its value, or a prompt.
+    /// An option that is not in the tables: the word after it may be its value, or a prompt.
     Unknown,
 }
 
-/// Returns true if a word can be a program's id of a conversation. It becomes an argument, and an
-/// agent that reports another word could give its program an option.
+/// True if a word can be a program's id of a conversation. The word becomes an argument, and a
+/// malicious report could otherwise smuggle in an option.
 pub(crate) fn is_native(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     id.len() <= NATIVE_BYTES_MAX
@@ -58,7 +58,7 @@ fn is_option(word: &str) -> bool {
 }
 
 impl ResumeSpec {
-    /// Returns the arguments for the next run, made of those of the first one.
+    /// Returns the arguments for the next run, derived from those of the first one.
     pub(crate) fn again(&self, args: &[String], native: Option<&str>) -> ResumeArgs {
         let native = native.filter(|native| is_native(native));
         let mut again = ResumeArgs { resumes: native.is_some(), ..ResumeArgs::default() };
@@ -91,7 +91,7 @@ impl ResumeSpec {
         again
     }
 
-    /// Returns the part of an argument, and the number of words behind it that belong to it.
+    /// Returns the role of an argument, and the number of words after it that belong to it.
     fn of(&self, word: &str) -> (ArgumentPart, ValueCount) {
         let long = word.starts_with("--");
         let (name, has_value) = match word.split_once('=') {
@@ -101,7 +101,7 @@ impl ResumeSpec {
         if let Some((part, takes)) = self.named(name) {
             return (part, if has_value { ValueCount::None } else { takes });
         }
-        // The value of a short option may stand in the same word.
+        // The value of a short option may follow in the same word.
         let short = word.get(..2).filter(|_| is_option(word) && !long && word.len() > 2);
         if let Some((part, takes)) = short.and_then(|short| self.named(short))
             && takes != ValueCount::None
@@ -144,8 +144,8 @@ mod tests {
         }
     }
 
-    /// Checks the arguments of a program's next run; `|` stands between them, and `=>` between
-    /// those and what is left out.
+    /// Checks the arguments of a program's next run. `|` separates arguments, and `=>` separates
+    /// them from those left out.
     fn check(vendor: Vendor, native: Option<&str>, cases: &[(&str, &str, &str)]) {
         let resuming = vendor.table().launch.resuming.unwrap();
         for (before, after, left_out) in cases {

@@ -1,8 +1,8 @@
-//! Finds a prompt in a program's own records, and how its turn ended.
+//! Finds a prompt in a program's own records, and the end of its turn.
 //!
-//! It runs as the user of the program, so it reads nothing that the program could not read. Folders
-//! below that of the records, and files, are never followed through links. A record is found by the
-//! program's own id for its conversation, or else by the line that stands in this prompt alone.
+//! The search runs as the user of the program, so it cannot read more than the program. Below the
+//! folder of the records, links are not followed. A record is found by the program's own id for its
+//! conversation, or else by a line that only this prompt contains.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry};
@@ -18,11 +18,11 @@ use super::passes::{before_pass, whole};
 use super::records::{behind, last_bytes};
 use super::{RecordSpec, Vendor, is_native};
 
-/// Bytes that are read of a record, from its end: long prompts, long answers, and what tools gave.
+/// Most bytes read from the end of a record: long prompts, long answers and tool output fit.
 const BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// Entries of folders that are looked at.
+/// Most folder entries visited.
 const ENTRIES_MAX: usize = 20_000;
-/// Records that are read, the newest.
+/// Most records read; the newest ones.
 const RECORDS_MAX: usize = 12;
 /// The ending of a record's name.
 const ENDING: &str = "jsonl";
@@ -50,14 +50,14 @@ struct Candidate {
 }
 
 impl Search {
-    /// Looks the prompt up. Reading files blocks.
+    /// Looks the prompt up. It reads files, so it blocks.
     pub fn run(&self) -> Option<Record> {
         let recording = self.vendor.table().record.as_ref()?;
         let set = |name: &str| self.variables.get(name).filter(|value| !value.is_empty());
         let folder = (recording.folder)(&|name| set(name).map(PathBuf::from))
             .filter(|folder| folder.is_absolute())?;
         let mut found = Vec::new();
-        // The folder of the records may be a link of its user's, and nothing below it.
+        // A user may link the folder of the records; links below it are not followed.
         collect(&fs::canonicalize(folder).ok()?, recording, recording.depth, &mut 0, &mut found);
         let is_known = |one: &Candidate| one.native.is_some() && one.native == self.query.native;
         found.sort_by_key(|one| (!is_known(one), std::cmp::Reverse(one.changed)));
@@ -71,7 +71,7 @@ impl Search {
         Some(Record { native: candidate.native, end: end.map(plain), newest: None })
     }
 
-    /// Reads the newest turn of the conversation that the program is known to be in.
+    /// Returns the newest turn of the conversation that the program is known to be in.
     fn newest(&self, recording: &RecordSpec, candidate: Candidate) -> Option<Record> {
         let known = self.query.native.as_ref();
         let native = candidate.native.filter(|native| known == Some(native))?;
@@ -84,7 +84,7 @@ impl Search {
     }
 }
 
-/// Collects the records below a folder, the newest folders by name first.
+/// Collects the records below a folder, in descending order of folder names.
 fn collect(
     folder: &Path,
     recording: &RecordSpec,
@@ -119,8 +119,8 @@ fn candidate(entry: &DirEntry, recording: &RecordSpec) -> Option<Candidate> {
     Some(Candidate { file, native, changed })
 }
 
-/// Returns how the turn of the newest prompt with this line ended, if that prompt stands in a
-/// record.
+/// Returns the end of the turn of the newest prompt with this line; the outer `None` means that the
+/// record does not contain it.
 fn end_in(text: &str, recording: &RecordSpec, tag: &str) -> Option<Option<RecordEnd>> {
     let lines: Vec<&str> = text.lines().collect();
     let read = |line: &&str| serde_json::from_str::<Value>(line).ok();
@@ -140,7 +140,7 @@ fn end_in(text: &str, recording: &RecordSpec, tag: &str) -> Option<Option<Record
     }))
 }
 
-/// The same, with nothing in what was said that commands a terminal.
+/// Removes characters that a terminal would interpret from the words of an end.
 fn plain(end: RecordEnd) -> RecordEnd {
     match end {
         RecordEnd::Said(words) => {
@@ -319,7 +319,7 @@ mod tests {
         let next = || prompt("e", "d", "the next prompt");
         for (lines, end) in [
             (vec![asked(), note(), answer(json!("end_turn")), over.clone(), next()], said("done")),
-            // As it is written while its session gets a name.
+            // The line is written this way while its session gets a name.
             (vec![answer(json!("end_turn")), over, asked(), note()], said("done")),
             (vec![asked(), note(), answer(json!("tool_use"))], None),
             (vec![asked(), note(), error], failed("done")),

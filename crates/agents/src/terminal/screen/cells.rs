@@ -1,5 +1,5 @@
-//! A screen as cells: characters, and how each is drawn. Hints that stand where nothing was typed
-//! yet are faint, but for the one character on which the program draws its cursor.
+//! A screen as cells: characters with their styles. Hints in an empty composer are faint, except
+//! for the one character under the program's cursor.
 
 /// A character on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(crate) struct Cell {
     pub(crate) style: Style,
 }
 
-/// How a character is drawn, as far as it matters.
+/// The style of a character, as far as readers need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style {
     faint: bool,
@@ -22,12 +22,12 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Its characters as text, hints among them.
+    /// Returns the characters as text, including hints.
     pub(crate) fn text(&self) -> String {
         self.cells.iter().map(|cell| cell.c).collect()
     }
 
-    /// Its text without hints, from the character at `from` on.
+    /// Returns the text without hints, from the character at `from` on.
     pub(crate) fn typed(&self, from: usize) -> String {
         let cells = self.cells.get(from..).unwrap_or_default();
         match cells {
@@ -42,14 +42,14 @@ impl Row {
         }
     }
 
-    /// Whether it is a line from edge to edge.
+    /// True if the row is a line from edge to edge.
     pub(crate) fn is_rule(&self, stroke: char) -> bool {
         const CELLS_MIN: usize = 10;
         self.cells.len() >= CELLS_MIN && self.cells.iter().all(|cell| cell.c == stroke)
     }
 
-    /// True if it ends as a line does. A label may stand in the line, and one that does not fit
-    /// takes the rest of it.
+    /// True if the row ends with a line. A label may stand in the line; one that is too long takes
+    /// the rest of it.
     pub(crate) fn ends_rule(&self, stroke: char) -> bool {
         const STROKES_MIN: usize = 2;
         self.cells.len() >= STROKES_MIN
@@ -57,8 +57,8 @@ impl Row {
     }
 }
 
-/// The rows of a captured screen. Attributes last from row to row, as `capture-pane -e` prints
-/// them.
+/// Returns the rows of a captured screen. Attributes continue from row to row, as `capture-pane -e`
+/// prints them.
 pub(crate) fn rows<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
     let mut style = Style::default();
     lines.into_iter().map(|line| row(line, &mut style)).collect()
@@ -81,7 +81,7 @@ fn row(line: &str, style: &mut Style) -> Row {
     Row { cells }
 }
 
-/// Captured screens hold attributes and links, and nothing else that begins with an escape.
+/// Reads an escape sequence. Captured screens hold only attributes and links.
 fn escape(chars: &mut std::str::Chars<'_>, style: &mut Style) {
     match chars.next() {
         Some('[') => {
@@ -114,7 +114,7 @@ fn attributes(parameters: &str, style: &mut Style) {
             "2" => style.faint = true,
             "7" => style.reverse = true,
             "27" => style.reverse = false,
-            // A colour: its own numbers are no attributes.
+            // The numbers of a colour are not attributes.
             "38" | "48" | "58" => match parameters.next() {
                 Some("5") => drop(parameters.next()),
                 Some("2") => drop(parameters.nth(2)),

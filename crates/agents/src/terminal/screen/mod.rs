@@ -1,8 +1,8 @@
-//! What a program's screen says. Pure: a captured screen in, a judgement out.
+//! Reading the screen of a program. Pure: a captured screen in, a view out.
 //!
 //! Screens are drawn for people and change from version to version, so a reader looks for little:
-//! the composer, the mark of working, the shape of a question. What it does not recognise is
-//! [`PaneState::Starting`], and nothing is typed into that.
+//! the composer, the sign of work, the shape of a dialog. An unrecognised screen is
+//! [`PaneState::Starting`], into which nothing is typed.
 
 pub(crate) mod cells;
 
@@ -12,22 +12,22 @@ use moothall_kernel::permission::{OptionKind, PermissionOption};
 use super::Vendor;
 use cells::Row;
 
-/// Programs that take what is typed as commands.
+/// Programs that execute typed text as commands.
 const SHELLS: [&str; 14] = [
     "sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "csh", "tcsh", "ash", "busybox", "nu",
     "pwsh", "elvish",
 ];
 
-/// A pane as it was captured.
+/// A captured pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Its lines from the top, with their attributes.
+    /// The lines from the top, with their attributes.
     pub lines: Vec<String>,
-    /// The program in its foreground.
+    /// The program in the foreground.
     pub command: String,
 }
 
-/// What a reader made out.
+/// The result of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScreenReading {
     pub(crate) state: PaneState,
@@ -54,7 +54,7 @@ impl ScreenReading {
 }
 
 impl Screen {
-    /// What it shows, to a reader of this kind.
+    /// Reads the screen as that of this vendor's program.
     pub fn read(&self, vendor: Vendor) -> View {
         let rows = cells::rows(self.lines.iter().map(String::as_str));
         let seen = if is_shell(&self.command) {
@@ -66,7 +66,7 @@ impl Screen {
     }
 }
 
-/// A login shell has a hyphen before its name.
+/// True for the name of a shell. A login shell has a hyphen before its name.
 fn is_shell(command: &str) -> bool {
     SHELLS.contains(&command.strip_prefix('-').unwrap_or(command))
 }
@@ -76,8 +76,8 @@ fn text(rows: &[Row]) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// The rows from `first` on as one text: the mark before the first row and the indentation of the
-/// others are no part of it.
+/// Returns rows as one text, without the mark before the first row and the indentation of the
+/// others.
 pub(crate) fn composed<'a>(rows: impl IntoIterator<Item = &'a Row>, mark: usize) -> String {
     let lines: Vec<String> =
         rows.into_iter().map(|row| row.typed(mark).trim_end().to_owned()).collect();
@@ -89,14 +89,14 @@ pub(crate) fn without_empty_end(rows: &[Row]) -> &[Row] {
     &rows[..end]
 }
 
-/// Where the empty rows begin that part a footer, at the very end, from what is above it.
+/// Returns the row where the gap above a footer begins; the footer is at the very end.
 pub(crate) fn above_footer(rows: &[Row]) -> Option<usize> {
     let gap = without_empty_end(rows).iter().rposition(|row| row.text().is_empty())?;
     Some(without_empty_end(&rows[..gap]).len())
 }
 
-/// The options of a question: rows such as `❯ 1. Yes`, numbered from 1 without a gap; and the row
-/// where they begin.
+/// Returns the options of a dialog and the row where they begin: rows such as `❯ 1. Yes`, numbered
+/// from 1 without a gap.
 pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<PermissionOption>)> {
     let inner = |row: &Row| row.text().trim_matches(|c| c == ' ' || frame.contains(&c)).to_owned();
     let numbered = |row: &Row, number: usize| {
@@ -109,7 +109,7 @@ pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<Permis
     for row in &rows[first..] {
         match numbered(row, options.len() + 1) {
             Some(option) => options.push(option),
-            // A long option goes on in the next row; an empty row ends them.
+            // A long option continues in the next row; an empty row ends the options.
             None if inner(row).is_empty() => break,
             None => {
                 if let Some(last) = options.last_mut() {
@@ -124,9 +124,8 @@ pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<Permis
     (options.len() > 1).then(|| (first, options.into_iter().enumerate().map(option).collect()))
 }
 
-/// What an option comes to, by the words that these programs use. Only words that are known to
-/// allow nothing but this once do; whatever else begins like a yes is either known to allow more,
-/// or only what it says.
+/// Returns the kind of an option, by the words of these programs. Only exact, known words count as
+/// allowing once. Another "yes" allows always if it says so, and is of no known kind otherwise.
 pub(crate) fn kind_of(label: &str) -> OptionKind {
     const ONCE: [&str; 6] =
         ["yes", "yes, proceed", "yes, just this once", "allow", "allow once", "yes, allow once"];
@@ -139,7 +138,7 @@ pub(crate) fn kind_of(label: &str) -> OptionKind {
         "never ask",
     ];
     let label = label.to_lowercase();
-    // The key that chooses it stands behind it.
+    // The key for the option follows in brackets.
     let words = label
         .rsplit_once(" (")
         .filter(|(_, key)| key.ends_with(')'))

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A folder that everybody may walk through, with a file that only its owner may read.
+/// Makes a folder that all users may pass through, with a file that only its owner may read.
 fn kept_from_others(folder: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();

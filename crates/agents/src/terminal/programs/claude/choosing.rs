@@ -1,8 +1,8 @@
 //! A question of Claude Code to its user: its tabs, its options, and the field for other words.
 //!
-//! Above the field stand the options of the agent, below another line those of the program. If
-//! several can be chosen, a box stands before each option, its digit checks it, and the arrow to
-//! the right goes on: to the next question, or to the answers shown again.
+//! The agent's options stand above the field, the program's below another line. If several can be
+//! chosen, a box stands before each option and its digit checks it. The right arrow then leads to
+//! the next question, or to the answers shown again.
 
 use moothall_engine::sessions::{Dialog, Field};
 use moothall_kernel::permission::PermissionOption;
@@ -11,10 +11,10 @@ use super::{MARK, RULE, asked_in};
 use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::composed;
 
-/// Boxes before the tabs: of a question without an answer, of one with an answer.
+/// Boxes before the tabs: of an open question, and of an answered one.
 const OPEN: char = '☐';
 const ANSWERED: char = '☒';
-/// The words of its field if nothing was typed. If several can be chosen, no dot ends them.
+/// The text of an empty field; without the dot if several options can be chosen.
 const FIELD: &str = "Type something.";
 /// The boxes before options of which several can be chosen.
 const UNCHECKED: &str = "[ ] ";
@@ -58,8 +58,8 @@ pub(super) fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
     Some(dialog)
 }
 
-/// The same if several options can be chosen. Words in its field go along with what is chosen, so
-/// they are not an option of their own, and the digit of the field is left out.
+/// Adapts a dialog to several choices. Words in the field are added to the chosen options, so the
+/// field is not an option of its own.
 fn with_boxes(dialog: Dialog) -> Option<Dialog> {
     let Dialog { action, options: own, field, .. } = dialog.clone();
     let mut field = field?;
@@ -74,7 +74,7 @@ fn with_boxes(dialog: Dialog) -> Option<Dialog> {
     let mut checked = Vec::new();
     let mut options = Vec::new();
     for (at, option) in own.iter().enumerate().filter(|(at, _)| *at != field.option) {
-        // The numbers that people see have no gap: the digit of the field is not among them.
+        // The numbers shown to people have no gap, so the field's digit is left out.
         let id = (options.len() + 1).to_string();
         match boxed[at] {
             Some((is_checked, label)) if at < field.option => {
@@ -89,22 +89,22 @@ fn with_boxes(dialog: Dialog) -> Option<Dialog> {
     if options.len() < 2 {
         return None;
     }
-    // No option is answered in words here.
+    // Out of range on purpose: words do not answer an option here.
     field.option = options.len();
-    // Checking an option marks the tab, and does not change the question.
+    // Checking an option marks the tab, which must not count as a change of the question.
     let (tabs, rest) = action.split_once('\n')?;
     let action = format!("{}\n{rest}", tabs.replace(ANSWERED, &OPEN.to_string()));
     Some(Dialog { action, options, field: Some(field), checked: Some(checked), ..dialog })
 }
 
-/// Returns if a box is checked, and the words behind it.
+/// Returns if a box is checked, and the words after it.
 fn in_box(label: &str) -> Option<(bool, &str)> {
     let checked = label.strip_prefix(CHECKED).map(|words| (true, words));
     checked.or_else(|| label.strip_prefix(UNCHECKED).map(|words| (false, words)))
 }
 
-/// The last numbered row, and what was typed there; it goes on in the rows below, as far as they
-/// are indented.
+/// Returns the last numbered row and the words typed there, which continue in the indented rows
+/// below.
 fn field_in(above: &[Row]) -> Option<(usize, Field)> {
     const MARKED: [&str; 2] = ["❯ ", "  "];
     let number = |row: &Row| {

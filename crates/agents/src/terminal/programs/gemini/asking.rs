@@ -1,8 +1,8 @@
 //! A question of Gemini CLI to its user (`ask_user`): tabs if it has several parts, the options,
-//! and behind them a field for other words. After several parts it shows the answers once more.
+//! and after them a field for other words. After several parts it shows the answers again.
 //!
-//! A question of which several options can be chosen, and one for words alone, are left to the
-//! person at the terminal: of the first only three options are drawn at a time.
+//! Two kinds are left to the person at the terminal: a question with several choices, of which only
+//! three options are drawn at a time, and one for words alone.
 
 use moothall_engine::sessions::{Dialog, Field};
 use moothall_kernel::permission::{OptionKind, PermissionOption};
@@ -13,19 +13,19 @@ use crate::terminal::screen::options;
 
 /// The title of the box.
 const TITLE: &str = "Answer Questions";
-/// The words of the field if nothing was typed.
+/// The text of an empty field.
 const FIELD: &str = "Enter a custom value";
-/// Stands before the option that Enter chooses.
+/// The sign before the option that Enter chooses.
 const MARK: char = '●';
-/// The boxes before tabs: of a question without an answer, of one with an answer.
+/// The boxes before tabs: of an open question, and of an answered one.
 const OPEN: &str = "□";
 const ANSWERED: &str = "✓";
-/// The title of the answers that are shown once more; Enter sends them off.
+/// The title of the answers shown again; Enter submits them.
 const REVIEW: &str = "Review your answers:";
-/// Stand around options of which only some are drawn.
+/// The signs around options of which only some are drawn.
 const SCROLLS: [&str; 2] = ["▲", "▼"];
 
-/// True if the rows of a box ask the user something.
+/// True if the rows of a box ask the user a question.
 pub(super) fn is_question(rows: &[Row]) -> bool {
     rows.iter().map(inside).find(|line| !line.is_empty()).is_some_and(|line| line == TITLE)
 }
@@ -65,7 +65,7 @@ pub(super) fn question(rows: &[Row]) -> Option<Dialog> {
     *taker = PermissionOption { label: FIELD.to_owned(), ..taker.clone() }.taking_text();
     let field = Field { option, is_focused: row.starts_with(MARK), words };
     let mut about = shown(&lines[..first]);
-    // An answer that is typed, or given anew, does not change the question.
+    // An answer that is typed or changed must not count as a change of the question.
     if let Some(tabs) = about.first_mut().filter(|first| first.starts_with('←')) {
         *tabs = tabs.replace(ANSWERED, OPEN);
     }

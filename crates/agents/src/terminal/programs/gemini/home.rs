@@ -1,10 +1,8 @@
-//! A home for one run of Gemini CLI: all that its user's home holds for it, with hooks and tools
-//! added to the settings.
+//! A home for one run of Gemini CLI: its user's home, with hooks and tools added to the settings.
 //!
-//! It takes no settings by argument, and files of the system count only where they belong to the
-//! system's administrator. So it is given a folder of links in place of its user's. What it keeps
-//! there, such as its login and its records, is the user's own; only a change of settings made in
-//! the session ends with it.
+//! Gemini CLI takes no settings as arguments, and accepts system-wide files only from an
+//! administrator. So it gets a folder of links to its user's files. Files that it keeps there, such
+//! as its login and its records, are the user's own; only changes of settings end with the session.
 
 use std::fs;
 use std::io;
@@ -15,20 +13,20 @@ use serde_json::{Map, Value};
 
 use crate::terminal::hooks::{private_folder, write_private};
 
-/// What it keeps in a home.
+/// The folder that it keeps in a home.
 const OWN: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
-/// Settings have sections, and these have fields.
+/// Levels of settings to merge: sections, and their fields.
 const LEVELS: usize = 2;
-/// The folders of its records, without which it has nothing to go on with.
+/// The folders of its records, which a resumed session needs.
 const RECORDS: [&str; 2] = ["tmp", "history"];
-/// Beside its own folder, it reads variables from here.
+/// A file of variables that it reads from the home.
 const VARIABLES: &str = ".env";
 
-/// Furnishes a home below `folder` after the user's own, with these settings added. Gives the home.
+/// Makes a home below `folder` after the user's own, with the settings `added`, and returns it.
 ///
 /// # Errors
-/// When something cannot be written, or the user's settings cannot be read.
+/// A file cannot be written, or the user's settings cannot be read.
 pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<PathBuf> {
     let home = folder.join("gemini");
     let own = home.join(OWN);
@@ -36,8 +34,8 @@ pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<P
     private_folder(&own)?;
     link(&user.join(VARIABLES), &home.join(VARIABLES))?;
     for records in RECORDS.iter().filter(|_| user.is_absolute()) {
-        // A first run would make them in its own home, and they would end with it. The program
-        // starts even if its user's home cannot be written.
+        // A first run would create these in its own home, and they would be deleted with it. An
+        // error is ignored: the program starts even if its user's home is not writable.
         let _ = fs::create_dir_all(user.join(OWN).join(records));
     }
     for entry in fs::read_dir(user.join(OWN)).into_iter().flatten() {
@@ -51,7 +49,7 @@ pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<P
     Ok(home)
 }
 
-/// What is not there needs no link, and a link that is there stays.
+/// Links to a file that exists; an existing link stays.
 fn link(to: &Path, from: &Path) -> io::Result<()> {
     if !to.exists() || from.symlink_metadata().is_ok() {
         return Ok(());
@@ -59,7 +57,7 @@ fn link(to: &Path, from: &Path) -> io::Result<()> {
     symlink(to, from)
 }
 
-/// The user's own settings, which may hold comments.
+/// Returns the user's own settings, which may hold comments.
 fn settings(file: &Path) -> io::Result<Value> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -79,8 +77,8 @@ fn settings(file: &Path) -> io::Result<Value> {
     })
 }
 
-/// Both, section by section, and in these field by field: of lists one after the other, of anything
-/// else what was added.
+/// Merges settings: sections and their fields by name, lists by appending. For any other value, the
+/// added one counts.
 fn with(own: Value, added: &Value, levels: usize) -> Value {
     match (own, added) {
         (Value::Object(mut own), Value::Object(added)) if levels > 0 => {
@@ -97,7 +95,7 @@ fn with(own: Value, added: &Value, levels: usize) -> Value {
     }
 }
 
-/// The text without `//` and `/* */`, where they are not in a string.
+/// Removes `//` and `/* */` comments outside of strings.
 fn without_comments(text: &str) -> String {
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(c) = rest.chars().next() {
@@ -119,7 +117,7 @@ fn without_comments(text: &str) -> String {
     kept
 }
 
-/// How long the string at the beginning of a text is, with both quotes.
+/// Returns the length of the string at the beginning of a text, with both quotes.
 fn string_bytes(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
