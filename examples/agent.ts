@@ -1,19 +1,19 @@
-// An agent of the tasks of a server, which answers whoever names it. Node 22, or Node 20 with --experimental-websocket:
+// An agent in the tasks of a server, which answers messages that name it. Node 22, or Node 20 with --experimental-websocket:
 //
 //     npx tsx agent.ts http://127.0.0.1:5111 ada
 //
-// It registers under that name, and prints its key: put it into MOOTHALL_AGENT_KEY, and the same agent comes again.
+// The agent registers under that name and prints its key. Put the key into MOOTHALL_AGENT_KEY to run the same agent again.
 
 import { connect, register, type Heard } from '../clients/typescript/rpc.ts';
 
-/** Your part: what is said to whoever named the agent. */
+/** Your part: returns the answer to a message that names the agent. */
 async function answer({ text }: Heard): Promise<string> {
   return `I have read: ${text}`;
 }
 
 async function main([base, name]: string[]): Promise<void> {
   const key = process.env.MOOTHALL_AGENT_KEY ?? (await register(base!, name!)).apiKey;
-  // Printed before anything can fail: a name whose key is lost is freed by a person alone.
+  // Print the key before anything can fail: if it is lost, only a person can free the name.
   console.log(`The key of ${name} is ${key}`);
   const agent = await connect(base!, key);
   await agent.onMessage(async (heard) => {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""An agent that connects by itself, with nothing but Python: it joins a conversation, takes its turns and comes back when the line breaks.
+"""An agent that connects by itself, with nothing but Python. It joins a conversation, takes its turns and reconnects.
 
     python3 bot.py http://127.0.0.1:5111/threads/<id> ada
 
-Where the server wants a token: a person invites `ada` (`moothall invite <thread> ada --client bot`) and makes her token
+If the server requires a token, a person invites `ada` (`moothall invite <thread> ada --client bot`) and makes its token
 (`moothall token create ada --agent --thread <thread>`), which goes into MOOTHALL_TOKEN.
 """
 
@@ -16,7 +16,7 @@ import urllib.request
 
 
 def answer(turn):
-    """Your part. `turn["system"]` says who you are, `turn["text"]` what was said and what is asked. None has nothing to say."""
+    """Your part. `turn["system"]` describes your role, `turn["text"]` has the messages and the request. Return None to pass."""
     if turn["may_pass"]:
         return None
     return "I have read: " + turn["text"].rstrip().rsplit("\n", 1)[-1]
@@ -28,7 +28,7 @@ def ask(path, body=None, **headers):
     if body is not None:
         headers["content-type"] = "application/json"
         body = json.dumps(body).encode()
-    # The server is never silent for more than 15 seconds.
+    # The server sends something at least every 15 seconds.
     return urllib.request.urlopen(urllib.request.Request(THREAD + path, body, headers), timeout=40)
 
 
@@ -41,15 +41,15 @@ def take(turn):
     words = answer(turn)
     said = {"type": "turn", "content": {"pass": True}} if words is None else {"content": words, "meta": {"reply_to": turn["cause"]["id"]}}
     try:
-        # The key makes a repetition harmless: a turn whose answer got lost on the way is told again after the next connection.
+        # The key makes a repetition harmless: if the answer gets lost, the turn comes again after the next connection.
         ask("/events", {"from": ME, **said}, **{"idempotency-key": turn["turn"]}).close()
     except urllib.error.HTTPError as refused:
         print(refused.read().decode(), file=sys.stderr)
 
 
 def listen(last):
-    """Reads the stream until it ends; gives the place where the next one goes on."""
-    # A restored server counts on from an older place. The log of a place says so: an old one is refused (416).
+    """Reads the stream until it ends. Returns the position for the next connection."""
+    # A restored server continues from an older position. A position with another log id is rejected (416).
     place = {"last-event-id": last[0], "moothall-log": last[1]} if last else {}
     with ask(f"/events/stream?as={ME}&turns=1&types=message", **place) as stream:
         log = stream.headers["moothall-log"]

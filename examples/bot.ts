@@ -1,13 +1,13 @@
-// An agent that connects by itself, with nothing but fetch: it joins a conversation, takes its turns and comes back when the line breaks.
+// An agent that connects by itself, with nothing but fetch. It joins a conversation, takes its turns and reconnects.
 //
 //     npx tsx bot.ts http://127.0.0.1:5111/threads/<id> ada
 //
-// Where the server wants a token: a person invites `ada` (`moothall invite <thread> ada --client bot`) and makes her token
+// If the server requires a token, a person invites `ada` (`moothall invite <thread> ada --client bot`) and makes its token
 // (`moothall token create ada --agent --thread <thread>`), which goes into MOOTHALL_TOKEN.
 
 type Turn = { turn: string; may_pass: boolean; cause: { id: string }; system: string; text: string };
 
-/** Your part. `system` says who you are, `text` what was said and what is asked. `null` has nothing to say. */
+/** Your part. `system` describes your role, `text` has the messages and the request. Return `null` to pass. */
 async function answer(turn: Turn): Promise<string | null> {
   return turn.may_pass ? null : `I have read: ${turn.text.trimEnd().split('\n').at(-1)}`;
 }
@@ -36,16 +36,16 @@ async function take(turn: Turn): Promise<void> {
   const words = await answer(turn);
   const said =
     words === null ? { type: 'turn', content: { pass: true } } : { content: words, meta: { reply_to: turn.cause.id } };
-  // The key makes a repetition harmless: a turn whose answer got lost on the way is told again after the next connection.
+  // The key makes a repetition harmless: if the answer gets lost, the turn comes again after the next connection.
   const response = await ask('/events', { from: me, ...said }, { 'idempotency-key': turn.turn });
   if (!response.ok) console.error(await response.text());
 }
 
 let last = '';
-// A restored server counts on from an older place. The log of a place says so: an old one is refused (416).
+// A restored server continues from an older position. A position with another log id is rejected (416).
 let log = '';
 
-/** Reads the stream until it ends, and notes how far it came. */
+/** Reads the stream until it ends, and stores the position. */
 async function listen(): Promise<void> {
   const response = await ask(`/events/stream?as=${me}&turns=1&types=message`, undefined, last ? { 'last-event-id': last, 'moothall-log': log } : {});
   if (response.status === 416) {

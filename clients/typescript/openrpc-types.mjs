@@ -1,4 +1,4 @@
-// Writes the types of what travels over /ws, made of its description:
+// Writes the types of the messages over /ws, generated from their description:
 //
 //     node openrpc-types.mjs ../../docs/reference/openrpc.json openrpc.d.ts
 
@@ -8,13 +8,13 @@ import openapiTS, { astToString } from 'openapi-typescript';
 
 const [from, to] = process.argv.slice(2);
 const { info, methods, components } = JSON.parse(readFileSync(from, 'utf8'));
-// The schemas are those of OpenAPI, whose generator is here.
+// The schemas are OpenAPI schemas, so the OpenAPI generator can convert them.
 const schemas = await openapiTS({ openapi: '3.1.0', info, paths: {}, components: { schemas: components.schemas } });
 
 const type = ({ $ref }) => `Schemas["${$ref.split('/').at(-1)}"]`;
 const entry = (summary, name, value) => `    /** ${summary} */\n    ${JSON.stringify(name)}: ${value};\n`;
 
-/** An interface with one entry for each method that is wanted. */
+/** Returns an interface with one entry for each wanted method. */
 function table(name, meaning, wanted) {
   const entries = methods.filter(wanted).map((method) => {
     const params = type(method['x-params']);

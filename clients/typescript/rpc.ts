@@ -1,5 +1,5 @@
-// An agent's connection to the tasks of a server: JSON-RPC 2.0 over a WebSocket, with types for every method. It needs nothing but
-// this file and openrpc.d.ts, in a browser or in Node 22; Node 20 wants --experimental-websocket, or a class of another package.
+// An agent's connection to the tasks of a server: JSON-RPC 2.0 over a WebSocket, with types for every method. Needs only this file and
+// openrpc.d.ts, in a browser or in Node 22. Node 20 needs --experimental-websocket, or a class of another package.
 
 import type { Methods, Notifications, Requests, Schemas } from './openrpc.d.ts';
 
@@ -7,22 +7,22 @@ export type { Errors, Methods, Notifications, Requests, Schemas } from './openrp
 
 const VERSION = '2026.525.0';
 const RATE_LIMITED = -32004;
-/** What connecting again does not help against: no such key, and another version. */
+/** Error codes that end the reconnecting: unknown key and unsupported version. */
 const FOR_GOOD = [-32000, -32006];
 const AGAIN_MS = { first: 250, longest: 15_000 };
 const PAGE = 200;
 
 export interface Options {
-  /** The class to connect with, where there is no global one. */
+  /** The WebSocket class, if the runtime has no global one. */
   WebSocket?: typeof WebSocket;
-  /** How far each conversation was read: the client keeps it up to date, and begins there. A program that keeps it somewhere misses
-   * nothing while it does not run. Without it, reading begins with what is said next. */
+  /** Read position of each conversation. The client starts there and updates it. A program that stores the map misses no message
+   * between runs. Without it, reading starts with the next message. */
   positions?: Map<string, string>;
-  /** What went wrong without anybody waiting for it; written to the console where this is not said. */
+  /** Handles errors that no call waits for. Default: `console.error`. */
   onError?: (error: unknown) => void;
 }
 
-/** The server said no. `code` is one of [`Errors`]. */
+/** An error response of the server. `code` is one of [`Errors`]. */
 export class Refused extends Error {
   readonly code: number;
   readonly data?: Record<string, unknown>;
@@ -34,18 +34,18 @@ export class Refused extends Error {
   }
 }
 
-/** The connection broke before the answer came: whether the call was carried out is not known. */
+/** The connection closed before the answer, so the call may or may not have been carried out. */
 export class Disconnected extends Error {}
 
-/** A message as an agent hears it. */
+/** A message that an agent received. */
 export interface Heard {
   taskId: string;
   message: Schemas['Message'];
-  /** The words of its parts. */
+  /** The text of the message's parts. */
   text: string;
-  /** It names this agent. */
+  /** True if the message names this agent. */
   named: boolean;
-  /** Answers it. */
+  /** Replies to the message. */
   reply(text: string): Promise<Schemas['Message']>;
 }
 
@@ -54,16 +54,16 @@ type Waiting = { resolve(result: unknown): void; reject(error: Error): void };
 type Fault = { code: number; message: string; data?: Record<string, unknown> };
 type Frame = { id?: string | null; method?: string; params?: unknown; result?: unknown; error?: Fault };
 
-/** A conversation that is followed. What is done about it is done in order, in `work`. */
+/** A conversation that is followed. Its work is done in order, in `work`. */
 interface Followed extends Place {
   work: Promise<unknown>;
-  /** The connection over which everything before was read. */
+  /** The connection over which all earlier messages were read. */
   readOver?: WebSocket;
-  /** What was read, and may be told as well. */
+  /** Messages that were read and may also arrive as notifications. */
   read: Set<string>;
 }
 
-/** Registers an agent. Its key is told this once. */
+/** Registers an agent. The server returns its key only this once. */
 export async function register(
   base: string,
   name: string,
@@ -76,7 +76,7 @@ export async function register(
   return response.json();
 }
 
-/** Connects an agent, and again whenever the connection breaks. Rejects where the server does not want it. */
+/** Connects an agent, and reconnects whenever the connection closes. Rejects if the server rejects the agent. */
 export async function connect(base: string, key: string, options: Options = {}): Promise<Agent> {
   const agent = new Agent(base, key, options);
   await agent.connected;
@@ -84,11 +84,11 @@ export async function connect(base: string, key: string, options: Options = {}):
 }
 
 export class Agent {
-  /** Its id, known once it is connected. */
+  /** Id of the agent, known once it is connected. */
   id = '';
-  /** What the server said of its limits. */
+  /** The server's answer to `network/connect`, with its limits. */
   hello!: Schemas['HelloOk'];
-  /** Resolves while it is connected; rejects when it never will be again. */
+  /** Resolves while the agent is connected. Rejects once it will not reconnect. */
   connected!: Promise<void>;
   private socket?: WebSocket;
   private over?: Error;
@@ -102,7 +102,7 @@ export class Agent {
   private readonly answers = new Map<string, (params: never) => unknown>();
   private readonly apps: Schemas['Manifest'][] = [];
   private hears?: (heard: Heard) => unknown;
-  /** Where the reading of a conversation begins that was not read before. */
+  /** Start position for a conversation that was not read before. */
   private from: 'now' | 'beginning' = 'now';
   private readonly positions: Map<string, string>;
   private readonly base: string;
@@ -116,7 +116,7 @@ export class Agent {
     void this.stay();
   }
 
-  /** Calls a method, once there is a connection. What was one call too many is made again when the server takes it. */
+  /** Calls a method, once there is a connection. Retries a rate-limited call after the time that the server states. */
   async call<M extends keyof Methods>(method: M, params: Methods[M]['params']): Promise<Methods[M]['result']> {
     for (;;) {
       await this.connected;
@@ -129,21 +129,21 @@ export class Agent {
     }
   }
 
-  /** Hears of something, as long as there is a connection. What happened meanwhile is not told again: `onMessage` reads it. */
+  /** Handles a notification while connected. Notifications missed while disconnected do not come again, but `onMessage` reads missed messages. */
   on<N extends keyof Notifications>(name: N, handler: (params: Notifications[N]) => unknown): void {
     this.handlers.set(name, [...(this.handlers.get(name) ?? []), handler]);
   }
 
-  /** Manages the tasks of an app: answers what the server asks, over each connection. */
+  /** Manages the tasks of an app: answers the server's requests, over each connection. */
   async manage(manifest: Schemas['Manifest'], answers: { [R in keyof Requests]?: (params: Requests[R]['params']) => unknown }) {
     for (const [name, answer] of Object.entries(answers)) this.answers.set(name, answer as (params: never) => unknown);
     await this.call('apps/register', { manifest });
     this.apps.push(manifest);
   }
 
-  /** Hears what others say in all conversations of the agent, each message once and those of a conversation in order, also what was said
-   * while there was no connection. A conversation that it comes into later is read from its beginning. The next message of a
-   * conversation waits until the handler is done with the last. Resolves when nothing that is said from then on is missed. */
+  /** Handles the messages of others in all conversations of the agent, including those from while it was disconnected. Each message comes
+   * once, and those of a conversation in order. A conversation that the agent joins later is read from its beginning. The next message
+   * of a conversation waits for the handler of the last. Resolves once no later message can be missed. */
   async onMessage(handler: (heard: Heard) => unknown): Promise<void> {
     this.hears = handler;
     if (this.options.positions) this.from = 'beginning';
@@ -152,7 +152,7 @@ export class Agent {
     this.from = 'beginning';
   }
 
-  /** Says something, once: where the connection breaks meanwhile, what was kept is looked up before it is said again. */
+  /** Posts a message once. If the connection closes meanwhile, looks for the message before posting it again. */
   async say(to: Place, text: string, replyToId?: string): Promise<Schemas['Message']> {
     const place = { taskId: to.taskId, conversationId: to.conversationId };
     const words = { parts: [{ type: 'text' as const, text }], ...(replyToId && { replyToId }) };
@@ -185,14 +185,14 @@ export class Agent {
     this.gone();
   }
 
-  /** There is no connection, and where it is over there will be none. */
+  /** Notes that the connection is lost, for good if the agent is closed. */
   private gone(): void {
     if (this.socket) this.await();
     this.socket = undefined;
     if (this.over) this.open.reject(this.over);
   }
 
-  /** Connects again and again, until it is over. */
+  /** Reconnects until the agent is closed. */
   private async stay(): Promise<void> {
     for (let wait = AGAIN_MS.first; !this.over; wait = Math.min(wait * 2, AGAIN_MS.longest)) {
       const broken = await this.line(() => (wait = AGAIN_MS.first)).catch((error: Error) => error);
@@ -203,7 +203,7 @@ export class Agent {
     }
   }
 
-  /** One connection, from its beginning to its end; gives why it ended. */
+  /** Runs one connection to its end. Returns the reason of the end. */
   private async line(begun: () => void): Promise<Error> {
     const address = new URL('/ws', this.base);
     address.protocol = address.protocol.replace('http', 'ws');
@@ -217,7 +217,7 @@ export class Agent {
     let broken = await Promise.race([opened, ended]);
     if (broken) return broken;
     let beat: ReturnType<typeof setInterval> | undefined;
-    // The first call is answered, or the connection ends.
+    // Without this, the first call would wait for ever if the connection ends.
     const lost = ended.then((error) => this.lose(error));
     try {
       this.hello = await this.ask(socket, 'network/connect', { agentKey: this.key, minProtocol: VERSION, maxProtocol: VERSION });
@@ -246,7 +246,7 @@ export class Agent {
     return error;
   }
 
-  /** Notices when the other side is silent, also when it is asked whether it is there. */
+  /** Calls `gone` if the server stays silent, even after a ping. */
   private watch(socket: WebSocket, gone: () => void): ReturnType<typeof setInterval> {
     const { heartbeatIntervalMs } = this.hello.policy;
     this.heard = Date.now();
@@ -260,7 +260,7 @@ export class Agent {
   private ask<M extends keyof Methods>(socket: WebSocket, method: M, params: Methods[M]['params']): Promise<Methods[M]['result']> {
     return new Promise((resolve, reject) => {
       if (socket.readyState !== socket.OPEN) {
-        // Whoever tries again lets it end first.
+        // The delay lets the connection end before the caller retries.
         return void after(AGAIN_MS.first).then(() => reject(new Disconnected('the connection broke')));
       }
       const id = `${(this.last += 1)}`;
@@ -298,7 +298,7 @@ export class Agent {
     else if (method.startsWith('task/conversation/participants/')) this.moved(socket, params);
   }
 
-  /** Somebody came into a conversation, or went; it may be this agent. */
+  /** Handles a participant that joined or left a conversation, perhaps this agent. */
   private moved(socket: WebSocket, change: Schemas['ParticipantAdded'] | Schemas['ParticipantRemoved']): void {
     const followed = this.followed.get(change.conversationId);
     if ('addedAgentId' in change && change.addedAgentId === this.id) void this.catchUp(socket, change, 'beginning');
@@ -311,12 +311,12 @@ export class Agent {
     const followed = this.followed.get(message.conversationId);
     if (!followed) return void this.catchUp(socket, { taskId, conversationId: message.conversationId });
     void this.inOrder(followed, async () => {
-      // What came before it is still to be read where it was not read over this connection.
+      // A conversation not yet read over this connection is still to be read, with this message.
       if (followed.readOver === socket && !followed.read.delete(message.id)) await this.hear(followed, message);
     });
   }
 
-  /** Catches up with all conversations of the agent. Whether the connection lasted. */
+  /** Catches up with all conversations of the agent. Returns true if the connection lasted. */
   private async follow(socket: WebSocket): Promise<boolean> {
     try {
       const begun: Promise<unknown>[] = [];
@@ -327,7 +327,7 @@ export class Agent {
         }
         cursor = page.nextCursor;
       }
-      // Where reading begins with what is said next, it is known now where that is.
+      // If reading starts with the next message, wait until the start positions are known.
       if (this.from === 'now') await Promise.all(begun);
       return this.socket === socket;
     } catch (error) {
@@ -336,7 +336,7 @@ export class Agent {
     }
   }
 
-  /** Reads what a conversation has after the last message that was heard. */
+  /** Reads the messages of a conversation after the last handled one. */
   private catchUp(socket: WebSocket, place: Place, from = this.from): Promise<void> {
     const { taskId, conversationId } = place;
     const followed = this.followed.get(conversationId) ?? { taskId, conversationId, work: Promise.resolve(), read: new Set() };
@@ -358,7 +358,7 @@ export class Agent {
     });
   }
 
-  /** Everything that was said after a message. One conversation is read after the other. */
+  /** Returns all messages after a position. Conversations are read one after the other. */
   private since({ taskId, conversationId }: Place, sinceSeq: string): Promise<Schemas['Message'][]> {
     const reading = this.reads.then(async () => {
       const found: Schemas['Message'][] = [];
@@ -385,7 +385,7 @@ export class Agent {
 
   private inOrder(followed: Followed, work: () => Promise<unknown>): Promise<void> {
     const done = followed.work.then(work).then(() => {}).catch((error) => {
-      // The next connection reads it.
+      // The next connection reads the rest.
       if (!(error instanceof Disconnected)) this.report(error);
     });
     followed.work = done;
@@ -405,7 +405,7 @@ export class Agent {
   }
 }
 
-/** The words of a message. */
+/** Returns the text of a message. */
 export function textOf({ parts }: Schemas['Message']): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }

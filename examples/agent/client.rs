@@ -12,38 +12,39 @@ use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-/// The server asks every half a minute whether the agent is there: longer silence is the end.
+/// Silence after which the connection counts as closed. The server pings every 30 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(75);
 
-/// Why something was not done.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub enum Fault {
-    /// The server said no: the error with its code, its message, and what is for programs.
+    /// The server rejected the call: the error with its code, message and data.
     Refused(Value),
-    /// The connection broke: whether the call was carried out is not known.
+    /// The connection closed, so the call may or may not have been carried out.
     Broken(tungstenite::Error),
 }
 
-/// An agent that is connected, and connects again when the connection breaks.
+/// A connected agent. It reconnects when the connection closes.
 #[derive(Default)]
 pub struct Agent {
-    /// Its id.
+    /// Id of the agent.
     pub id: Value,
     address: String,
     key: String,
     socket: Option<WebSocketStream<MaybeTlsStream<TcpStream>>>,
     calls: u64,
-    /// Frames that came while something else was waited for.
+    /// Frames that arrived while the agent waited for another one.
     pub(crate) told: VecDeque<Value>,
     pub(crate) heard: VecDeque<Value>,
-    /// The last message of each conversation that was heard.
+    /// The last message of each conversation that was handled.
     pub(crate) last: HashMap<Value, Value>,
-    /// What was read over this connection and may be told as well, and what the agent replied to.
+    /// Messages that were read over this connection and may also arrive as notifications, and
+    /// messages that the agent replied to.
     pub(crate) read: HashSet<Value>,
     pub(crate) answered: HashSet<Value>,
 }
 
-/// Registers an agent; its key is told this once.
+/// Registers an agent. The server returns its key only this once.
 pub async fn register(base: &str, name: &str) -> reqwest::Result<String> {
     let request = reqwest::Client::new().post(format!("{base}/api/v1/auth/register"));
     let answer = request.json(&json!({"name": name})).send().await?.error_for_status()?;
@@ -51,14 +52,14 @@ pub async fn register(base: &str, name: &str) -> reqwest::Result<String> {
 }
 
 impl Agent {
-    /// Connects an agent, which hears what is said from now on.
+    /// Connects an agent, which receives messages from now on.
     pub async fn connect(base: &str, key: &str) -> Result<Self, Fault> {
         let (address, key) = (base.replacen("http", "ws", 1) + "/ws", key.to_owned());
         let mut agent = Self { address, key, ..Self::default() };
         agent.open().await.map(|()| agent)
     }
 
-    /// Calls a method. What was one call too many is made again when the server takes it.
+    /// Calls a method. Retries a rate-limited call after the time that the server states.
     pub async fn call(&mut self, method: &str, params: Value) -> Result<Value, Fault> {
         loop {
             self.calls += 1;
@@ -90,7 +91,7 @@ impl Agent {
         }
     }
 
-    /// Connects again and again, unless the server says no.
+    /// Reconnects until it succeeds or the server rejects the agent.
     pub(crate) async fn again(&mut self, mut fault: Fault) -> Result<(), Fault> {
         let mut wait = Duration::from_millis(250);
         while let Fault::Broken(_) = fault {
@@ -104,9 +105,9 @@ impl Agent {
         Err(fault)
     }
 
-    /// Connects, says who this is, and catches up with all conversations.
+    /// Connects, identifies the agent, and catches up with all conversations.
     async fn open(&mut self) -> Result<(), Fault> {
-        // What was told and not taken is read.
+        // Unhandled notifications are read again below.
         (self.told, self.read) = <_>::default();
         self.socket = Some(connect_async(&self.address).await.map_err(Fault::Broken)?.0);
         let (key, version, first) = (&self.key, "2026.525.0", self.id.is_null());

@@ -1,12 +1,12 @@
-//! What an agent hears of others: each message once, and those of a conversation in order, also
-//! what was said while there was no connection.
+//! The messages of others to an agent: each once, those of a conversation in order, and including
+//! those from while the agent was disconnected.
 
 use serde_json::{Value, json};
 
 use super::client::{Agent, Fault};
 
 impl Agent {
-    /// The next message of somebody else, with its `taskId`.
+    /// Returns the next message of another participant, with its `taskId`.
     pub async fn next(&mut self) -> Result<Value, Fault> {
         while self.heard.is_empty() {
             let taken = match self.told.pop_front() {
@@ -20,7 +20,8 @@ impl Agent {
         Ok(self.heard.pop_front().unwrap_or_default())
     }
 
-    /// Answers a message, once: what was kept where the connection broke is not said again.
+    /// Replies to a message once. If the connection closes, looks for the reply before sending it
+    /// again.
     pub async fn reply(&mut self, to: &Value, text: &str) -> Result<(), Fault> {
         let send = json!({"taskId": to["taskId"], "conversationId": to["conversationId"],
             "replyToId": to["id"], "parts": [{"type": "text", "text": text}]});
@@ -33,7 +34,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Whether a message names this agent.
+    /// True if a message names this agent.
     pub fn is_named(&self, message: &Value) -> bool {
         message["taggedEntities"].as_array().is_some_and(|named| named.contains(&self.id))
     }
@@ -56,8 +57,8 @@ impl Agent {
         Ok(())
     }
 
-    /// Reads what a conversation has after the last message that was heard; at `first`, no more
-    /// than which one that is.
+    /// Reads the messages of a conversation after the last handled one. If `first` is true, only
+    /// finds out which message is the last.
     pub(crate) async fn read_on(
         &mut self,
         task: &Value,
@@ -96,7 +97,7 @@ impl Agent {
     }
 }
 
-/// The words of a message.
+/// Returns the text of a message.
 pub fn text_of(message: &Value) -> String {
     let parts = message["parts"].as_array().into_iter().flatten();
     parts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")

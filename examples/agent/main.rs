@@ -1,11 +1,11 @@
-//! An agent of the tasks of a server, which answers whoever names it:
+//! An agent in the tasks of a server, which answers messages that name it:
 //!
 //! ```sh
 //! cargo run -p moothall --example agent -- http://127.0.0.1:5111 ada
 //! ```
 //!
-//! It registers under that name, and prints its key: put it into `MOOTHALL_AGENT_KEY`, and the same
-//! agent comes again.
+//! The agent registers under that name and prints its key. Put the key into `MOOTHALL_AGENT_KEY` to
+//! run the same agent again.
 
 pub mod client;
 pub mod hearing;
@@ -14,18 +14,18 @@ use client::{Agent, Fault, register};
 use hearing::text_of;
 use serde_json::Value;
 
-/// Your part: what is said to whoever named the agent.
+/// Your part: returns the answer to a message that names the agent.
 async fn answer(message: &Value) -> String {
     format!("I have read: {}", text_of(message))
 }
 
-/// Answers until the server does not want the agent any more.
+/// Answers until the server rejects the agent.
 pub async fn take_part(mut agent: Agent) -> Result<(), Fault> {
     loop {
         let message = agent.next().await?;
         if agent.is_named(&message) {
             let words = answer(&message).await;
-            // A conversation may be archived meanwhile.
+            // The conversation may have been archived meanwhile.
             if let Err(fault) = agent.reply(&message, &words).await {
                 eprintln!("not said: {fault:?}");
             }
@@ -41,7 +41,7 @@ async fn main() -> Result<(), Fault> {
         Ok(key) => key,
         Err(_) => register(base, name).await.expect("a name that nobody has"),
     };
-    // Printed before anything can fail: a name whose key is lost is freed by a person alone.
+    // Print the key before anything can fail: if it is lost, only a person can free the name.
     println!("The key of {name} is {key}");
     let agent = Agent::connect(base, &key).await?;
     println!("{name} is {}", agent.id.as_str().unwrap_or_default());

@@ -1,4 +1,4 @@
-"""A conversation by way of the generated client. The address of a server in local mode is its argument."""
+"""A conversation with the generated client. The argument is the address of a server in local mode."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-// A conversation by way of the generated types. The address of a server in local mode is its argument.
+// A conversation with the generated types. The argument is the address of a server in local mode.
 
 import assert from 'node:assert/strict';
 

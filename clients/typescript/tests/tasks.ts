@@ -1,6 +1,5 @@
-// Two agents in a task, and a server that dies in the middle: nothing is missed, and nothing comes twice. The address of a server in
-// local mode is the argument. "kill" on a line of the output asks for kill -9 and the same server again; a line of input says that it
-// is done.
+// Two agents in a task, and a server that is killed in the middle: no message is missed or comes twice. The argument is the address of a
+// server in local mode. A line "kill" of the output asks for kill -9 and a restart of the server; a line of input reports the restart.
 
 import assert from 'node:assert/strict';
 import { createInterface } from 'node:readline';
@@ -20,7 +19,7 @@ class Ear {
     this.look();
   }
 
-  /** Resolves when so many were heard. */
+  /** Resolves when `count` messages have been handled. */
   async until(count: number): Promise<string[]> {
     while (this.texts.length < count) await new Promise<void>((resolve) => (this.look = resolve));
     return this.texts;
@@ -33,7 +32,7 @@ const [ada, bob] = await Promise.all(keys.map(({ apiKey }) => connect(base, apiK
 assert.deepEqual([ada.id, bob.id], keys.map(({ agentId }) => agentId));
 await assert.rejects(register(base, 'ada'), /409/);
 
-// A task with both, and a conversation. Bob hears of it, and answers whoever names him.
+// A task with both agents, and a conversation. Bob is notified, and answers messages that name him.
 const begun = new Promise<string>((resolve) => bob.on('task/conversation/created', ({ name }) => resolve(name ?? '')));
 const [adas, bobs] = [new Ear(), new Ear()];
 await ada.onMessage((heard) => adas.hear(heard));
@@ -53,7 +52,7 @@ const early = Array.from({ length: 5 }, (_, n) => `@bob ${n + 1}`);
 assert.deepEqual(await bobs.until(5), early);
 assert.deepEqual(await adas.until(5), early.map((text) => `heard ${text}`));
 
-// The server dies while Ada talks. Carol, who comes and goes, hears all of it from where she was.
+// The server is killed while Ada talks. Carol, who connects and disconnects, reads everything from her position on.
 const positions = new Map<string, string>();
 const carolKey = (await register(base, 'carol')).apiKey;
 const carols = new Ear();
@@ -83,14 +82,14 @@ const { messages } = await ada.call('messages/list', { ...place, limit: 200 });
 assert.deepEqual(carols.texts, messages.map(textOf));
 assert.equal(messages.length, 40);
 
-// What is archived takes no more words; the error says so.
+// An archived conversation takes no more messages; the error says so.
 const archived = new Promise((resolve) => bob.on('task/conversation/archived', resolve));
 await ada.call('task/conversation/archive', place);
 await archived;
 const refused = (error: unknown) => error instanceof Refused && error.code === -32022;
 await assert.rejects(bob.say(place, 'too late'), refused);
 
-// An app of somebody's own decides who begins a task, and for whom a message is.
+// An app's manager decides who may begin a task, and who receives a message.
 const judge = await connect(base, (await register(base, 'judge')).apiKey, quiet);
 const appId = '11111111-2222-4333-8444-555555555555';
 await judge.manage(

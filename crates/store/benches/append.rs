@@ -1,7 +1,7 @@
-//! What the log costs, with floors from the same run beside it. Printed, never asserted.
+//! Cost of the log, with floors from the same run beside it. Printed, never asserted.
 //!
-//! `cargo bench -p moothall-store` — the folder is made where `TMPDIR` says; put it on the disk
-//! that is to be measured.
+//! `cargo bench -p moothall-store` — the folder is created in `TMPDIR`; put that on the disk to be
+//! measured.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs::File;
@@ -47,7 +47,7 @@ fn per_second(times: u64, took: Duration) -> f64 {
     times as f64 / took.as_secs_f64()
 }
 
-/// Words that differ from message to message, as long as the budget says.
+/// Returns a text that differs from message to message, of the budgeted length.
 fn text(n: u64) -> String {
     let mut text = format!("message {n}: ");
     while text.len() < TEXT_BYTES {
@@ -61,8 +61,8 @@ fn batch_of(head: u64, events: Vec<Event>) -> StreamBatch {
     events.into_iter().fold(batch("s", head), Builder::event)
 }
 
-/// One after the other, each waiting for its sync; the floor writes and syncs the same bytes at the
-/// end of a growing file.
+/// One writer, which waits for a sync after each append. The floor writes and syncs the same bytes
+/// at the end of a growing file.
 async fn one_writer() {
     let folder = tempfile::tempdir().unwrap();
     let log = SqliteLog::open(&folder.path().join("data")).unwrap();
@@ -95,8 +95,8 @@ async fn one_writer() {
     );
 }
 
-/// Each to a stream of its own, waiting for its own syncs; the floor writes the same bytes of all
-/// of them and syncs once.
+/// Many writers, each on its own stream and waiting for its own syncs. The floor writes the same
+/// bytes of all of them and syncs once.
 async fn many_writers() {
     let folder = tempfile::tempdir().unwrap();
     let log = Arc::new(SqliteLog::open(&folder.path().join("data")).unwrap());
@@ -156,8 +156,8 @@ async fn append_for(log: Arc<SqliteLog>, writer: u64, length: Duration) -> u64 {
     head
 }
 
-/// A reply of an agent as the kernel appends it: with the end of its turn, and the grant and start
-/// of the next.
+/// Returns a reply of an agent as the kernel appends it: with the end of its turn, and the grant
+/// and start of the next.
 fn reply(head: u64) -> StreamBatch {
     let (analyst, turn) = (ParticipantId::new("analyst"), TurnNo(head));
     let id = EventId::of(&"s".into(), Seq(head + 1), at(1_763_693_999_042));
@@ -250,7 +250,7 @@ async fn indexed(log: &SqliteLog) {
     while log.search(&wanted, 1, None).await.unwrap().lag > 0 {}
 }
 
-/// What a server with many quiet conversations pays for starting.
+/// Cost of starting a server with many quiet conversations.
 async fn idle_streams() {
     let folder = tempfile::tempdir().unwrap();
     let log = SqliteLog::open(folder.path()).unwrap();

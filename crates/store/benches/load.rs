@@ -1,8 +1,8 @@
-//! What it costs to load a long conversation.
+//! Cost of loading a long conversation.
 //!
-//! `cargo bench -p moothall-store --bench load` prints the bytes of a snapshot and milliseconds
-//! until the state is there, from the beginning and from the oldest snapshot that a stream at work
-//! has, median of 15, alternating.
+//! `cargo bench -p moothall-store --bench load` prints the bytes of a snapshot and the milliseconds
+//! until the state is loaded: from the beginning, and from the oldest snapshot that a busy stream
+//! has. Median of 15, alternating.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -21,7 +21,7 @@ use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 use moothall_store::SqliteLog;
 
 const AGENTS: usize = 10;
-/// Events that a stream at work has after its snapshot, at most.
+/// Maximum number of events after the snapshot of a busy stream.
 const BEHIND: u64 = 499;
 const ROUNDS: usize = 15;
 

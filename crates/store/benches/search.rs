@@ -1,4 +1,4 @@
-//! What searching costs, and what the ways to index would. Printed, never asserted.
+//! Cost of searching, and of other ways to index. Printed, never asserted.
 //!
 //! `cargo bench -p moothall-store --bench search`
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -22,7 +22,7 @@ const SYLLABLES: [&str; 24] = [
     "qui", "ra", "sto", "ter", "un", "ver", "wa", "xen", "yo", "zi",
 ];
 
-/// A row of numbers that is the same every time.
+/// A reproducible sequence of random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -33,8 +33,8 @@ impl Dice {
         self.0
     }
 
-    /// A word of a vocabulary of 20,000, the first ones much more often than the last, as in a
-    /// language.
+    /// Returns a word of a vocabulary of 20,000. The first words come much more often than the
+    /// last, as in a natural language.
     fn word(&mut self) -> String {
         let share = (self.roll() % 1_000_000 + 1) as f64 / 1_000_000.0;
         word_of((20_000_f64.powf(share) - 1.0) as u64)
@@ -69,7 +69,8 @@ async fn main() {
     }
 }
 
-/// The ways to index that were considered, on the same messages, each without a copy of the text.
+/// Compares the ways to index that were considered, on the same messages, each without a copy of
+/// the text.
 fn compare() {
     println!("{COMPARED} messages of {TEXT_BYTES} bytes");
     println!(
@@ -139,7 +140,7 @@ fn way(name: &str, options: &str, cut: bool) {
     );
 }
 
-/// The real log and its index, from the first append to the answer with its snippets.
+/// Measures the real log and its index, from the first append to the answer with its snippets.
 async fn ours(messages: u64) {
     let folder = tempfile::tempdir().unwrap();
     let log = SqliteLog::open(folder.path()).unwrap();

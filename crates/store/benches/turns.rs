@@ -1,4 +1,4 @@
-//! What a turn of a zero-latency agent costs, end to end through the engine and SQLite.
+//! Cost of a turn of a zero-latency agent, end to end through the engine and SQLite.
 //!
 //! `cargo bench -p moothall-store --bench turns` prints CPU microseconds (user and system, all
 //! threads) and commits for each turn. `cargo bench -p moothall-engine` has the same on the memory
@@ -37,7 +37,7 @@ impl Work for Ready {
         Runtime::SCRIPT
     }
 
-    /// As the built-in agents: it reads no transcript.
+    /// Returns 0, like the built-in agents: this agent reads no transcript.
     fn room(&self) -> usize {
         0
     }

@@ -1,4 +1,4 @@
-//! One request inside the writer's transaction. Whoever calls has a savepoint around it.
+//! One request inside the writer's transaction. The writer wraps it in a savepoint.
 
 use moothall_engine::crash;
 use moothall_engine::log_format::{BodyHash, ChainLink, StoredParts, code_of};
@@ -17,13 +17,13 @@ use crate::ledger;
 use crate::rows::{self, counter, int};
 use crate::snapshots;
 
-/// Claims that lapsed this long before an append are swept by it: a stream whose clock is behind
-/// may still ask for them.
+/// Time from a claim's lapse to its removal by an append. Until then a stream whose clock is behind
+/// may still look it up.
 const SWEPT_AFTER: Millis = Millis::from_secs(3600);
-/// So many at most, so that no append pays for a day's worth.
+/// Maximum number of claims removed by one append, so that no append pays for a day's worth.
 const SWEPT_AT_ONCE: i64 = 64;
 
-/// Appends all batches in order; the first one that is refused refuses them all.
+/// Appends all batches in order. A rejected batch rejects them all.
 pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<Appended>, Refusal> {
     let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
     let appended =
@@ -34,7 +34,7 @@ pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<A
     Ok(appended)
 }
 
-/// Whether any of it erases words.
+/// True if any event erases words.
 pub(crate) fn erases(batches: &[StreamBatch]) -> bool {
     batches
         .iter()
@@ -79,7 +79,7 @@ fn append_one(
     Ok(Appended { head, deliveries })
 }
 
-/// The head after the batch, if its writer may append it.
+/// Returns the head after the batch. Rejects a batch of an outdated writer or from another head.
 fn admit(batch: &StreamBatch, stored: Option<&StreamRow>) -> Result<Seq, Refusal> {
     let head = stored.map_or(Seq(0), |stored| stored.head);
     if batch.epoch != stored.map_or(Epoch(0), |stored| stored.epoch) {
@@ -96,7 +96,7 @@ fn admit(batch: &StreamBatch, stored: Option<&StreamRow>) -> Result<Seq, Refusal
     })
 }
 
-/// A stream's row, as far as an append has to know it.
+/// The columns of a stream's row that an append needs.
 struct StreamRow {
     key: i64,
     epoch: Epoch,
@@ -130,8 +130,8 @@ impl StreamRow {
         Ok(found.optional()?)
     }
 
-    /// Gives a beginning stream the highest key, since keys are the order of creation. A row that a
-    /// writer made before has had no events, deliveries or claims under its old one.
+    /// Gives a new stream the highest key, since keys are the order of creation. A row that
+    /// `acquire` made earlier has no events, deliveries or claims under its old key.
     fn begin(
         conn: &Connection,
         stream: &StreamId,
@@ -154,7 +154,8 @@ impl StreamRow {
         Ok(Self { key, catalog: None, ..acquired })
     }
 
-    /// Writes the row. What most appends leave as it was is not written, which spares its indexes.
+    /// Updates the stream's row. Skips the columns that most appends leave unchanged, which spares
+    /// their indexes.
     fn update(&self, conn: &Connection, batch: &StreamBatch, head: Seq) -> Result<(), Refusal> {
         let last_ts = batch.events.last().map(|last| last.ts.millis());
         let row = &batch.catalog;
@@ -190,7 +191,7 @@ impl StreamRow {
 const INSERT: &str =
     "INSERT INTO events (stream, seq, ts, envelope, body, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
-/// Inserts an event with a statement made of [`INSERT`]. Gives the new end of the chain.
+/// Inserts an event with a statement made of [`INSERT`]. Returns the new end of the chain.
 fn insert_event(
     insert: &mut Statement<'_>,
     stream: &StreamRow,
@@ -208,9 +209,8 @@ fn insert_event(
     Ok(link)
 }
 
-/// Puts the hash of a body in its place, so that the chain stays whole. Pages that hold nothing
-/// else are overwritten too (`secure_delete`); what the WAL still holds of it is the writer's
-/// business.
+/// Replaces a body by its hash, so that the chain stays intact. `secure_delete` overwrites pages
+/// that hold nothing else. The writer removes copies in the WAL.
 fn erase(conn: &Connection, stream: i64, seq: Seq) -> Result<(), Refusal> {
     let find = "SELECT body FROM events WHERE stream = ?1 AND seq = ?2 AND body IS NOT NULL";
     let hash = |row: &Row<'_>| Ok(BodyHash::of(row.get_ref(0)?.as_bytes()?));
@@ -277,7 +277,7 @@ fn sweep(conn: &Connection, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The id of the delivery.
+/// Inserts a delivery. Returns its id.
 fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<u64, Refusal> {
     let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, command, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
     let turn = new.turn.map(|turn| int(turn.0));
@@ -293,14 +293,14 @@ fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<
     Ok(conn.prepare_cached(sql)?.query_row(values, |row| counter(row, 0))?)
 }
 
-/// A stream's next writer, whoever wrote to it before.
+/// Returns a new epoch for a stream's next writer. It fences earlier writers.
 pub(crate) fn acquire(conn: &Connection, stream: &StreamId) -> Result<Epoch, Refusal> {
     let sql = "INSERT INTO streams (id, epoch) VALUES (?1, 1) ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1 RETURNING epoch";
     let epoch = conn.prepare_cached(sql)?.query_row([stream.as_str()], |row| counter(row, 0))?;
     Ok(Epoch(epoch))
 }
 
-/// Moves a delivery on, if it is where the caller thinks.
+/// Changes the state of a delivery if its current state is one of `from`.
 pub(crate) fn advance(
     conn: &Connection,
     id: u64,
@@ -308,7 +308,7 @@ pub(crate) fn advance(
     to: DeliveryState,
     evidence: &str,
 ) -> Result<bool, Refusal> {
-    // A bit for each state that it may be in.
+    // `?2` has a bit for each state in `from`.
     let sql = "UPDATE deliveries SET state = ?3, evidence = ?4 WHERE id = ?1 AND ?2 & (1 << state)";
     let allowed = from.iter().fold(0_i64, |allowed, state| allowed | 1 << code_of(*state));
     let moved =
@@ -319,8 +319,8 @@ pub(crate) fn advance(
     Ok(moved)
 }
 
-/// Nobody will submit the command again: its words go, and so does the claim that made it count
-/// once.
+/// Removes the words of a command that will not be submitted again, and the claim that kept it from
+/// counting twice.
 pub(crate) fn forget_command(conn: &Connection, id: u64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET command = NULL WHERE id = ?1 AND command IS NOT NULL";
     if conn.prepare_cached(sql)?.execute([int(id)])? == 1 {

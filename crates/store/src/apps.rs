@@ -14,7 +14,7 @@ use crate::rows::int;
 
 const COLUMNS: &str = "id, name, agent, since FROM apps";
 
-/// Gives an app to the agent that asks first.
+/// Gives an app to the first agent that requests it.
 fn hold(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, Refusal> {
     match find(conn, &app.id)? {
         Some(held) if held.agent == app.agent => Ok(Holding::Yes),
@@ -23,7 +23,7 @@ fn hold(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<Holding,
     }
 }
 
-/// Gives an app to an agent, whichever has it.
+/// Gives an app to an agent, even if another agent has it.
 fn give(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, Refusal> {
     let sql = "SELECT count(*) FROM apps WHERE agent = ?1 AND id <> ?2";
     let others: i64 = conn
@@ -40,7 +40,7 @@ fn give(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<Holding,
     Ok(Holding::Yes)
 }
 
-/// Takes an app from its agent.
+/// Takes an app from its agent. Returns false if it had none.
 fn free(conn: &Connection, id: &str, entry: &AuditEntry) -> Result<bool, Refusal> {
     let was_held = conn.prepare_cached("DELETE FROM apps WHERE id = ?1")?.execute([id])? > 0;
     if was_held {

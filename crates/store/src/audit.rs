@@ -1,8 +1,8 @@
-//! The audit record, and the chain that holds it together: each row has the hash of the row before
-//! it and of its own contents.
+//! The audit record and its hash chain: each row has the hash of the previous row and of its own
+//! contents.
 //!
 //! `sums` has the number and the hash of the newest row. The next row continues from there and not
-//! from the last row that is left, so that rows which are gone leave a gap for ever.
+//! from the last row in the table, so that removed rows leave a permanent gap.
 
 use moothall_engine::access::{AuditEntry, AuditRecord, TokenId};
 use moothall_engine::ports::LogError;
@@ -15,22 +15,22 @@ use crate::errors::{Refusal, failed};
 use crate::rows::{counter, int};
 use crate::sums::{FAULTS_TOLD, StoredSum};
 
-/// The hash of a row and of all rows before it. It is kept whole, since it serves as an anchor
+/// The hash of a row and of all rows before it. It is stored in full, since it serves as an anchor
 /// outside the file.
 type Chain = [u8; 32];
 
-/// Adds what the record of an earlier format lacks. Its rows are chained as they are found.
+/// Prepares the record of an earlier format for its chain, which [`chain_old`] then computes.
 pub(crate) const CHAINED: &str = "
 DROP TRIGGER IF EXISTS audit_is_not_changed;
 ALTER TABLE audit ADD COLUMN chain BLOB;
 ";
 
-/// Keeps rows as they are, against mistakes.
+/// Trigger that rejects changes to rows, against mistakes.
 pub(crate) const UNCHANGED: &str = "CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the record is only added to'); END;";
 
 const COLUMNS: &str = "number, at, deed, principal, token, about, detail";
 
-/// A row of the record as it stands in the file, not yet trusted.
+/// A row of the record as it is in the file, not yet trusted.
 struct StoredAuditRow<'a> {
     number: i64,
     at: i64,
@@ -60,12 +60,12 @@ impl<'a> StoredAuditRow<'a> {
     }
 }
 
-/// The hash before the first row.
+/// Returns the hash before the first row.
 fn origin() -> Chain {
     blake3::hash(b"the audit record of moothall").into()
 }
 
-/// Chains the rows that an earlier format left.
+/// Computes the chain for the rows of an earlier format, as they are found.
 pub(crate) fn chain_old(conn: &Connection) -> rusqlite::Result<()> {
     let (mut chain, mut newest) = (origin(), 0);
     let mut links = Vec::new();
@@ -85,7 +85,7 @@ pub(crate) fn chain_old(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(UNCHANGED)
 }
 
-/// The number and the hash of the newest row.
+/// Returns the number and the hash of the newest row.
 fn newest(conn: &Connection) -> rusqlite::Result<Option<(u64, Chain)>> {
     let kept = StoredSum::of(conn, "audit")?;
     Ok(kept.and_then(|kept| Some((kept.rows, kept.total.try_into().ok()?))))
@@ -116,7 +116,7 @@ pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusa
     Ok(())
 }
 
-/// Rows of the record, the newest first.
+/// Returns rows of the record, newest first.
 pub(crate) fn read(
     conn: &Connection,
     before: Option<u64>,
@@ -147,8 +147,8 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     Ok(AuditRecord { number: counter(row, 0)?, entry })
 }
 
-/// A place in the record to which all before it can be held later: the number of a row, and the
-/// hash of it and of all rows before it. It is worth something if it is kept elsewhere.
+/// A position in the record: the number of a row, and the hash of it and of all rows before it. An
+/// anchor that is kept elsewhere later proves that these rows are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
     /// The number of the row; 0 before the first.
@@ -177,7 +177,7 @@ impl std::str::FromStr for Anchor {
     }
 }
 
-/// The newest row's anchor; nothing if the record has no chain yet.
+/// Returns the newest row's anchor; `None` if the record has no chain yet.
 pub(crate) fn head(conn: &Connection) -> rusqlite::Result<Option<Anchor>> {
     if !is_chained(conn)? {
         return Ok(None);
@@ -190,19 +190,19 @@ fn is_chained(conn: &Connection) -> rusqlite::Result<bool> {
     conn.query_row(sql, [], |row| row.get(0))
 }
 
-/// True if the chain goes through an anchor. Of the one before the first row nothing is asked.
+/// True if the chain contains the anchor. The anchor before the first row is in every chain.
 pub(crate) fn holds(conn: &Connection, anchor: &Anchor) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) > 0 FROM audit WHERE number = ?1 AND chain = ?2";
     let found = conn.query_row(sql, params![int(anchor.number), anchor.hash], |row| row.get(0))?;
     Ok(found || (anchor.number == 0 && anchor.hash == origin()))
 }
 
-/// The fault of a record that does not go through an anchor.
+/// Returns the fault of a record that does not contain the anchor.
 pub(crate) fn left(anchor: &Anchor) -> LogError {
     damaged(&anchor.number.to_string(), "the record does not go through the anchor")
 }
 
-/// Follows the chain. Returns the number of rows, if the record has one.
+/// Follows the chain. Returns the number of rows; `None` if the record has no chain.
 pub(crate) fn walk(conn: &Connection, faults: &mut Vec<LogError>) -> Result<Option<u64>, LogError> {
     if !is_chained(conn).map_err(failed)? {
         return Ok(None);
@@ -227,7 +227,7 @@ fn damaged(row: &str, reason: &str) -> LogError {
     LogError::DamagedRow { table: "audit".into(), row: row.into(), reason: reason.into() }
 }
 
-/// A walk along the record, and its place there.
+/// A walk along the record, with its current position.
 struct Walk {
     last: i64,
     chain: Chain,
@@ -249,7 +249,7 @@ impl Walk {
         }
         let chain = row.get_ref(7).ok().and_then(|chain| chain.as_blob().ok()?.try_into().ok());
         let computed = StoredAuditRow::of(row).map(|stored| stored.chain(&self.chain)).ok();
-        // Behind a gap the link before is not known, so the row cannot be judged by itself.
+        // After a gap the previous link is unknown, so this row cannot be checked.
         if is_next && (chain.is_none() || computed != chain) {
             self.fault(&number.to_string(), "it does not match its link in the chain");
         }

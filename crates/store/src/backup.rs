@@ -1,8 +1,8 @@
-//! Copying a log while a server writes to it.
+//! Copies a log while a server writes to it.
 //!
-//! SQLite copies what one read transaction sees, so the copy is a moment of the whole log. It grows
-//! under another name, is walked like any log, and gets its own name only then: what bears that
-//! name is whole.
+//! SQLite copies the view of one read transaction, so the copy is one moment of the whole log. The
+//! copy is written under another name, verified like any log, and only then renamed. A backup under
+//! its final name is therefore intact.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use crate::identity;
 use crate::offline;
 use crate::schema;
 
-/// Why there is no backup.
+/// Reasons why a backup failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// Something bears the name already, and nothing is ever overwritten.
+    /// The name is taken. A backup never overwrites anything.
     #[error("{} is there already", .0.display())]
     Exists(PathBuf),
-    /// The folder that it is to be in is not there: perhaps a disk that is not mounted.
+    /// The parent folder of the backup is missing: perhaps a disk is not mounted.
     #[error("there is no folder {}", .0.display())]
     NoFolder(PathBuf),
-    /// It would be in the data folder that it is a copy of.
+    /// The backup would be inside the data folder that it copies.
     #[error("{} is in the data folder itself", .0.display())]
     Inside(PathBuf),
-    /// Another backup to the same place is being made.
+    /// Another backup to the same place is in progress.
     #[error("another backup is being written to {}", .0.display())]
     UnderWay(PathBuf),
     /// The log, or the place for its copy, cannot be used.
@@ -40,24 +40,24 @@ pub enum BackupError {
     Copy {
         /// The folder of the unfinished copy.
         path: PathBuf,
-        /// Why the copy could not be made, in words.
+        /// The reason, in words.
         reason: String,
     },
-    /// What was copied is damaged, and so is the log.
+    /// The copy is damaged, and so is the log.
     #[error("the log is damaged, and so is its copy in {}", .path.display())]
     Damaged {
-        /// Where the copy stays, under the name of an unfinished one.
+        /// Place of the copy, which keeps its unfinished name.
         path: PathBuf,
-        /// What of it is damaged, and where.
+        /// The damage that was found.
         found: Verification,
     },
 }
 
 /// Copies the log in `dir` to the new folder `dest`, which is then a data folder of its own. A
-/// server may be writing meanwhile. The search index is not copied: a server makes it again.
+/// server may write meanwhile. The search index is not copied: a server rebuilds it.
 ///
 /// # Errors
-/// [`BackupError`]. Nothing bears the name `dest` then.
+/// [`BackupError`]. Then `dest` is not created.
 pub async fn backup(dir: &Path, dest: &Path) -> Result<Verification, BackupError> {
     let unfinished = begin(dir, dest)?;
     let (from, to) = (dir.join(LOG_FILE), unfinished.log_file()?);
@@ -67,10 +67,11 @@ pub async fn backup(dir: &Path, dest: &Path) -> Result<Verification, BackupError
     finish(unfinished, dest).await
 }
 
-/// A place for the copy: beside its final one, so that renaming cannot fail half-way, and empty.
+/// Prepares an empty place for the copy. It is beside the final place, so that the rename stays on
+/// one file system.
 pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
     must_have_a_log(dir)?;
-    // A link that leads nowhere is something too.
+    // A dangling symlink counts as existing.
     if dest.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(dest.to_owned()));
     }
@@ -86,7 +87,7 @@ pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
         OpenError::Locked { dir } => BackupError::UnderWay(dir),
         other => BackupError::Open(other),
     })?;
-    // What one that was cut off has left.
+    // Remove the files of an interrupted backup.
     for end in ["", "-journal", "-wal", "-shm"] {
         let file = path.join(format!("{LOG_FILE}{end}"));
         match fs::remove_file(&file) {
@@ -99,7 +100,7 @@ pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
     Ok(folder)
 }
 
-/// The folder that the copy will be in.
+/// Returns the folder that will contain the copy.
 fn parent_of(dest: &Path) -> &Path {
     dest.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -110,7 +111,7 @@ fn unfinished(dest: &Path) -> PathBuf {
     name.into()
 }
 
-/// Copies all pages in one step: a copy in several would begin anew whenever the server writes.
+/// Copies all pages in one step. A copy in several steps would restart at each write of the server.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let text = |error: rusqlite::Error| error.to_string();
     let source = schema::open_reader(from).map_err(text)?;
@@ -126,7 +127,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     target.close().map_err(|(_, error)| text(error))
 }
 
-/// Walks the copy and gives it its name.
+/// Verifies the copy and renames it to its final name.
 pub(crate) async fn finish(unfinished: Folder, dest: &Path) -> Result<Verification, BackupError> {
     let found = offline::verify_in(&unfinished).await?;
     if !found.faults.is_empty() {

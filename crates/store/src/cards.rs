@@ -1,4 +1,4 @@
-//! The cards of agents that registered: rows beside the log.
+//! The cards of registered agents: rows beside the log.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +18,16 @@ const COLUMNS: &str = "id, name, description, owner, created_at FROM agent_cards
 
 const HOUR: Millis = Millis::from_secs(3_600);
 
-/// By what a card is asked for.
+/// The column by which a card is looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Word {
-    /// The id of the agent.
+    /// Id of the agent.
     Id,
-    /// Its name, exactly.
+    /// Exact name of the agent.
     Name,
 }
 
-/// Keeps a card, its claim, and the token of its principal, which is new.
+/// Stores a card, its claim, and the token of its new principal.
 pub(crate) fn register(
     conn: &Connection,
     card: &AgentCard,
@@ -64,7 +64,7 @@ fn count(conn: &Connection, now: Timestamp) -> rusqlite::Result<CardCount> {
     })
 }
 
-/// Registered agents by their names, and how each stands.
+/// Returns registered agents in the order of their names, with their revocation and last use.
 pub(crate) fn registrations(
     conn: &Connection,
     after: &str,
@@ -82,7 +82,7 @@ pub(crate) fn registrations(
     statement.query_map(params![after, int(limit as u64)], registration)?.collect()
 }
 
-/// Takes a card away and revokes the tokens of its agent.
+/// Deletes a card and revokes the tokens of its agent. Returns `None` if the agent has no card.
 pub(crate) fn free(
     conn: &Connection,
     agent: &ParticipantId,
@@ -124,7 +124,7 @@ pub(crate) fn claim(
     }
 }
 
-/// The cards that have one of these words, each once, in the order of the words.
+/// Returns the cards with these words, each once, in the order of the words.
 pub(crate) fn with(
     conn: &Connection,
     by: Word,
@@ -146,7 +146,7 @@ pub(crate) fn with(
     Ok(cards)
 }
 
-/// The cards of one owner, the oldest first.
+/// Returns the cards of one owner, oldest first.
 pub(crate) fn of(conn: &Connection, owner: &str) -> rusqlite::Result<Vec<AgentCard>> {
     let sql = format!("SELECT {COLUMNS} WHERE owner = ?1 ORDER BY created_at, key LIMIT ?2");
     let mut statement = conn.prepare_cached(&sql)?;

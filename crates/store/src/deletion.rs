@@ -1,9 +1,9 @@
-//! Letting go of what deleted streams hold.
+//! Erases the contents of deleted streams.
 //!
-//! The append that deletes a stream takes what is small along. The events go afterwards, a piece at
-//! a time, so that nobody else waits long; what a crash interrupts goes on at the next start. Of
-//! the stream stay its row and its last two events: the one that says it was deleted, and of the
-//! one before nothing but its link, so that the chain can still be followed to its end.
+//! The append that deletes a stream also removes its small rows. The events go afterwards, one
+//! piece at a time, so that other writes do not wait long. After a crash the next start resumes.
+//! Two events of the stream stay, with its row: `Deleted` itself, and the link of the event before
+//! it, from which the chain can still be checked (decisions/0037).
 
 use moothall_engine::crash;
 use moothall_engine::log_format::{ChainLink, code_of};
@@ -16,10 +16,11 @@ use crate::errors::{Refusal, failed};
 use crate::reader::{self, StreamPosition};
 use crate::rows::counter;
 
-/// Events in one piece. Their words may be 256 KiB each.
+/// Events in one piece. Each body may have 256 KiB.
 const PIECE: i64 = 256;
 
-/// What goes with the append. Its own claims went before.
+/// Removes the stream's small rows in the append that deletes it. Runs after the append's own
+/// claims are written, so these go too.
 pub(crate) fn begin(conn: &Connection, stream: &StreamId, key: i64) -> Result<(), Refusal> {
     conn.prepare_cached("DELETE FROM claims WHERE stream = ?1")?.execute([stream.as_str()])?;
     conn.prepare_cached("DELETE FROM session_rooms WHERE room = ?1")?.execute([stream.as_str()])?;
@@ -29,8 +30,9 @@ pub(crate) fn begin(conn: &Connection, stream: &StreamId, key: i64) -> Result<()
     settle_deliveries(conn, key)
 }
 
-/// Commands that are still owed hold words, and what came of the settled ones may. Prompts and
-/// undoings hold none: whoever carries them finds out that the stream is gone.
+/// Fails the commands that the stream still owes, and removes their words and the evidence of
+/// settled deliveries. Prompts and cancellations contain no words. Their courier finds the stream
+/// deleted.
 fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET state = ?2, evidence = 'its conversation was deleted'
         WHERE stream = ?1 AND state < ?3 AND target GLOB 'stream:*' RETURNING id";
@@ -45,20 +47,20 @@ fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The oldest deleted stream that still holds something. Its row alone is not believed: a bit of
-/// that may have changed.
+/// The oldest deleted stream that still has contents. The `deleted` event must be there too: a bit
+/// error in the row must not erase a stream.
 const UNERASED: &str = "SELECT s.key, s.head FROM streams s WHERE s.kind = 'deleted'
         AND EXISTS (SELECT 1 FROM events e WHERE e.stream = s.key AND e.seq = s.head AND e.envelope GLOB '{\"deleted\"*') AND (
         EXISTS (SELECT 1 FROM events e WHERE e.stream = s.key AND e.seq < s.head - 1)
         OR EXISTS (SELECT 1 FROM events e WHERE e.stream = s.key AND e.seq = s.head - 1 AND e.envelope <> ''))
     ORDER BY s.key LIMIT 1";
 
-/// Whether a deleted stream still holds something.
+/// True if a deleted stream still has contents.
 pub(crate) fn is_left(conn: &Connection) -> rusqlite::Result<bool> {
     conn.prepare_cached(UNERASED)?.exists([])
 }
 
-/// Erases a piece; whether there was anything.
+/// Erases one piece. Returns false if none was left.
 pub(crate) fn erase_some(conn: &Connection) -> Result<bool, Refusal> {
     let place = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
     let Some((key, head)) = conn.prepare_cached(UNERASED)?.query_row([], place).optional()? else {
@@ -74,10 +76,10 @@ pub(crate) fn erase_some(conn: &Connection) -> Result<bool, Refusal> {
     Ok(true)
 }
 
-/// Follows the chain of a deleted stream as far as it goes.
+/// Checks the chain of a deleted stream from the link that is left.
 ///
 /// # Errors
-/// Where it is damaged.
+/// The chain is damaged, or the stream does not end with `Deleted`.
 pub(crate) fn check(
     conn: &Connection,
     stream: &StreamId,
@@ -97,12 +99,12 @@ pub(crate) fn check(
     if says { Ok(()) } else { Err(damaged("it does not say that the stream was deleted")) }
 }
 
-/// Refuses what asks for a deleted stream.
+/// Rejects a request for a deleted stream.
 pub(crate) fn refuse(stream: &StreamId, kind: &str) -> Result<(), LogError> {
     if kind == DELETED { Err(LogError::Deleted(stream.clone())) } else { Ok(()) }
 }
 
-/// Why there is nothing of this stream: it was deleted, or it never began.
+/// Returns the error for a missing stream: it was deleted, or it never began.
 pub(crate) fn absent(conn: &Connection, stream: &StreamId) -> LogError {
     let kind = conn.prepare_cached("SELECT kind FROM streams WHERE id = ?1 AND head > 0");
     let kind = kind.and_then(|mut kind| {

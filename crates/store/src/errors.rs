@@ -1,4 +1,4 @@
-//! What SQLite's errors mean for those who wait.
+//! Meaning of SQLite's errors for the callers.
 
 use std::path::Path;
 use std::{fs, io};
@@ -7,24 +7,24 @@ use moothall_engine::ports::{AppendError, LogError};
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
-/// What went wrong while writing.
+/// A failure while writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StoreFault {
-    /// No room: nothing was written, and the next write may find room again.
+    /// The disk is full. Nothing was written, and a later write may find room.
     Full,
-    /// Another process keeps the file to itself.
+    /// Another process holds the file.
     Busy,
-    /// A write was refused by the system. Whoever knows the folder can find out whether that was
-    /// for want of room, as with a quota.
+    /// The system refused a write. [`judged`] finds out if a used-up quota was the reason.
     Unwritten(String),
-    /// Nobody knows what is on the disk, or what is there is damaged.
+    /// The data on disk is unknown or damaged.
     Fatal(String),
 }
 
 impl StoreFault {
-    /// A failed write or sync is never tried again: the kernel may have dropped the pages that it
-    /// could not write. Growing the WAL's index is the exception, because it fails for want of room
-    /// and nothing depends on it after a crash.
+    /// Classifies an error of SQLite. Unless room was short, a failed write or sync is never
+    /// retried: the kernel may have dropped the pages that it could not write. A failure to grow
+    /// the WAL's index counts as a full disk: its usual cause is want of room, and nothing depends
+    /// on that index after a crash.
     pub(crate) fn of(error: &rusqlite::Error) -> Self {
         let rusqlite::Error::SqliteFailure(failure, _) = error else {
             return StoreFault::Fatal(error.to_string());
@@ -43,12 +43,12 @@ impl StoreFault {
     }
 }
 
-/// Why a request leaves no trace.
+/// The reason why a request changed nothing.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The log says no.
+    /// The log rejected the request.
     Answer(AppendError),
-    /// SQLite could not do it.
+    /// SQLite failed.
     StoreFault(StoreFault),
 }
 
@@ -96,11 +96,11 @@ impl From<StoreFault> for LogError {
     }
 }
 
-/// What is written to find out whether there is room.
+/// Size of the file that tests for free space.
 const PROBE_BYTES: usize = 1024 * 1024;
 
-/// What a trouble is in this folder. SQLite tells a full disk from others, and takes a quota that
-/// is used up for a broken one.
+/// Replaces `Unwritten` by `Full` or `Fatal`. SQLite recognises a full disk, but reports a used-up
+/// quota as a failed write.
 pub(crate) fn judged(trouble: StoreFault, dir: &Path) -> StoreFault {
     judged_by(trouble, || probe(dir))
 }
@@ -127,7 +127,7 @@ fn probe(dir: &Path) -> io::Result<()> {
     written
 }
 
-/// For reads, which cannot harm anything.
+/// Converts the error of a read. A read harms nothing, so this is never `Fatal`.
 pub(crate) fn failed(error: rusqlite::Error) -> LogError {
     match error.sqlite_error_code() {
         Some(ErrorCode::SystemIoFailure) => LogError::Unreadable(error.to_string()),

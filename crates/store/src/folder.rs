@@ -1,4 +1,4 @@
-//! The data folder: private to its owner, and to one server at a time.
+//! The data folder: private to its owner and used by one server at a time.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -6,71 +6,71 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The name of the log in its folder.
+/// Name of the log in its folder.
 pub(crate) const LOG_FILE: &str = "moothall.db";
 const LOCK_FILE: &str = "lock";
-/// How often the lock is tried, a second in all.
+/// Number of attempts to take the lock: one second in all.
 const LOCK_TRIES: u32 = 20;
 const LOCK_AGAIN: Duration = Duration::from_millis(50);
 
-/// Why a log could not be opened.
+/// Reasons why a log cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another server has the folder.
+    /// Another server uses the folder.
     #[error("another server is using {}; stop it, or give this one another folder", .dir.display())]
     Locked {
         /// The data folder that is in use.
         dir: PathBuf,
     },
-    /// There is no log in the folder.
+    /// The folder does not contain a log.
     #[error("there is no log in {}", .dir.display())]
     Absent {
-        /// The data folder, in which there is none.
+        /// The data folder without a log.
         dir: PathBuf,
     },
     /// A newer version made the log.
     #[error("the log in {} was written by a newer version of Moothall (format {found}, this version knows up to {known})", .dir.display())]
     Newer {
-        /// The data folder that has the log.
+        /// The data folder with the log.
         dir: PathBuf,
-        /// The format of the log, as its file says.
+        /// The format that the log's file states.
         found: u32,
         /// The newest format this version knows.
         known: u32,
     },
-    /// There is no room for what the log needs to be opened.
+    /// The disk has no space for the files that opening the log needs.
     #[error("there is no room on the disk to open the log in {}", .dir.display())]
     Full {
         /// The data folder on that disk.
         dir: PathBuf,
     },
-    /// The folder or a file in it cannot be used.
+    /// The folder or one of its files cannot be used.
     #[error("cannot use {}: {source}", .path.display())]
     Io {
-        /// Which folder or file.
+        /// The folder or file.
         path: PathBuf,
-        /// What the system says about it.
+        /// The system's error.
         source: io::Error,
     },
-    /// What was acknowledged is not there any more: opening the log would go on without it.
+    /// Acknowledged events are missing. Opening the log would silently continue without them.
     #[error("{} is damaged: {reason}", .path.display())]
     Damaged {
-        /// The file that lacks something.
+        /// The damaged file.
         path: PathBuf,
-        /// What is wrong, and how to go on without what is lost.
+        /// The damage, and how to continue without the lost events.
         reason: String,
     },
-    /// The file is there, and is no log of ours.
+    /// The file exists but is not a Moothall log.
     #[error("cannot open the log {}: {reason}", .path.display())]
     Unusable {
-        /// The file that is no log.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason, in words.
         reason: String,
     },
 }
 
-/// Holds the folder until it is dropped.
+/// The lock of a data folder, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
@@ -78,7 +78,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder where there is none, and takes its lock.
+    /// Creates the folder if it is missing, and takes its lock.
     pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
         made.map_err(|source| OpenError::Io { path: path.to_owned(), source })?;
@@ -86,8 +86,8 @@ impl Folder {
         Self::lock(path, || std::thread::sleep(LOCK_AGAIN))
     }
 
-    /// Takes the lock, and tries for a while: a process that was killed may leave a child that is
-    /// just being made, which has the lock until it becomes the program that it is to be.
+    /// Takes the lock, and retries for a second. A killed process may leave a child between fork
+    /// and exec, which holds the lock until it executes its program.
     fn lock(path: &Path, mut pause: impl FnMut()) -> Result<Self, OpenError> {
         let lock = private_file(&path.join(LOCK_FILE))?;
         for _ in 0..LOCK_TRIES {
@@ -102,21 +102,21 @@ impl Folder {
         Err(OpenError::Locked { dir: path.to_owned() })
     }
 
-    /// Takes the lock of a folder that has a log in it, and makes nothing.
+    /// Takes the lock of a folder that has a log. Creates nothing if the log is missing.
     pub(crate) fn take_existing(path: &Path) -> Result<Self, OpenError> {
         must_have_a_log(path)?;
         Self::take(path)
     }
 
-    /// The log's file. It is made here because SQLite would let others read it; its companions get
-    /// the same mode.
+    /// Returns the path of the log's file, which it creates if missing. SQLite itself would create
+    /// a file that other users can read. SQLite gives the `-wal` and `-shm` files the same mode.
     pub(crate) fn log_file(&self) -> Result<PathBuf, OpenError> {
         let path = self.path.join(LOG_FILE);
         private_file(&path)?;
         Ok(path)
     }
 
-    /// Makes the names of new files survive a power cut.
+    /// Syncs the folder, so that the names of new files survive a power cut.
     pub(crate) fn sync(&self) -> Result<(), OpenError> {
         let synced = File::open(&self.path).and_then(|folder| folder.sync_all());
         synced.map_err(|source| OpenError::Io { path: self.path.clone(), source })
@@ -127,7 +127,7 @@ impl Folder {
     }
 }
 
-/// Refuses a folder without a log, which may only be mistyped.
+/// Rejects a folder without a log. Its path may be mistyped.
 pub(crate) fn must_have_a_log(path: &Path) -> Result<(), OpenError> {
     let file = path.join(LOG_FILE);
     match file.try_exists() {
@@ -137,7 +137,7 @@ pub(crate) fn must_have_a_log(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Opens a file that is the owner's alone, and makes it where there is none.
+/// Opens a file that only its owner can read, and creates it if missing.
 pub(crate) fn private_file(path: &Path) -> Result<File, OpenError> {
     let opened = OpenOptions::new()
         .read(true)

@@ -22,12 +22,12 @@ use crate::sums;
 const COLUMNS: &str = "t.id, t.kind, t.hash, t.principal, p.kind, t.scopes, t.threads, t.label, t.parent, t.created_at, t.expires_at,
     t.last_used_at, t.revoked_at FROM tokens t JOIN principals p ON p.id = t.principal";
 
-/// What is not known for a person is an agent, who may do less.
+/// Returns the kind of a principal. An unknown word counts as an agent, which has fewer rights.
 fn kind_of(word: &str) -> Kind {
     word.parse().unwrap_or(Kind::Agent)
 }
 
-/// Keeps a token, and its principal where that is new.
+/// Stores a token, and its principal if that is new.
 pub(crate) fn add(
     conn: &Connection,
     token: &Token,
@@ -43,7 +43,7 @@ pub(crate) fn add(
     if principal(conn, id)?.is_some_and(|known| known.kind != *kind) {
         return Ok(InsertOutcome::OtherKind);
     }
-    // Sessions that ran out are of no interest to anybody.
+    // Expired sessions are never used again.
     let sql = "DELETE FROM tokens WHERE kind = 'session' AND expires_at <= ?1";
     conn.prepare_cached(sql)?.execute([token.created_at.millis()])?;
     insert(conn, token)?;
@@ -74,7 +74,7 @@ fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Uses an invitation up and keeps the token that it becomes.
+/// Uses up an invitation and stores the token made from it.
 pub(crate) fn redeem(
     conn: &Connection,
     invitation: &TokenId,
@@ -95,8 +95,7 @@ pub(crate) fn redeem(
     Ok(kept)
 }
 
-/// The tokens that go with `?1`: itself, and of what was made from it what depends on it, or
-/// (`?3`) everything.
+/// Token `?1` and its descendants: all of them if `?3` is true, else only sessions and invitations.
 const DESCENT: &str = "WITH RECURSIVE meant (id) AS (VALUES (?1) UNION SELECT t.id FROM tokens t JOIN meant m ON t.parent = m.id
     WHERE ?3 OR t.kind IN ('session', 'invitation'))";
 
@@ -138,7 +137,7 @@ pub(crate) fn mark_revoked_of(
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Revokes a token and its descent.
+/// Revokes a token and its descendants.
 pub(crate) fn revoke(
     conn: &Connection,
     id: &TokenId,
@@ -149,7 +148,7 @@ pub(crate) fn revoke(
     recorded(conn, mark_revoked(conn, id, descent, at)?, entry)
 }
 
-/// Records a revocation, if it changed anything.
+/// Records a revocation, if any token was revoked.
 fn recorded(
     conn: &Connection,
     revoked: Vec<TokenId>,
@@ -175,14 +174,14 @@ fn cancel_invitations(
     recorded(conn, cancelled, entry)
 }
 
-/// Notes that a token was seen.
+/// Stores the time at which a token was last used.
 pub(crate) fn note_use(conn: &Connection, id: &TokenId, at: Timestamp) -> Result<(), Refusal> {
     conn.prepare_cached("UPDATE tokens SET last_used_at = ?2 WHERE id = ?1")?
         .execute(params![id.as_str(), at.millis()])?;
     Ok(())
 }
 
-/// The token with this hash.
+/// Returns the token with this hash.
 ///
 /// # Errors
 /// Its row or that of its principal is damaged: it may allow more than it did.
@@ -199,7 +198,7 @@ pub(crate) fn token(conn: &Connection, hash: &TokenHash) -> Result<Option<Token>
     Ok(found)
 }
 
-/// Tokens, the oldest first, after a place.
+/// Returns tokens after a place, oldest first.
 pub(crate) fn tokens(
     conn: &Connection,
     after: Option<&TokenPlace>,
@@ -214,7 +213,7 @@ pub(crate) fn tokens(
     statement.query_map(params![at, id, int(limit as u64)], read_token)?.collect()
 }
 
-/// The token of this public id.
+/// Returns the token with this public id.
 pub(crate) fn token_of(conn: &Connection, id: &TokenId) -> rusqlite::Result<Option<Token>> {
     let sql = format!("SELECT {COLUMNS} WHERE t.id = ?1");
     conn.prepare_cached(&sql)?.query_row([id.as_str()], read_token).optional()
@@ -246,7 +245,7 @@ fn token_kind(word: &str) -> rusqlite::Result<TokenKind> {
     word.parse().map_err(|_| rusqlite::Error::InvalidColumnName("tokens.kind".into()))
 }
 
-/// The names of principals and of registered agents.
+/// Returns the names of principals and of registered agents.
 fn names(conn: &Connection) -> rusqlite::Result<Vec<(String, ParticipantId)>> {
     let sql = "SELECT id, id FROM principals UNION ALL SELECT name, id FROM agent_cards";
     let mut statement = conn.prepare_cached(sql)?;
@@ -254,7 +253,7 @@ fn names(conn: &Connection) -> rusqlite::Result<Vec<(String, ParticipantId)>> {
     statement.query_map([], name)?.collect()
 }
 
-/// The principal of this id.
+/// Returns the principal with this id.
 pub(crate) fn principal(
     conn: &Connection,
     id: &ParticipantId,

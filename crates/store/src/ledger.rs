@@ -1,4 +1,4 @@
-//! What turns have cost: a row for each hour, stream, agent and causer.
+//! Cost of turns: a row for each hour, stream, agent and causer.
 
 use moothall_engine::ports::{UsageBy, UsageSum, UsageWanted};
 use moothall_kernel::budget::{Account, BudgetOwner, Charge, DAY, Raise};
@@ -17,7 +17,7 @@ const COUNT: &str = "INSERT INTO usage (hour, stream, agent, caused_by, turns, u
     input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
     cost_micros = cost_micros + excluded.cost_micros";
 
-/// Counts what a stream's events cost. What goes into the same row is written once.
+/// Adds the charges of a stream's events. Charges for the same row are written once.
 pub(crate) fn count(conn: &Connection, stream: i64, charges: &[Charge]) -> Result<(), Refusal> {
     let same = |a: &Charge, b: &Charge| {
         (a.hour, &a.account.agent, &a.account.by) == (b.hour, &b.account.agent, &b.account.by)
@@ -51,7 +51,7 @@ pub(crate) fn count(conn: &Connection, stream: i64, charges: &[Charge]) -> Resul
     Ok(())
 }
 
-/// What was charged from an hour on, over all streams. Only turns and money are looked at.
+/// Returns the charges of all streams since an hour. Only turns and money are filled in.
 pub(crate) fn charged_since(conn: &Connection, hour: Timestamp) -> rusqlite::Result<Vec<Charge>> {
     let sql = "SELECT hour, agent, caused_by, sum(turns), sum(unattended), sum(cost_micros) FROM usage WHERE hour >= ?1
         GROUP BY hour, agent, caused_by";
@@ -76,7 +76,7 @@ pub(crate) fn charged_since(conn: &Connection, hour: Timestamp) -> rusqlite::Res
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// The sums that are wanted.
+/// Returns the requested sums.
 pub(crate) fn used(conn: &Connection, wanted: &UsageWanted) -> rusqlite::Result<Vec<UsageSum>> {
     let day = i64::try_from(DAY.0).unwrap_or(i64::MAX);
     let key = match wanted.by {
@@ -135,7 +135,7 @@ fn sum(row: &Row<'_>, by: Option<UsageBy>) -> rusqlite::Result<UsageSum> {
     Ok(used)
 }
 
-/// Keeps what a purse may spend above its limit.
+/// Stores a purse's allowance above its limit.
 pub(crate) fn keep_raise(conn: &Connection, purse: &str, raise: &Raise) -> Result<(), Refusal> {
     let sql = "INSERT OR REPLACE INTO budget_raises (purse, turns, micros, until) VALUES (?1, ?2, ?3, ?4)";
     conn.prepare_cached(sql)?.execute(params![
@@ -147,7 +147,8 @@ pub(crate) fn keep_raise(conn: &Connection, purse: &str, raise: &Raise) -> Resul
     Ok(())
 }
 
-/// The raises that hold at a time. A purse of a kind that this version does not know is left out.
+/// Returns the raises that are in force at `now`. Skips purses of a kind that this version does not
+/// know.
 pub(crate) fn raises(
     conn: &Connection,
     now: Timestamp,
@@ -167,7 +168,7 @@ pub(crate) fn raises(
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Streams of which something was appended before there were rows.
+/// Returns streams with events from before the table existed, and their heads then.
 pub(crate) fn uncounted(conn: &Connection, limit: usize) -> rusqlite::Result<Vec<(StreamId, Seq)>> {
     let sql = "SELECT s.id, u.head FROM usage_uncounted u JOIN streams s ON s.key = u.stream ORDER BY u.stream DESC LIMIT ?1";
     let mut statement = conn.prepare_cached(sql)?;
@@ -177,7 +178,7 @@ pub(crate) fn uncounted(conn: &Connection, limit: usize) -> rusqlite::Result<Vec
     rows.collect()
 }
 
-/// Counts, once, what was appended before there were rows.
+/// Counts the events from before the table existed, once per stream.
 pub(crate) fn count_old(
     conn: &Connection,
     stream: &StreamId,

@@ -1,8 +1,8 @@
 //! The log on disk: one SQLite file in a locked folder.
 //!
-//! One thread writes. Everything that waits for it is decided in a savepoint of its own and
-//! committed together, so that many writers share one sync. Readers have connections of their own
-//! and never wait for the writer.
+//! One thread writes. It runs each waiting request in its own savepoint and commits all of them
+//! together, so that many writers share one sync. Readers have their own connections and never wait
+//! for the writer.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -54,7 +54,7 @@ pub use folder::OpenError;
 pub use log::SqliteLog;
 pub use offline::{AuditVerified, audit_head, audit_verify, look, verify};
 
-/// The version of SQLite that is built in, e.g. `3.51.3`.
+/// Returns the version of the built-in SQLite, e.g. `3.51.3`.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }

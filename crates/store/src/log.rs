@@ -1,4 +1,4 @@
-//! The log port on SQLite: appends, pages of events, claims and the fences of epochs.
+//! The log port on SQLite: appends, pages of events, claims and epochs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,12 +33,13 @@ use crate::{
     snapshots, verify,
 };
 
-/// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
+/// Maximum number of requests that wait for the writer. The next one fails with
+/// [`AppendError::Overloaded`].
 const QUEUE: usize = 4096;
 
 const CLOSED: &str = "the log is closed";
 
-/// The log on disk. Dropping it waits for the writer to finish what was asked of it.
+/// The log on disk. Dropping it waits until the writer has finished all requests.
 #[derive(Debug)]
 pub struct SqliteLog {
     dir: PathBuf,
@@ -47,23 +48,25 @@ pub struct SqliteLog {
     writer: Option<JoinHandle<()>>,
     id: String,
     readers: Arc<Readers>,
-    /// Nothing where it could not be opened: the log is there without it.
+    /// `None` if the index could not be opened. The log works without it.
     index: Option<Arc<Index>>,
 }
 
 impl SqliteLog {
-    /// Opens the log in a folder, which is made where there is none: readable for its owner alone
-    /// (0700, files 0600), and locked until the log is closed or dropped.
+    /// Opens the log in a folder and creates the folder if it is missing. Only its owner can read
+    /// it (folder 0700, files 0600). It stays locked until the log is closed or dropped.
     ///
     /// # Errors
-    /// [`OpenError`]: another server has the folder, a newer version wrote the log, or the folder
-    /// or file cannot be used.
+    /// [`OpenError`]: another server uses the folder, a newer version wrote the log, acknowledged
+    /// events are missing, or the folder or file cannot be used.
     pub fn open(dir: &Path) -> Result<SqliteLog, OpenError> {
         Self::open_with_queue(dir, QUEUE)
     }
 
     pub(crate) fn open_with_queue(dir: &Path, queue: usize) -> Result<SqliteLog, OpenError> {
         let folder = Folder::take(dir)?;
+        // Check before SQLite opens the file: it would silently drop the frames behind a damaged
+        // one.
         loss::refuse(dir)?;
         let path = folder.log_file()?;
         let (conn, id) = with_room(dir, || open_file(dir, &path))?;
@@ -93,7 +96,8 @@ impl SqliteLog {
         })
     }
 
-    /// Commits since it was opened that were synced, which is what takes time.
+    /// Returns the number of synced commits since the log was opened. The sync is the slow part of
+    /// a commit.
     pub fn synced(&self) -> u64 {
         self.synced.load(Ordering::Relaxed)
     }
@@ -103,7 +107,7 @@ impl SqliteLog {
         queue.clone().ok_or_else(|| StoreFault::Fatal(CLOSED.into()))
     }
 
-    /// A write that waits for room in the queue.
+    /// Runs a synced write. Waits for room in the queue.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
@@ -149,7 +153,7 @@ impl Drop for SqliteLog {
         }
         self.queue.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(writer) = self.writer.take() {
-            // A writer that panicked has told everyone who waited, by hanging up.
+            // A writer that panicked has closed the reply channels, so no caller waits.
             drop(writer.join());
         }
     }
@@ -167,7 +171,7 @@ fn open_file(dir: &Path, path: &Path) -> Result<(Connection, String), OpenError>
     Ok((conn, id))
 }
 
-/// Why a log cannot be opened: for want of room, or for a reason that lasts.
+/// Converts an error of SQLite on opening. Only `Full` may go away by itself.
 pub(crate) fn unusable(dir: &Path, error: &rusqlite::Error) -> OpenError {
     match StoreFault::of(error) {
         StoreFault::Full => OpenError::Full { dir: dir.to_owned() },
@@ -177,7 +181,7 @@ pub(crate) fn unusable(dir: &Path, error: &rusqlite::Error) -> OpenError {
     }
 }
 
-/// Opens something, and again in the room that was kept for it when there is no other.
+/// Opens something. If the disk is full, releases the reserve and tries once more.
 pub(crate) fn with_room<T>(
     dir: &Path,
     open: impl Fn() -> Result<T, OpenError>,
@@ -244,11 +248,11 @@ impl EventLog for SqliteLog {
             return Ok(());
         }
         while self.write_as(Kind::Written, deletion::erase_some).await? {}
-        // What was overwritten in the file may still be in the write-ahead log.
+        // Overwritten content may still be in the write-ahead log.
         self.write_as(Kind::Erases, |_| Ok(())).await
     }
 
-    /// The lock of the folder is the lease: whoever can ask this log has it.
+    /// Returns the next epoch. The lock of the folder is the lease, and this process holds it.
     async fn acquire(&self, stream: &StreamId, _owner: &str) -> Result<Acquisition, LogError> {
         let stream = stream.clone();
         self.write(move |conn| append::acquire(conn, &stream)).await.map(Acquisition::Epoch)
@@ -340,7 +344,7 @@ impl ReadMarks for SqliteLog {
             let id = stream.clone();
             return Err(self.readers.read(move |conn| Ok(deletion::absent(conn, &id))).await?);
         };
-        // Readers tell again and again where they are; only what is new is worth a commit.
+        // Readers report their position again and again; only a change is worth a commit.
         if now == then {
             return Ok(now);
         }
@@ -479,12 +483,12 @@ impl Upkeep for SqliteLog {
         backup::backup(&self.dir, dest).await.map_err(|error| CopyError::Failed(error.to_string()))
     }
 
-    /// Moves everything into the one file as well, and gives the folder free.
+    /// Moves the WAL into the one file and releases the folder.
     async fn close(&self) -> Result<(), LogError> {
         let Ok(queue) = self.queue() else { return Ok(()) };
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(index) = self.index.clone() {
-            // Nobody else may have the folder while the index is still being written.
+            // The index must be finished before another server can take the folder.
             drop(tokio::task::spawn_blocking(move || index.stop()).await);
         }
         self.readers.close();

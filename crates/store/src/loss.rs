@@ -1,9 +1,9 @@
-//! Looking, before a log is opened, whether it lost what it had: SQLite goes on without a word from
-//! the last event that is whole.
+//! Checks for lost events before a log is opened. SQLite itself continues silently from the last
+//! intact event.
 //!
-//! Three things tell: the write-ahead log itself, the search index, which never sees what is not
-//! synced, and a file that is empty beside others that are not. What only a power cut can have
-//! torn, the end of the last commit, was never acknowledged, and is no loss.
+//! Three signs show a loss: the write-ahead log, the search index (which never sees unsynced
+//! events), and an empty file beside others with content. The end of the last commit, which a power
+//! cut can tear, was never acknowledged and is not a loss.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::index::{INDEX_FILE, NEWEST, newest_seen};
 use crate::schema;
 use crate::wal::{self, Seen};
 
-/// Refuses a folder whose log lost something. Changes nothing.
+/// Rejects a folder whose log lost something. Changes nothing.
 ///
 /// # Errors
-/// [`OpenError::Damaged`]; [`OpenError::Io`] where a file cannot be read.
+/// [`OpenError::Damaged`]; [`OpenError::Io`] if a file cannot be read.
 pub(crate) fn refuse(dir: &Path) -> Result<(), OpenError> {
     let log = dir.join(LOG_FILE);
     let wal = dir.join(format!("{LOG_FILE}-wal"));
@@ -36,8 +36,8 @@ pub(crate) fn refuse(dir: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// A log without a byte is a new one, unless something shows that there was one. All pages of one
-/// that is just being made are in its write-ahead log.
+/// Accepts an empty file as a new log, unless other files show that it had content. If the log was
+/// just being created, all its pages are in the write-ahead log.
 fn refuse_empty(dir: &Path, log: PathBuf, seen: &Seen) -> Result<(), OpenError> {
     let other = if seen.pages_missing {
         format!("{LOG_FILE}-wal")
@@ -52,8 +52,8 @@ fn refuse_empty(dir: &Path, log: PathBuf, seen: &Seen) -> Result<(), OpenError> 
     Err(OpenError::Damaged { path: log, reason })
 }
 
-/// Whatever the index has seen was synced in the log. A log that cannot be read is refused by
-/// whoever opens it.
+/// Rejects a log that is behind its search index: the index sees only synced events. Leaves an
+/// unreadable log to the code that opens it.
 fn refuse_behind(dir: &Path, log: PathBuf) -> Result<(), OpenError> {
     let Some(seen) = newest_seen(dir) else { return Ok(()) };
     let newest = schema::open_reader(&log)

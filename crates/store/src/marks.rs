@@ -1,4 +1,4 @@
-//! How far readers have read: a row for each reader and stream.
+//! Read marks: a row for each reader and stream.
 
 use moothall_engine::ports::UnreadCount;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::errors::Refusal;
 use crate::rows::{counter, int};
 
-/// Where a reader's mark is in a stream, and where it would be after reading up to a position;
-/// nothing where no stream began.
+/// Returns a reader's mark in a stream, and the mark after reading up to `seq`. `None` if the
+/// stream never began or was deleted.
 pub(crate) fn place(
     conn: &Connection,
     reader: &ParticipantId,
@@ -23,7 +23,7 @@ pub(crate) fn place(
     Ok(found.map(|(now, wanted)| (now, now.max(wanted))))
 }
 
-/// Moves a mark forward. The head never goes back, so what was looked up before still holds.
+/// Moves a mark forward. The head never goes back, so the position from [`place`] is still valid.
 pub(crate) fn advance(
     conn: &Connection,
     reader: &ParticipantId,
@@ -38,12 +38,12 @@ pub(crate) fn advance(
     Ok(Seq(seq.unwrap_or_default()))
 }
 
-/// Messages of others after a position; those that were erased have no body any more.
+/// Counts messages of others after a position. Erased messages have no body and do not count.
 const MESSAGES: &str = "SELECT count(*) FROM (SELECT 1 FROM events
     WHERE stream = (SELECT key FROM streams WHERE id = ?1) AND seq > ?2 AND body IS NOT NULL
     AND envelope GLOB '{\"posted\"*' AND json_extract(envelope, '$.posted.from') <> ?3 LIMIT ?4)";
 
-/// What a reader has before them in each of these streams.
+/// Returns a reader's mark and number of unread messages in each of these streams.
 pub(crate) fn unread(
     conn: &Connection,
     reader: &ParticipantId,

@@ -1,4 +1,4 @@
-//! Checking a log that no server has open.
+//! Checks a log that no server has open.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::reader::Readers;
 use crate::schema;
 use crate::verify::walk_all;
 
-/// Walks the log in a folder as [`Upkeep::verify`](moothall_engine::ports::Upkeep::verify) does,
-/// and writes nothing. The folder is locked meanwhile.
+/// Walks the log in a folder as [`Upkeep::verify`](moothall_engine::ports::Upkeep::verify) does.
+/// Writes nothing. The folder is locked meanwhile.
 ///
 /// # Errors
-/// [`OpenError`]: there is no log, a server has it open, a newer version wrote it, or it is none of
-/// ours.
+/// [`OpenError`]: the folder has no log, a server has it open, a newer version wrote it, or the
+/// file is not a Moothall log.
 pub async fn verify(dir: &Path) -> Result<Verification, OpenError> {
     let folder = Folder::take_existing(dir)?;
     verify_in(&folder).await
@@ -28,13 +28,14 @@ pub async fn verify(dir: &Path) -> Result<Verification, OpenError> {
 /// The result of a walk along the audit record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditVerified {
-    /// The number of rows; nothing if the record is of a format that has no chain.
+    /// Number of rows; `None` if the record's format has no chain.
     pub rows: Option<u64>,
-    /// Rows that are damaged or missing, and an anchor that the chain does not go through.
+    /// Damaged or missing rows, and an anchor that is not in the chain.
     pub faults: Vec<LogError>,
 }
 
-/// Follows the chain of the audit record, and holds it to an anchor. A server may be running.
+/// Follows the chain of the audit record, and checks that it contains the anchor. A server may be
+/// running.
 ///
 /// # Errors
 /// [`OpenError`], as [`verify`].
@@ -55,8 +56,8 @@ pub fn audit_verify(dir: &Path, anchor: Option<Anchor>) -> Result<AuditVerified,
     })
 }
 
-/// The anchor of the newest row of the audit record; nothing if the record is of a format that has
-/// no chain. A server may be running.
+/// Returns the anchor of the newest row of the audit record; `None` if the record's format has no
+/// chain. A server may be running.
 ///
 /// # Errors
 /// [`OpenError`], as [`verify`].
@@ -64,7 +65,7 @@ pub fn audit_head(dir: &Path) -> Result<Option<Anchor>, OpenError> {
     beside_a_server(dir, audit::head)
 }
 
-/// Reads one moment of a log that a server may be writing to.
+/// Runs a query in one read transaction on a log that a server may be writing to.
 fn beside_a_server<T>(
     dir: &Path,
     read: impl Fn(&Connection) -> rusqlite::Result<T>,
@@ -78,8 +79,8 @@ fn beside_a_server<T>(
     with_room(dir, || run().map_err(|error| unusable(dir, &error)))
 }
 
-/// The format of the log in a folder that no server has, and whether it is the one that this
-/// version writes. Writes nothing.
+/// Returns the format of the log in a folder that no server uses, and true if this version writes
+/// that format. Writes nothing.
 ///
 /// # Errors
 /// [`OpenError`], as [`verify`].
@@ -106,7 +107,7 @@ fn format_in(folder: &Folder) -> Result<u32, OpenError> {
     }
 }
 
-/// Walks the log of a folder whose lock is held.
+/// Walks the log of a locked folder.
 pub(crate) async fn verify_in(folder: &Folder) -> Result<Verification, OpenError> {
     format_in(folder)?;
     let readers = Arc::new(Readers::new(folder.path().join(LOG_FILE)));

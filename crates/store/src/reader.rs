@@ -1,5 +1,5 @@
-//! Reading: a few connections of their own, each used for one short transaction at a time, away
-//! from the async threads.
+//! Reads through a few connections of their own. Each runs one short transaction at a time, outside
+//! the async threads.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,10 +22,10 @@ use crate::errors::failed;
 use crate::rows::{self, counter, int};
 use crate::schema;
 
-/// Readers at once; more would only share the same cores.
+/// Maximum number of parallel readers. More would only share the same cores.
 const READERS: usize = 4;
 
-/// The connections that read.
+/// The pool of read connections.
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
@@ -50,8 +50,7 @@ impl Readers {
             .await
             .map_err(|error| LogError::Failed(error.to_string()))?;
         let readers = self.clone();
-        // The turn goes along, so that it lasts as long as the query even when whoever asked has
-        // gone.
+        // The permit moves into the task: the query keeps it even if the caller has gone.
         let query = move || {
             let result = readers.run(query);
             drop(turn);
@@ -70,6 +69,7 @@ impl Readers {
         let transaction = conn.unchecked_transaction().map_err(failed)?;
         let result = query(&transaction);
         transaction.finish().map_err(failed)?;
+        // Reached only if the transaction ended. A connection with an error is dropped instead.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
         result
     }
@@ -79,29 +79,29 @@ impl Readers {
         idle.map_or_else(|| schema::open_reader(&self.path), Ok)
     }
 
-    /// Closes the connections that nobody uses.
+    /// Closes the idle connections.
     pub(crate) fn close(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Where a stream is, and the link that its newest event must have.
+/// A stream's position in the log, and the link that its newest event must have.
 pub(crate) struct StreamPosition {
     pub(crate) key: i64,
     pub(crate) head: Seq,
     link: Option<ChainLink>,
-    /// What kind of stream it is.
+    /// Kind of the stream.
     pub(crate) kind: String,
 }
 
-/// Where a stream is that can be read.
+/// Returns the place of a readable stream.
 pub(crate) fn place(conn: &Connection, stream: &StreamId) -> Result<StreamPosition, LogError> {
     let place = any_place(conn, stream)?;
     deletion::refuse(stream, &place.kind)?;
     Ok(place)
 }
 
-/// The same, also of one that was deleted.
+/// Returns the place of a stream, even if it was deleted.
 pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<StreamPosition, LogError> {
     let sql = "SELECT key, head, chain, kind FROM streams WHERE id = ?1 AND head > 0";
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
@@ -120,8 +120,8 @@ pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<StreamPo
         .ok_or_else(|| LogError::NotFound(stream.clone()))
 }
 
-/// Why a stream's row in the catalog cannot be read. A bit that changed may have made a number of a
-/// word.
+/// Converts an error on reading a stream's row in the catalog. A changed bit may have turned a text
+/// into a number.
 pub(crate) fn row_fault(stream: &StreamId, error: rusqlite::Error) -> LogError {
     match error {
         rusqlite::Error::SqliteFailure(..) => failed(error),
@@ -133,8 +133,7 @@ pub(crate) fn row_fault(stream: &StreamId, error: rusqlite::Error) -> LogError {
     }
 }
 
-/// Reads events and checks each against the chain. A page that holds a damaged event is not given
-/// at all.
+/// Reads events and checks each against the chain. A damaged event rejects the whole page.
 pub(crate) fn page(
     conn: &Connection,
     stream: &StreamId,
@@ -144,7 +143,7 @@ pub(crate) fn page(
     page_at(conn, stream, &place(conn, stream)?, after, limit)
 }
 
-/// The same of a stream whose place is known.
+/// Reads a page of a stream whose place is known.
 pub(crate) fn page_at(
     conn: &Connection,
     stream: &StreamId,
@@ -164,7 +163,7 @@ pub(crate) fn page_at(
     page_after(conn, stream, place, after, link, limit)
 }
 
-/// The same where the link of the event before it is known.
+/// Reads a page behind an event whose link is known.
 pub(crate) fn page_after(
     conn: &Connection,
     stream: &StreamId,
@@ -207,7 +206,8 @@ pub(crate) fn page_after(
     Ok(page)
 }
 
-/// Messages from the newest on, each with the link before it. Only the index of messages is walked.
+/// Messages from the newest on, each with the link of the event before it. Uses only the index of
+/// messages.
 pub(crate) const MESSAGES_BEFORE: &str = "SELECT e.seq, e.ts, e.envelope, e.body, e.body_hash, e.chain, p.chain
     FROM events e INDEXED BY events_said LEFT JOIN events p ON p.stream = e.stream AND p.seq = e.seq - 1
     WHERE e.stream = ?1 AND e.seq < ?2 AND e.envelope GLOB '{\"posted\"*' ORDER BY e.seq DESC LIMIT ?3";
@@ -246,7 +246,7 @@ pub(crate) fn messages_before(
     Ok(page.events)
 }
 
-/// The link of an event.
+/// Returns the link of an event.
 pub(crate) fn link_at(
     conn: &Connection,
     place: &StreamPosition,
@@ -266,7 +266,7 @@ pub(crate) fn link_at(
     found.map(Option::flatten).map_err(failed)
 }
 
-/// A row of `events`, not yet trusted.
+/// Reads a row of `events`, not yet trusted.
 fn stored<'a>(row: &'a Row<'_>) -> rusqlite::Result<StoredEvent<'a>> {
     Ok(StoredEvent {
         seq: Seq(counter(row, 0)?),
@@ -292,8 +292,8 @@ pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Opt
     Ok(found.map(|(_, listed)| listed))
 }
 
-/// Streams with duties come from one index and streams to wake from another, so quiet ones are
-/// never looked at.
+/// Streams with duties come from one index and streams to wake from another, so quiet streams are
+/// not read.
 pub(crate) const DUE: &str = "SELECT id FROM streams WHERE head > 0 AND key IN (
         SELECT key FROM streams INDEXED BY streams_with_duties WHERE has_duties = 1
         UNION ALL SELECT key FROM streams INDEXED BY streams_to_wake WHERE next_wake <= ?1)
@@ -313,8 +313,8 @@ pub(crate) fn next_wake(conn: &Connection) -> rusqlite::Result<Option<Timestamp>
     Ok(wake.map(Timestamp::from_millis))
 }
 
-/// Streams in which something runs come from one index and those with something for a person from
-/// another, so quiet ones are never looked at.
+/// Streams with duties come from one index and streams that wait for a person from another, so
+/// quiet streams are not read.
 pub(crate) const MARKED: &str = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
     FROM streams WHERE head > 0 AND archived = 0 AND kind <> 'deleted' AND key > ?1 AND (?3 IS NULL OR kind = ?3) AND key IN (
         SELECT key FROM streams INDEXED BY streams_with_duties WHERE has_duties = 1
@@ -356,7 +356,7 @@ pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<L
         last = counter(row, 0)?;
         match rows::listed(row) {
             Ok((_, listed)) => page.streams.push(listed),
-            // One row must not hide all others.
+            // One damaged row must not hide all others.
             Err(error) => {
                 tracing::error!(row = last, %error, "a conversation is not listed because its row is damaged; see `moothall verify`")
             }
@@ -388,7 +388,7 @@ pub(crate) fn claims(
     conn.prepare_cached(sql)?.query_map(params![namespace, now.millis()], rows::claim)?.collect()
 }
 
-/// The oldest of each target that is still owed, oldest first.
+/// The oldest unsettled delivery of each target, oldest first.
 pub(crate) const HEADS: &str =
     "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
     FROM deliveries d JOIN streams s ON s.key = d.stream
@@ -398,7 +398,7 @@ pub(crate) fn heads(conn: &Connection) -> rusqlite::Result<Vec<Delivery>> {
     conn.prepare_cached(HEADS)?.query_map([], rows::delivery)?.collect()
 }
 
-/// What is still owed to one target, oldest first.
+/// The unsettled deliveries of one target, oldest first.
 pub(crate) const OWED: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
     FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 AND d.state < 4 ORDER BY d.id";
 
@@ -406,7 +406,7 @@ pub(crate) fn owed(conn: &Connection, target: &str) -> rusqlite::Result<Vec<Deli
     conn.prepare_cached(OWED)?.query_map([target], rows::delivery)?.collect()
 }
 
-/// The newest to a target, whatever became of them.
+/// Returns the newest deliveries to a target, in any state.
 pub(crate) fn of_target(
     conn: &Connection,
     target: &str,
@@ -425,7 +425,7 @@ pub(crate) fn of_stream(conn: &Connection, stream: &StreamId) -> rusqlite::Resul
     conn.prepare_cached(sql)?.query_map([stream.as_str()], rows::delivery)?.collect()
 }
 
-/// How many there are in each state but `done`, from two small indexes.
+/// Counts the deliveries in each state but `done`, from two small indexes.
 pub(crate) fn tally(conn: &Connection) -> rusqlite::Result<BTreeMap<DeliveryState, u64>> {
     let sql = "SELECT state, count(*) FROM deliveries WHERE state < 4 GROUP BY state
         UNION ALL SELECT state, count(*) FROM deliveries WHERE state > 4 GROUP BY state";

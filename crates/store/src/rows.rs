@@ -7,12 +7,12 @@ use moothall_kernel::time::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-/// SQLite's integers have a sign. Counters that would not fit are beyond every real log.
+/// SQLite's integers are signed. No real log has counters that do not fit.
 pub(crate) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A counter as it is stored.
+/// Reads a counter.
 pub(crate) fn counter(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let stored: i64 = row.get(column)?;
     u64::try_from(stored).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, stored))
@@ -39,7 +39,7 @@ pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> 
         has_duties: row.get(first + 4)?,
         archived: row.get(first + 5)?,
         kind: row.get(first + 6)?,
-        // A hint: what is no number is not known, and hides no stream.
+        // A bad value only means "unknown"; still list the stream.
         waits_for_people: row.get(first + 7).unwrap_or_default(),
     })
 }

@@ -1,4 +1,4 @@
-//! The tables of the database, how they change between formats, and how connections are opened.
+//! The tables of the database, their changes between formats, and the opening of connections.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use crate::audit;
 use crate::errors::StoreFault;
 use crate::sums;
 
-/// The format this version writes; a log with a higher one is not opened.
+/// The format this version writes. A log with a higher format is not opened.
 pub(crate) const FORMAT: u32 = FIRST_FORMAT + STEPS.len() as u32;
 const FIRST_FORMAT: u32 = 1;
 
-/// `events` keeps its rowid: as a clustered key, `(stream, seq)` would put every longer body on
-/// pages of its own. A stream's row exists from its first writer on; it counts as begun when `head`
-/// is above 0. Its `owner` and `owner_until` are from when each stream had a lease of its own; they
-/// stay, unused, because every log has them. Indexes cover only the rows that start-up, timers and
-/// queues ask for, so that quiet streams cost nothing.
+/// `events` keeps its rowid: with `(stream, seq)` as a clustered key, every longer body would need
+/// its own pages. A stream's row is created by its first writer and counts as begun when `head` is
+/// above 0. `owner` and `owner_until` date from leases per stream. They stay, unused, because every
+/// log has them. Indexes cover only the rows that start-up, timers and queues read, so that quiet
+/// streams cost nothing.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE streams (
@@ -76,15 +76,15 @@ CREATE INDEX deliveries_of_stream ON deliveries (stream, id);
 INSERT INTO meta (key, value) VALUES ('format', '1');
 ";
 
-/// What takes a log from one format to the next, beginning with the first. A version that does not
-/// know of it must not open the log.
+/// Changes from each format to the next, starting with the first. A version without such a step
+/// must not open the log.
 const STEPS: [&str; 2] = [KEYS, audit::CHAINED];
 
-/// The format from which on rows beside the log have checksums, which are kept by functions that
-/// earlier versions do not have.
+/// First format with checksums for rows beside the log. SQL functions that earlier versions lack
+/// keep these checksums.
 const SUMMED: u32 = 3;
 
-/// Format 2: who may do what. A version that does not know of it would ask nobody.
+/// Format 2: credentials and rights. A version without it would check no rights.
 const KEYS: &str = "
 CREATE TABLE principals (id TEXT PRIMARY KEY, kind TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE TABLE tokens (
@@ -116,7 +116,8 @@ CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(AB
 CREATE TRIGGER audit_is_not_shortened BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the record is only added to'); END;
 ";
 
-/// What came later. Versions that do not know it leave it alone, so the format stays.
+/// Tables and indexes that came later. Versions that do not know them leave them alone, so the
+/// format stays.
 const LATER_TABLES: &str = "
 CREATE TABLE IF NOT EXISTS read_marks (
     reader TEXT NOT NULL,
@@ -162,20 +163,20 @@ CREATE INDEX IF NOT EXISTS apps_of_agent ON apps (agent);
 CREATE INDEX IF NOT EXISTS tokens_of_principal ON tokens (principal);
 ";
 
-/// What deliveries to streams shall do there. A version that does not know of it leaves them alone,
-/// and they wait.
+/// Column for the commands of deliveries to streams. A version without it leaves these deliveries
+/// pending.
 const COMMANDS: &str = "ALTER TABLE deliveries ADD COLUMN command TEXT;";
 
-/// How much waits in a stream for a person. A version that does not know of it leaves it as it was;
-/// nothing is noted of streams that only such a version wrote to.
+/// Column for the number of matters that wait for a person. A version without it does not update
+/// the column. Streams that only such a version wrote to have no value.
 const WAITS: &str = "ALTER TABLE streams ADD COLUMN waits_for_people INTEGER;";
 
-/// Streams in which something waits for a person, which are few.
+/// Index of the few streams in which something waits for a person.
 const WAITING: &str =
     "CREATE INDEX IF NOT EXISTS streams_waiting ON streams (key) WHERE waits_for_people > 0;";
 
-/// What turns have cost, by hour. Where the table is new, what was appended before is noted, and
-/// counted later.
+/// Cost of turns, by hour. When the table is created, earlier streams are marked to be counted
+/// later.
 const LEDGER: &str = "
 CREATE TABLE usage (
     hour INTEGER NOT NULL,
@@ -194,22 +195,22 @@ CREATE TABLE usage_uncounted (stream INTEGER PRIMARY KEY, head INTEGER NOT NULL)
 INSERT INTO usage_uncounted (stream, head) SELECT key, head FROM streams WHERE head > 0;
 ";
 
-/// The index of open conversations as it is now. Its first condition was also `head > 0`, so each
-/// append, which moves the head, wrote a page of it. Earlier versions ask for the index by its
-/// name, so the name stays.
+/// Current index of open conversations. Its first condition was also `head > 0`, so each append,
+/// which moves the head, wrote a page of the index. Earlier versions use the index by name, so the
+/// name stays.
 const OPEN: &str =
     "DROP INDEX streams_open; CREATE INDEX streams_open ON streams (key) WHERE archived = 0;";
 
 const STATEMENTS_CACHED: usize = 48;
 const READER_CACHE_KIB: i64 = 1024;
 const WRITER_CACHE_KIB: i64 = 4096;
-/// Another process may hold the file for a moment, such as an online back-up.
+/// Longest wait for another process that holds the file, such as an online backup.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// What a WAL that had to grow is cut back to.
+/// Size to which an enlarged WAL is cut back.
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 
-/// The one connection that writes. Checkpoints are the writer's own business: SQLite would swallow
-/// their errors.
+/// Opens the one connection that writes. The writer runs checkpoints itself, because SQLite would
+/// swallow their errors.
 pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -226,17 +227,17 @@ pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)?;
     conn.pragma_update(None, "temp_store", "memory")?;
-    // What is erased is overwritten. What is deleted in numbers is erased.
+    // Overwrite erased content with zeros.
     conn.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
-    // Without it, a row that `REPLACE` takes away would stay in the sums.
+    // Without this, a row that `REPLACE` removes would stay in the sums.
     conn.pragma_update(None, "recursive_triggers", true)?;
     sums::teach(&conn)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     Ok(conn)
 }
 
-/// A connection that can only read.
+/// Opens a read-only connection.
 pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -247,8 +248,8 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// Makes the tables of a new log, or takes an older one to this version's format: all of it or,
-/// whatever interrupts it, nothing. Gives the format of the log.
+/// Creates the tables of a new log, or converts an older log to this version's format. One
+/// transaction does all of it or nothing. Returns the format of the log.
 pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let transaction = conn.unchecked_transaction()?;
     let is_new =
@@ -293,7 +294,7 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     Ok(FORMAT)
 }
 
-/// Whether the schema has something of which this is true.
+/// True if an entry of the schema meets the condition.
 fn has(conn: &Connection, condition: &str) -> rusqlite::Result<bool> {
     let sql = format!("SELECT count(*) > 0 FROM sqlite_schema WHERE {condition}");
     conn.query_row(&sql, [], |row| row.get(0))
@@ -307,9 +308,9 @@ fn has_column(conn: &Connection, table: &str, column: &str) -> rusqlite::Result<
     )
 }
 
-/// Moves what a process that died left in the WAL into the file, and cuts the WAL: erased words may
-/// be on its pages, and whoever erased them may have been told so, or will be when they ask again.
-/// For want of room it is left for later.
+/// Moves the WAL of a killed process into the file, and truncates the WAL: its pages may hold
+/// erased words whose erasure was acknowledged. If the disk is full or the file busy, the WAL is
+/// left for later.
 pub(crate) fn settle_wal(conn: &Connection) -> rusqlite::Result<()> {
     match conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
         Err(error) if matches!(StoreFault::of(&error), StoreFault::Full | StoreFault::Busy) => {
@@ -319,13 +320,13 @@ pub(crate) fn settle_wal(conn: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// A log as the first version left it.
+/// Creates a log of the first format.
 #[cfg(test)]
 pub(crate) fn first_format(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(TABLES)
 }
 
-/// The format of a log.
+/// Returns the format of a log.
 pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {
     let format: Option<String> = conn
         .query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0))

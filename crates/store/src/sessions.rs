@@ -1,5 +1,5 @@
-//! Sessions: a row for each that ever was, as it was kept last, one for each that waits for
-//! another, and one for each conversation that one is in.
+//! Rows of sessions: the newest state of each session, its listeners, and the conversations it is
+//! in.
 
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::ids::StreamId;
@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::errors::Refusal;
 
-/// Keeps a session, in place of what was kept of it before.
+/// Stores a session in place of its earlier row.
 pub(crate) fn keep(conn: &Connection, id: &SessionId, row: &str) -> Result<(), Refusal> {
     let sql = "INSERT INTO sessions (id, row) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET row = excluded.row";
     conn.prepare_cached(sql)?.execute(params![id.as_str(), row])?;

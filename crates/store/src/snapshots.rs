@@ -1,5 +1,5 @@
-//! States of streams, kept so that they need not be folded from the beginning. A row that does not
-//! fit its log is as good as none.
+//! States of streams, stored so that a load need not fold all events. A row that does not match its
+//! log counts as missing.
 
 use moothall_engine::log_format::codec::{self, DecodedEvent};
 use moothall_engine::log_format::{ChainLink, snapshot_sum};
@@ -14,7 +14,7 @@ use crate::errors::{Refusal, failed};
 use crate::reader::{self, StreamPosition};
 use crate::rows::{counter, int};
 
-/// A snapshot, and the checksum that was stored with it.
+/// A snapshot and its stored checksum.
 struct Row {
     snapshot: Snapshot,
     sum: Vec<u8>,
@@ -31,13 +31,13 @@ impl Row {
         found.optional()
     }
 
-    /// Whether it is what was put, at this event.
+    /// True if the checksum matches the snapshot and the event at its head.
     fn is_whole(&self, link: Option<ChainLink>) -> bool {
         link.is_some_and(|link| snapshot_sum(&self.snapshot, link) == *self.sum)
     }
 }
 
-/// Where loading a stream begins.
+/// Loads a stream: its usable snapshot, and the first page of events after it.
 pub(crate) fn load(
     conn: &Connection,
     stream: &StreamId,
@@ -51,8 +51,8 @@ pub(crate) fn load(
     Ok(Opening { kind: place.kind, snapshot, page })
 }
 
-/// The snapshot of this version, if it fits the log. Whatever is wrong with one, the events are
-/// there.
+/// Returns the snapshot of this version if it matches the log. An error only means "no snapshot",
+/// because the events are there.
 fn usable(
     conn: &Connection,
     stream: &StreamId,
@@ -68,11 +68,11 @@ fn usable(
     row.is_whole(link).then_some(row.snapshot)
 }
 
-/// The snapshot of a stream as it is stored, whether it can be used or not. A log that an earlier
-/// version left has none.
+/// Returns the stored snapshot of a stream, even if it cannot be used. A log of an earlier version
+/// has none.
 ///
 /// # Errors
-/// It is not what was put.
+/// The snapshot does not match its checksum.
 pub(crate) fn stored(conn: &Connection, stream: &StreamId) -> Result<Option<Snapshot>, LogError> {
     let place = reader::place(conn, stream)?;
     let known = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'snapshots'";
@@ -93,7 +93,8 @@ pub(crate) fn stored(conn: &Connection, stream: &StreamId) -> Result<Option<Snap
     if row.is_whole(link) { Ok(Some(row.snapshot)) } else { Err(damaged(row.snapshot.head)) }
 }
 
-/// Keeps a snapshot, if it may be kept.
+/// Stores a snapshot. Returns false if it is older than the stored one, too large, too far behind
+/// the head, or may contain erased words.
 pub(crate) fn put(
     conn: &Connection,
     stream: &StreamId,
@@ -133,7 +134,7 @@ pub(crate) fn put(
     Ok(true)
 }
 
-/// Whether an event after a position erases words at or before it. One that cannot be read might.
+/// True if an event after `head` erases words at or before it. An unreadable event might.
 fn is_erased_after(conn: &Connection, stream: i64, head: Seq) -> Result<bool, Refusal> {
     let mut statement =
         conn.prepare_cached("SELECT envelope FROM events WHERE stream = ?1 AND seq > ?2")?;
@@ -157,7 +158,7 @@ fn is_erased_after(conn: &Connection, stream: i64, head: Seq) -> Result<bool, Re
     Ok(false)
 }
 
-/// Lets go of a snapshot that may hold something of the words at a position.
+/// Deletes a snapshot that may contain words of the event at `seq`.
 pub(crate) fn forget(conn: &Connection, stream: i64, seq: Seq) -> Result<(), Refusal> {
     conn.prepare_cached("DELETE FROM snapshots WHERE stream = ?1 AND head >= ?2")?
         .execute([stream, int(seq.0)])?;

@@ -1,9 +1,9 @@
-//! Checksums of the rows that stand beside the log.
+//! Checksums of the rows beside the log.
 //!
-//! Each row of a covered table has a checksum over its contents, and `sums` has for each table the
-//! number of its rows and the sum of their checksums. Triggers keep both in the transaction of the
-//! change, so no statement can forget them. A walk computes them again: a changed row is named, a
-//! row that is missing, or there in an older form, shows in the sums.
+//! Each row of a covered table has a checksum over its contents. `sums` has, for each table, the
+//! number of its rows and the sum of their checksums. Triggers update both in the transaction of
+//! the change, so no statement can forget them. A walk computes them again: it names a changed row,
+//! and the sums show a missing row or an older form of one.
 
 use moothall_engine::ports::{CheckedTable, LogError, Verification};
 use rusqlite::functions::{Context, FunctionFlags};
@@ -14,8 +14,8 @@ use crate::audit;
 use crate::errors::failed;
 use crate::rows::counter;
 
-/// The tables whose loss or change lets a caller in, spends money, or makes something happen
-/// twice. To cover another table, add it here: the next start adds its checksums and triggers.
+/// The tables whose loss or change lets a caller in, spends money, or makes something happen twice.
+/// To cover another table, add it here: the next start adds its checksums and triggers.
 pub(crate) const COVERED: [&str; 12] = [
     "principals",
     "tokens",
@@ -31,32 +31,33 @@ pub(crate) const COVERED: [&str; 12] = [
     "session_rooms",
 ];
 
-/// The tables whose contents no checksum covers, and what a change there can do.
+/// The tables without a checksum, and the effect of a change there.
 const UNCOVERED: [(&str, &str); 3] = [
     ("the number of claims that lapse", "each is checked, one that is missing is not noticed"),
     ("read_marks", "a change shows messages as read or unread"),
     ("meta", "a change stops the server, or makes clients read from the beginning"),
 ];
 
-/// The rows of a covered table that its number and sum leave out: a message with a key takes such a
-/// claim, and must not write one more page. Each has its own checksum, as all rows have.
+/// Tables with rows that their number and sum leave out: those whose column is not null. A message
+/// with a key takes such a claim, and must not write one more page. Each row still has its own
+/// checksum.
 const UNCOUNTED: [(&str, &str); 1] = [("claims", "expires")];
 
 /// Bytes kept of a hash.
 const KEPT: usize = 16;
-/// Faults of one table that are told.
+/// Maximum number of reported faults of one table.
 pub(crate) const FAULTS_TOLD: usize = 20;
-/// Characters of a row's key that are told.
+/// Maximum number of reported characters of a row's key.
 const KEY_TOLD: usize = 80;
 
-/// The table of the numbers of rows and the sums. All fit one page.
+/// The table of the row counts and sums. All its rows fit on one page.
 pub(crate) const TABLE: &str = "CREATE TABLE IF NOT EXISTS sums
     (name TEXT PRIMARY KEY, rows INTEGER NOT NULL, total BLOB NOT NULL) STRICT, WITHOUT ROWID;";
 
 /// The checksum of a row.
 type Sum = [u8; KEPT];
 
-/// Gives the triggers of a connection the functions that they call.
+/// Registers the SQL functions that the triggers call.
 pub(crate) fn teach(conn: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -80,8 +81,8 @@ fn read_sum(context: &Context<'_>, at: usize) -> rusqlite::Result<Option<u128>> 
     Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map(u128::from_le_bytes))
 }
 
-/// Returns the checksum of the columns of a row. It leaves out nulls, so that a column which a
-/// later version adds changes the checksum of no row that has nothing in it.
+/// Returns the checksum of the columns of a row. Nulls are left out, so that a column added by a
+/// later version changes no checksum while it is null.
 fn sum_of<'a>(table: &str, columns: impl Iterator<Item = (&'a str, ValueRef<'a>)>) -> Sum {
     let mut hasher = blake3::Hasher::new();
     let mut part = |kind: u8, bytes: &[u8]| {
@@ -103,8 +104,8 @@ fn sum_of<'a>(table: &str, columns: impl Iterator<Item = (&'a str, ValueRef<'a>)
     kept
 }
 
-/// Adds what is missing to the covered tables. Rows get their checksums only with the column: a
-/// column that is there already says what its rows were, whatever became of them.
+/// Adds missing checksum columns and triggers to the covered tables. Checksums are computed only
+/// with a new column: an existing one keeps its values, so that damage still shows.
 pub(crate) fn cover(conn: &Connection) -> rusqlite::Result<()> {
     COVERED.iter().try_for_each(|table| cover_table(conn, table))
 }
@@ -136,7 +137,7 @@ fn cover_table(conn: &Connection, table: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The column that is not null in rows which are not counted.
+/// Returns the column that is not null in uncounted rows.
 fn uncounted(table: &str) -> Option<&'static str> {
     UNCOUNTED.iter().find(|(name, _)| *name == table).map(|(_, column)| *column)
 }
@@ -163,14 +164,15 @@ impl<'a> Shape<'a> {
         Ok(Self { table, key: names(true), columns: names(false), has_sum })
     }
 
-    /// Returns the expression of the checksum of a row, which is `NEW.`, `OLD.` or nameless.
+    /// Returns the SQL for the checksum of a row. `row` is `NEW.`, `OLD.` or empty.
     fn sum(&self, row: &str) -> String {
         let pairs = self.columns.iter().map(|column| format!(", '{column}', {row}{column}"));
         format!("row_sum('{}'{})", self.table, pairs.collect::<String>())
     }
 
-    /// Returns the triggers by name: those that seal rows, then those that count them. A row that
-    /// was damaged before it changed stays so: its new checksum would hide that.
+    /// Returns the triggers by name: first those that write checksums, then those that update the
+    /// sums. A row that was damaged before its change keeps its mismatch: a new checksum would hide
+    /// the damage.
     fn triggers(&self) -> [(String, String); 5] {
         let (table, new, old) = (self.table, self.sum("NEW."), self.sum("OLD."));
         let kept = format!("CASE WHEN OLD.sum IS {old} THEN {new} ELSE OLD.sum END");
@@ -204,10 +206,10 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Checks one row of a covered table, before something is believed that it says.
+/// Checks one row of a covered table before its contents are used.
 ///
 /// # Errors
-/// [`LogError::DamagedRow`]; whatever keeps it from being read.
+/// [`LogError::DamagedRow`]; any error on reading the row.
 pub(crate) fn trust(
     conn: &Connection,
     table: &str,
@@ -235,7 +237,7 @@ impl<'a> Columns<'a> {
         Self { table, names: names.into_iter().map(str::to_owned).collect() }
     }
 
-    /// Returns the checksum of a row, if it is the one that stands in it.
+    /// Returns the checksum of a row if it equals the stored one.
     fn check(&self, row: &Row<'_>) -> Result<u128, LogError> {
         let mut stored = None;
         let mut pairs = Vec::with_capacity(self.names.len());
@@ -253,13 +255,13 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// True if the row is one of those that are counted.
+    /// True if the row counts for the sums.
     fn counts(&self, row: &Row<'_>) -> bool {
         let column = uncounted(self.table);
         column.is_none_or(|column| matches!(row.get_ref(column), Ok(ValueRef::Null)))
     }
 
-    /// Names a row by its first column, and by its id if that is another one.
+    /// Names a row by its key columns, or by its first column and its id.
     fn damaged(&self, pairs: &[(&str, ValueRef<'_>)]) -> LogError {
         let named = pairs.iter().enumerate().filter(|(at, (name, _))| match self.table {
             "claims" | "session_listeners" | "session_rooms" => *at < 2,
@@ -285,8 +287,7 @@ fn shown(value: ValueRef<'_>) -> String {
     }
 }
 
-/// Walks over the tables beside the log. A log of an earlier format has no checksums
-/// there.
+/// Walks the tables beside the log. A log of an earlier format has no checksums there.
 pub(crate) fn walk(conn: &Connection, verified: &mut Verification) {
     for table in COVERED {
         let walked = walk_table(conn, table, &mut verified.faults);
@@ -307,7 +308,7 @@ fn take(verified: &mut Verification, table: &str, walked: Result<Option<u64>, Lo
     }
 }
 
-/// Returns how many rows were looked at, if the table has checksums.
+/// Checks a table. Returns the number of its rows; `None` if it has no checksums.
 fn walk_table(
     conn: &Connection,
     table: &'static str,

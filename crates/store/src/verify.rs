@@ -1,4 +1,4 @@
-//! Walking everything, as `doctor` does.
+//! Walks the whole log, as `moothall verify` does.
 
 use std::sync::Arc;
 
@@ -14,13 +14,12 @@ use crate::rows::{self, int};
 use crate::snapshots;
 use crate::sums;
 
-/// Events and streams checked in one read transaction: long ones would keep the WAL from beginning
-/// again.
+/// Events or streams per read transaction. A long transaction would keep the WAL from being reset.
 const STRIDE: usize = 1000;
-/// Faults in the file's own structure that are told; one is enough to know.
+/// Maximum number of reported faults in the file's own structure.
 const FAULTS_TOLD: u32 = 20;
 
-/// Never gives up: whatever cannot be read is a fault, and the walk goes on behind it.
+/// Walks the whole log. Anything that cannot be read is a fault, and the walk continues behind it.
 pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
     let mut verified = Verification {
@@ -37,8 +36,7 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
                 return verified;
             }
         };
-        // Rows that do not come in order are a fault of the structure, and would be walked for
-        // ever.
+        // Rows out of order are a fault of the structure, and would make the walk endless.
         let Some(last) = entries.last().map(|entry| entry.key).filter(|last| *last > after) else {
             return verified;
         };
@@ -49,7 +47,8 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
     }
 }
 
-/// Looks at the tables beside the log, all at one moment: their rows and sums belong together.
+/// Checks the tables beside the log in one read transaction, because their rows and sums belong
+/// together.
 async fn walk_beside(verified: &mut Verification, readers: &Arc<Readers>) {
     let walked = readers.read(|conn| {
         let mut found = Verification::default();
@@ -65,7 +64,7 @@ async fn walk_beside(verified: &mut Verification, readers: &Arc<Readers>) {
     }
 }
 
-/// Looks at one stream.
+/// Checks one stream.
 async fn take(verified: &mut Verification, readers: &Arc<Readers>, entry: Entry) {
     verified.streams += 1;
     match entry.listed {
@@ -89,15 +88,15 @@ async fn take(verified: &mut Verification, readers: &Arc<Readers>, entry: Entry)
     }
 }
 
-/// A stream's row in the catalog, not yet trusted: a bit that changed may have made a number of a
-/// word.
+/// A stream's row in the catalog, not yet trusted. A changed bit may have turned a text into a
+/// number.
 struct Entry {
     key: i64,
     listed: Result<ListedStream, LogError>,
 }
 
-/// What waits for people is a hint that no event is judged by, and logs of earlier versions have no
-/// column for it.
+/// Reads the next rows of the catalog, without `waits_for_people`: that column is only a hint, and
+/// logs of earlier versions lack it.
 fn entries(conn: &Connection, after: i64) -> rusqlite::Result<Vec<Entry>> {
     let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, NULL
         FROM streams WHERE key > ?1 AND head IS NOT 0 ORDER BY key LIMIT ?2";
@@ -132,7 +131,7 @@ async fn walk(
     }
 }
 
-/// Faults that no chain can see: pages, indexes, and events that no stream claims.
+/// Returns faults that no chain can show: in pages, in indexes, and events without a stream.
 fn structure(conn: &Connection) -> Vec<LogError> {
     let mut faults = match integrity(conn) {
         Ok(lines) => lines.into_iter().filter(|line| line != "ok").map(LogError::Failed).collect(),

@@ -1,11 +1,10 @@
-//! Reading SQLite's write-ahead log as it stands on the disk, without SQLite: a header, and frames
-//! of one page each. The checksum of a frame covers the one before it, and the last frame of a
-//! commit says how many pages the file has then.
+//! Reads SQLite's write-ahead log from the disk without SQLite: a header, and frames of one page
+//! each. The checksum of a frame covers the frame before it. The last frame of a commit states the
+//! size of the file in pages.
 //!
-//! SQLite takes what comes before the first frame that does not fit, and forgets the rest. After a
-//! power cut that is right, since what was being written may be torn anywhere, and what older
-//! frames leave behind has another salt. But a frame that does not fit and has a later commit
-//! behind it was whole once.
+//! SQLite uses the frames before the first mismatch and ignores the rest. After a power cut this is
+//! right: a write may be torn anywhere, and leftover older frames have another salt. But a
+//! mismatched frame with a later commit behind it was intact once.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,23 +13,22 @@ use std::path::Path;
 
 const HEADER: usize = 32;
 const FRAME: usize = 24;
-/// The first word of a header, without the bit that says in which order the words of checksums are
-/// read.
+/// First word of a header, without the bit for the byte order of checksums.
 const MAGIC: u32 = 0x377f_0682;
 
-/// What a write-ahead log shows.
+/// The findings in a write-ahead log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// The byte from which on it cannot be read, where commits that are whole come after it.
+    /// First unreadable byte, if intact commits follow it.
     pub(crate) broken_at: Option<u64>,
-    /// Whether pages are missing of which its last commit says that the file has them.
+    /// True if the last commit states more pages than the log contains.
     pub(crate) pages_missing: bool,
 }
 
-/// Looks through a write-ahead log; one that is not there shows nothing.
+/// Reads a write-ahead log. A missing file has no findings.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub(crate) fn look(path: &Path) -> io::Result<Seen> {
     match File::open(path) {
         Ok(file) => read(BufReader::new(file)),
@@ -67,9 +65,10 @@ fn read(mut file: impl Read) -> io::Result<Seen> {
     Ok(frames.end())
 }
 
-/// A header that does not fit makes SQLite forget every frame. One that was being written over
-/// frames of before has other salts than they do, in both halves; one that is damaged in a place
-/// has half of them at least.
+/// Reports damage at byte 0 if the header was damaged after its frames were written. SQLite ignores
+/// all frames behind an invalid header. A header that was torn while a new log began over old
+/// frames differs from their salts in both halves. A header with local damage still has at least
+/// one half.
 fn read_without_header(mut file: impl Read, header: &[u8; HEADER]) -> io::Result<Seen> {
     let mut frame = [0; FRAME];
     let belongs = fill(&mut file, &mut frame)?
@@ -98,7 +97,7 @@ impl Header {
     }
 }
 
-/// How the words of checksums are read.
+/// The byte order of checksums.
 #[derive(Clone, Copy)]
 enum Order {
     Big,
@@ -121,24 +120,25 @@ impl Order {
     }
 }
 
-/// What the frames so far show.
+/// The findings of the frames so far.
 struct Frames {
     seen: Seen,
-    /// Where the first one is that does not fit.
+    /// Byte of the first mismatched frame.
     broken: Option<u64>,
-    /// Ends of commits from there on, itself included. Of one alone nobody knows whether it was
+    /// Number of commit ends from there on, including that frame. A single one may never have been
     /// acknowledged.
     commits: u32,
-    /// Pages since the last commit, and up to it.
+    /// Pages since the last commit.
     pages: BTreeSet<u32>,
+    /// Pages of all commits.
     committed: BTreeSet<u32>,
-    /// The pages of the file after the last commit.
+    /// Size of the file in pages after the last commit.
     size: u32,
 }
 
 impl Frames {
-    /// `fits`: its checksum follows from the one that stands before it. `own`: it has the salts of
-    /// this log, and is not left from before.
+    /// Takes the next frame. `fits`: its checksum follows from the previous frame. `own`: it has
+    /// the salts of this log and is not left over from an earlier one.
     fn take(&mut self, at: u64, fits: bool, own: bool, page: u32, size: u32) {
         let ends = own && size > 0;
         match (self.broken, fits) {
@@ -169,7 +169,7 @@ impl Frames {
     }
 }
 
-/// Fills the bytes; whether there were enough.
+/// Fills the bytes. Returns false if the file has too few.
 fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(bytes) {
         Ok(()) => Ok(true),

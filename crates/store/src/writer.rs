@@ -1,5 +1,5 @@
-//! The one thread that writes: it takes all that waits, decides each request in a savepoint of its
-//! own, and commits once.
+//! The one thread that writes. It takes all waiting requests, runs each in its own savepoint, and
+//! commits once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,45 +16,46 @@ use crate::index::Wakeup;
 use crate::reserve;
 use crate::schema::PATIENCE;
 
-/// Pages in the WAL that are worth a checkpoint.
+/// Pages in the WAL that make a checkpoint worthwhile.
 const CHECKPOINT_PAGES: u32 = 1000;
-/// Pages at which readers have to wait for a moment, so that the WAL can begin again. Otherwise it
-/// would grow for as long as there is always one of them.
+/// Pages in the WAL at which a checkpoint blocks readers for a moment to truncate the WAL.
+/// Otherwise the WAL would grow for as long as readers overlap.
 const RESET_PAGES: u32 = 16_000;
 
-/// What the writer can be asked to do.
+/// A request to the writer.
 pub(crate) enum Request {
-    /// To write something together with whatever else waits.
+    /// Writes something, in one commit with all other waiting writes.
     Write(Box<dyn Write>),
-    /// To write what waits, and end.
+    /// Commits the waiting writes and ends.
     Close(Closing),
 }
 
-/// Whom to tell when the log is closed.
+/// Channel for the result of closing the log.
 pub(crate) type Closing = oneshot::Sender<Result<(), StoreFault>>;
 
-/// Something to be written, and whom to tell.
+/// A write and the channel for its result.
 pub(crate) trait Write: Send {
-    /// Does it inside the open transaction; whether there is anything to keep. Again, if the
-    /// transaction was lost.
+    /// Runs inside the open transaction, and again if that transaction was rolled back. Returns
+    /// true if its changes are to be committed.
     fn decide(&mut self, conn: &Connection) -> Result<bool, StoreFault>;
-    /// Tells what came of it, after the commit.
+    /// Sends the result, after the commit.
     fn tell(self: Box<Self>);
-    /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may
-    /// have caused them.
+    /// Sends the failure of the transaction. A rejected write gets it too: the rejection may rest
+    /// on another write of the group that was rolled back.
     fn undo(self: Box<Self>, trouble: &StoreFault);
-    /// What it asks of the commit.
+    /// Returns what the write requires of its commit.
     fn kind(&self) -> Kind;
 }
 
-/// What a write asks of its commit.
+/// Requirement of a write on its commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// To be synced before anybody is told.
+    /// Synced before the reply.
     Synced,
-    /// The same. It erases words, which then have to leave the WAL too before anybody is told.
+    /// Synced before the reply. The write erases words, which must also leave the WAL before the
+    /// reply.
     Erases,
-    /// To be written. The next commit that is synced takes it along.
+    /// Written. The next synced commit makes it durable.
     Written,
 }
 
@@ -83,7 +84,7 @@ where
     }
 
     fn tell(self: Box<Self>) {
-        // Whoever has stopped waiting is no reason to undo anything.
+        // The caller may have gone; the write stands.
         if let Some(decided) = self.decided {
             drop(self.reply.send(decided));
         }
@@ -98,7 +99,7 @@ where
     }
 }
 
-/// A write, and where its result will come.
+/// Returns a write request, and the receiver of its result.
 pub(crate) fn request<T, E>(
     kind: Kind,
     work: impl Fn(&Connection) -> Result<T, Refusal> + Send + 'static,
@@ -111,8 +112,8 @@ where
     (Request::Write(Box::new(PendingWrite { work, kind, decided: None, reply })), result)
 }
 
-/// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then
-/// gives the folder free.
+/// Starts the thread. It ends on `Close` or when all senders are dropped, and then releases the
+/// folder.
 pub(crate) fn start(
     mut conn: Connection,
     folder: Folder,
@@ -148,20 +149,20 @@ pub(crate) fn start(
 struct Writer {
     conn: Connection,
     queue: mpsc::Receiver<Request>,
-    /// Rung after each commit, when everyone has been told.
+    /// Wakes the indexer after each commit and its replies.
     bell: Arc<Wakeup>,
     /// Pages in the WAL after the last commit.
     wal_pages: Arc<AtomicU32>,
     /// Pages in the WAL at the last checkpoint.
     checkpointed: u32,
-    /// Erased words are still in the WAL, because somebody was reading it.
+    /// True if erased words are still in the WAL because a reader was using it.
     residue: bool,
-    /// Set once the log can no longer be trusted to write, and never unset.
+    /// Set when the log can no longer be trusted to write, and never unset.
     failed: Option<StoreFault>,
     folder: Folder,
-    /// Whether the connection syncs its commits now.
+    /// True if the connection syncs its commits now.
     syncs: bool,
-    /// Commits that were synced.
+    /// Number of synced commits.
     counted: Arc<AtomicU64>,
 }
 
@@ -175,6 +176,8 @@ impl Writer {
             }
             if let Some(reply) = close {
                 let closed = self.finish();
+                // Close the file and release the folder before the reply, so that the caller can
+                // reopen it.
                 drop(self);
                 drop(reply.send(closed));
                 return;
@@ -186,7 +189,7 @@ impl Writer {
         }
     }
 
-    /// All that waits, up to a wish to close.
+    /// Takes the waiting requests, up to the queue's capacity or a `Close`.
     fn gather(&mut self, first: Request) -> (Vec<Box<dyn Write>>, Option<Closing>) {
         let mut writes = Vec::new();
         let mut next = Some(first);
@@ -201,8 +204,8 @@ impl Writer {
         (writes, None)
     }
 
-    /// Commits a group and tells everyone. When it finds no room, SQLite rolls all of it back:
-    /// halves are tried, so that the one that is too large fails alone.
+    /// Commits a group and sends the results. If the disk is full, SQLite rolls the whole group
+    /// back. Then each half is tried alone, so that only the write that is too large fails.
     fn write(&mut self, mut writes: Vec<Box<dyn Write>>) {
         match self.commit(&mut writes).map_err(|trouble| judged(trouble, self.folder.path())) {
             Ok(()) => {
@@ -244,8 +247,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Says whether commits are synced from now on. A sync takes everything along that was written
-    /// before it.
+    /// Turns the syncing of commits on or off. A sync also covers all earlier unsynced commits.
     fn sync_commits(&mut self, on: bool) -> Result<(), StoreFault> {
         if self.syncs != on {
             let set =
@@ -256,8 +258,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Each of several writes has a savepoint of its own; a lone one is all that the transaction
-    /// holds.
+    /// Runs each of several writes in its own savepoint. A single write needs none, because the
+    /// transaction holds nothing else.
     fn decide(&self, writes: &mut [Box<dyn Write>]) -> Result<(), StoreFault> {
         if let [write] = writes {
             if !write.decide(&self.conn)? {
@@ -295,10 +297,10 @@ impl Writer {
         }
     }
 
-    /// Moves the WAL into the file from time to time, after everyone has been told.
+    /// Moves the WAL into the file from time to time, after the replies.
     fn checkpoint_if_due(&mut self) {
         if self.residue && self.failed.is_none() {
-            // It was waited for once; from now on it is only tried.
+            // Blocked once already; from now on without blocking.
             let set = |patience| self.conn.busy_timeout(patience).is_ok();
             if set(Duration::ZERO) {
                 self.clear_residue();
@@ -320,7 +322,7 @@ impl Writer {
         reserve::keep(self.folder.path());
     }
 
-    /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the
+    /// Runs a checkpoint. Pages that a full disk or a reader keeps from being moved stay in the
     /// WAL.
     fn checkpoint(&self, mode: &str) -> Result<(), StoreFault> {
         crash::point("before_checkpoint");
@@ -332,7 +334,7 @@ impl Writer {
         }
     }
 
-    /// Cuts the WAL, so that what was overwritten in the file is nowhere any more.
+    /// Truncates the WAL, so that erased words are gone from it too.
     fn clear_residue(&mut self) {
         let cut = self
             .conn

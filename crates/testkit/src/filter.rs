@@ -1,5 +1,5 @@
-//! A system that does not say whose process is at the other end of a connection, as a service with
-//! `RestrictAddressFamilies=` or a container may find it.
+//! A system that does not reveal the process at the other end of a connection, as for a service
+//! with `RestrictAddressFamilies=` or in a container.
 
 use nix::libc::{AF_NETLINK, EAFNOSUPPORT, SYS_socket};
 use seccompiler::{
@@ -7,11 +7,11 @@ use seccompiler::{
     SeccompRule, apply_filter,
 };
 
-/// Runs something on a thread of its own, on which no socket of the family `AF_NETLINK` can be
-/// opened. The filter of the real system does it, and every process started there inherits it.
+/// Runs a closure on its own thread, on which no `AF_NETLINK` socket can be opened. A seccomp
+/// filter does this, and every process started there inherits it.
 ///
 /// # Panics
-/// If the system takes no such filter, and with what the closure panics with.
+/// The system rejects the filter, or the closure panics.
 pub fn without_netlink<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     let filter = filter();
     std::thread::scope(|scope| {

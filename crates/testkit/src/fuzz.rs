@@ -1,27 +1,26 @@
-//! Hostile bytes for what reads bytes: beginning from a corpus, changed as storage, networks and
-//! people's bad intentions change them.
+//! Hostile input for parsers: a corpus, changed as storage, networks and attackers would change it.
 //!
-//! The same on every machine and in every run, so that a failure is a failure: the cases follow
-//! from the target's name and a seed. A failure prints its input. `MOOTHALL_FUZZ=200` tries so many
-//! times as many cases, `MOOTHALL_FUZZ_SEED=7` others.
+//! The cases follow from the target's name and a seed, so every machine and every run tries the
+//! same ones. A failure prints its input. `MOOTHALL_FUZZ=200` tries 200 times as many cases,
+//! `MOOTHALL_FUZZ_SEED=7` tries others.
 
 use std::path::Path;
 
 use crate::sim::rng::Rng;
 
-/// How many cases each target tries.
+/// Number of cases for each target.
 const CASES: u64 = 2_000;
 /// Longest input, in bytes.
 const BYTES_MAX: usize = 16 * 1024;
-/// How many changes a case has at most.
+/// Maximum number of changes to a case.
 const CHANGES_MAX: u64 = 4;
-/// How often a piece is repeated at most: enough to nest deeper than any reader may follow.
+/// Maximum number of repeats of a piece: enough to nest deeper than any parser may follow.
 const REPEATS_MAX: u64 = 400;
 
-/// The files of a corpus, in the order of their names.
+/// Returns the files of a corpus, in the order of their names.
 ///
 /// # Panics
-/// When there are none, or they cannot be read: a target without a corpus tries little.
+/// The folder is empty or cannot be read: a target without a corpus tries little.
 pub fn corpus(folder: &Path) -> Vec<Vec<u8>> {
     let entries =
         std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -37,11 +36,11 @@ pub fn corpus(folder: &Path) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Tries each piece of a corpus as it is, and then thousands of changed ones. `words` are what the
-/// reader knows: they turn up more often than chance would have it.
+/// Tries each file of a corpus unchanged, and then thousands of changed ones. `words` are keywords
+/// of the parser, which are inserted more often than chance would.
 ///
 /// # Panics
-/// When the check does.
+/// The check panics.
 pub fn bytes(target: &str, corpus: &[Vec<u8>], words: &[&str], check: impl Fn(&[u8])) {
     let seed = number("MOOTHALL_FUZZ_SEED", 1);
     let mut rng = Rng::new(
@@ -55,10 +54,10 @@ pub fn bytes(target: &str, corpus: &[Vec<u8>], words: &[&str], check: impl Fn(&[
     }
 }
 
-/// The same for what reads text: what is no UTF-8 is replaced as usual.
+/// Tries the cases of [`bytes`] as text, with invalid UTF-8 replaced.
 ///
 /// # Panics
-/// When the check does.
+/// The check panics.
 pub fn texts(target: &str, corpus: &[Vec<u8>], words: &[&str], check: impl Fn(&str)) {
     bytes(target, corpus, words, |bytes| check(&String::from_utf8_lossy(bytes)));
 }
@@ -73,7 +72,7 @@ fn tried(target: &str, input: &[u8], check: &impl Fn(&[u8])) {
     drop(told);
 }
 
-/// Tells the input when the check panics.
+/// Prints the input when the check panics.
 struct PanicReport<'a> {
     target: &'a str,
     input: &'a [u8],
@@ -101,7 +100,7 @@ fn changed(rng: &mut Rng, corpus: &[Vec<u8>], words: &[&str]) -> Vec<u8> {
     input
 }
 
-/// One change. A piece that is put somewhere replaces another one, which is often empty.
+/// Makes one change. An inserted piece replaces another, which is often empty.
 fn change(rng: &mut Rng, input: &mut Vec<u8>, corpus: &[Vec<u8>], words: &[&str]) {
     let at = piece(rng, input.len());
     match rng.below(8) {
@@ -124,7 +123,7 @@ fn change(rng: &mut Rng, input: &mut Vec<u8>, corpus: &[Vec<u8>], words: &[&str]
     }
 }
 
-/// A place in something so long: mostly a short one.
+/// Returns a range within `length`, mostly a short one.
 fn piece(rng: &mut Rng, length: usize) -> std::ops::Range<usize> {
     let start = rng.below(length as u64 + 1) as usize;
     let room = (length - start) as u64;
@@ -140,7 +139,7 @@ fn flip(rng: &mut Rng, input: &mut [u8]) {
 }
 
 fn byte(rng: &mut Rng) -> Option<u8> {
-    // What commands a terminal, ends a line, or is half of something.
+    // Bytes that command a terminal, end a line, or are half of something.
     const HARD: &[u8] = b"\0\x1b\r\n\t\"\\{}[]:,@`/-\xff\xc3\xe2\xf0\x80\x7f";
     if rng.chance(70) { rng.pick(HARD).copied() } else { Some(rng.below(256) as u8) }
 }

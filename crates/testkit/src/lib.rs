@@ -1,5 +1,5 @@
-//! Never shipped: the simulator, conformance suites for the ports, and what other crates' tests are
-//! built from.
+//! Never shipped: the simulator, conformance suites for the ports, and helpers for other crates'
+//! tests.
 
 pub mod needs;
 #[cfg(target_os = "linux")]

@@ -10,7 +10,7 @@ use strum::VariantArray;
 
 const USAGE: &str =
     "usage: moothall-testkit SEED [BUG] | --runs N [--from SEED] | --planted | --planted-search";
-/// A planted bug has to be caught within so many runs.
+/// Number of runs within which a planted bug has to be caught.
 const PLANTED_RUNS_MAX: u64 = 500;
 
 fn main() -> ExitCode {
@@ -44,7 +44,7 @@ fn one(seed: u64, bug: Option<Bug>) -> ExitCode {
     verdict(&report)
 }
 
-/// The story of a run that failed, or what a run did.
+/// Prints the story of a failed run, or the statistics of a good one.
 fn verdict(report: &Report) -> ExitCode {
     let Some(objection) = &report.objection else {
         println!("seed {}: {}", report.seed, report.stats);
@@ -58,8 +58,7 @@ fn verdict(report: &Report) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Runs seeds side by side, as many as the computer has processors, and tells of the first seed
-/// that fails.
+/// Runs seeds in parallel, one worker per processor, and prints the lowest seed that fails.
 fn many(from: u64, runs: u64) -> ExitCode {
     let (next, failed) = (AtomicU64::new(from), Mutex::new(None::<Report>));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -86,7 +85,7 @@ fn many(from: u64, runs: u64) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Takes seeds in their order until they are used up or one before them failed.
+/// Takes seeds in order until they are used up or a lower one failed.
 fn work(next: &AtomicU64, end: u64, failed: &Mutex<Option<Report>>) -> Stats {
     let mut total = Stats::default();
     loop {
@@ -104,7 +103,7 @@ fn work(next: &AtomicU64, end: u64, failed: &Mutex<Option<Report>>) -> Stats {
     }
 }
 
-/// Every planted bug has to be noticed in one of its seeds.
+/// Runs the simulator with each planted bug. Fails if a bug is not caught by any of its seeds.
 fn planted(seeds: impl Fn(Bug) -> std::ops::Range<u64>) -> ExitCode {
     if !cfg!(feature = "planted-bugs") {
         eprintln!("no bugs are planted in this build; run it with --features planted-bugs");

@@ -1,4 +1,4 @@
-//! What benches measure with: processor time, and readers that count what comes.
+//! Measuring for benches: processor time, and readers that count arrivals.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// The processor time of this process until now, user's and system's, of all threads.
+/// Returns the processor time of this process, of user and system and all threads.
 ///
 /// # Panics
-/// The system does not say.
+/// The system does not report it.
 pub fn cpu() -> Duration {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the usage of one's own process");
     let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Duration::from_micros(micros.unsigned_abs())
 }
 
-/// Microseconds, with parts of them.
+/// Returns a duration in microseconds, with fractions.
 pub fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Reads until so many of a mark have come, then says so and holds the connection open until its
-/// task is aborted. Panics where the other side hangs up.
+/// Reads until a mark has arrived `wanted` times, reports that, and holds the connection open until
+/// its task is aborted. Panics if the other side closes the connection.
 pub fn reader(
     mut stream: TcpStream,
     mark: &'static [u8],
@@ -46,7 +46,7 @@ pub fn reader(
             while let Some(at) = finder.find(&text[after..]) {
                 (seen, after) = (seen + 1, after + at + mark.len());
             }
-            // A mark may come in two pieces.
+            // A mark may arrive in two pieces.
             let rest = after.max(text.len().saturating_sub(mark.len() - 1))..text.len();
             kept = rest.len();
             buffer.copy_within(rest, 0);
@@ -56,10 +56,10 @@ pub fn reader(
     })
 }
 
-/// Asks for a stream over HTTP, and reads the head of the answer.
+/// Requests a stream over HTTP, and reads the head of the response.
 ///
 /// # Panics
-/// The server cannot be reached, or hangs up.
+/// The server cannot be reached, or closes the connection.
 pub async fn subscribe(address: SocketAddr, path: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.expect("a server that listens");
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");

@@ -1,17 +1,16 @@
-//! Programs without which a test says nothing. A test that passes because its program is missing is
-//! no test, so a missing program is a failure, unless whoever runs the tests says that they go on
-//! without it.
+//! Programs that tests need. A test that passes because its program is missing proves nothing, so a
+//! missing program is a failure unless [`WITHOUT`] names it.
 
 use std::path::Path;
 
-/// The variable that names, with commas between them, programs that may be missing.
+/// The variable with a comma-separated list of programs that may be missing.
 pub const WITHOUT: &str = "MOOTHALL_WITHOUT";
 
-/// Whether this program is installed. `false` only where [`WITHOUT`] names it, which is then said:
-/// the test ends there.
+/// True if this program is installed. Returns false only if [`WITHOUT`] names it, and prints that
+/// the test is skipped.
 ///
 /// # Panics
-/// When it is missing and nobody said that it may be.
+/// The program is missing, and [`WITHOUT`] does not name it.
 pub fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let installed = std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)));
@@ -39,7 +38,7 @@ enum NeedVerdict {
     Missing,
 }
 
-/// What is named is spared only where it is missing: with the program there, its tests run.
+/// Judges a program. A named one is skipped only if it is missing; otherwise its tests run.
 fn verdict(program: &str, installed: bool, without: &str) -> NeedVerdict {
     let named = || without.split(',').any(|name| name.trim() == program);
     if installed {

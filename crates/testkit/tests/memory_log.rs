@@ -1,4 +1,4 @@
-//! The memory log, the reference of the others, under the suite they all run under.
+//! The memory log, the reference for other logs, under the common conformance suite.
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;

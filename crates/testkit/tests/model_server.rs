@@ -1,12 +1,12 @@
-//! The fake providers, asked by hand: what the real programs ask beside an answer, and what a
-//! careless client sends.
+//! The fake providers under direct requests: those of real programs beside an answer, and those of
+//! a careless client.
 #![allow(clippy::unwrap_used)]
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::{Value, json};
 
 fn client() -> reqwest::Client {
-    // Another test of this process may have come first.
+    // Another test of this process may have installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap()
 }

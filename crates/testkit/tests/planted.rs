@@ -1,14 +1,14 @@
-//! Every bug that is planted in the engine or the kernel has to be noticed, and by a checker that
-//! watches that promise.
+//! Every bug planted in the engine or the kernel has to be caught by a checker that watches the
+//! broken promise.
 
 use moothall_testkit::sim::{self, Bug, known_seed};
 use strum::VariantArray;
 
-/// Which checkers may notice a bug first.
+/// Returns the checkers that may catch a bug first.
 fn watchers(bug: Bug) -> &'static [&'static str] {
     match bug {
         Bug::AcknowledgeBeforeCommit => &["acknowledged"],
-        // Readers may be told of what was not kept before anybody asks after its acknowledgement.
+        // Readers may see an unsaved event before its acknowledgement is checked.
         Bug::FencedWriterGoesOn => &["acknowledged", "audience"],
         Bug::NoAttemptFencing => &["words"],
         Bug::LostWakeUp => &["turns", "silence", "piece", "owed"],

@@ -1,21 +1,20 @@
-//! Runs of the simulator that have to end well.
+//! Simulator runs that have to end well.
 
 use moothall_testkit::sim;
 
-/// Seeds that found something once: two turns of one participant after a restart, a decision that
-/// never ended, a reply beyond the limit, a queued message that nobody was told of, a prod that
-/// took an agent out of its round, or that the round took for the answer to its own question, words
-/// without proof that everybody was asked about while a guard held, and the like. 30: a wish to
-/// start something whose time ran while the server was away; 943: a prompt that did not say that
-/// its beginning was not read; 1739: a runtime that kept a turn whose prompt could not be read;
-/// 2893: words of a refused command that a person published later. 1428: a round that asked about a
-/// message which a turn beside it had told for good and left unanswered. 22: an agent that
-/// addressed itself was asked about its own words. The first of them, and 1, 4 and 11: a deadline
-/// that fired after the server was down, because what moves it had been put back. 4218: a turn
-/// that was taken for an answer to a message which another had covered; 11910: one that was asked
-/// again for a message when it had failed. 13204: a client that only reads since a moment ago.
-/// 219: a late report that ended another turn after a restart; 1973: a prompt that was typed twice,
-/// because its report was slow.
+/// Seeds that once found a bug. 0, 1, 4 and 11: a deadline fired after downtime, because the event
+/// that moves it had been delayed. 22: an agent addressed itself and was asked about its own words.
+/// 30: a wish to start something expired while the server was down. 219: a late report ended
+/// another turn after a restart. 943: a prompt did not say that its beginning was left out. 1428: a
+/// round asked about a message that a parallel turn had already been told of and left unanswered.
+/// 1739: a runtime kept a turn whose prompt could not be read. 1973: a prompt was typed twice,
+/// because its report was slow. 2893: a person later published the words of a refused command.
+/// 4218: a turn counted as the answer to a message that another turn had covered. 11910: a turn was
+/// asked again for a message for which it had failed. 13204: a client had just become read-only.
+/// The others: two turns of one participant after a restart, a decision that never ended, a reply
+/// beyond the limit, a queued message without notice, a prod that took an agent out of its round or
+/// that the round took for its answer, words without proof that reached agents while a guard held,
+/// and the like.
 const KEPT: [u64; 29] = [
     0, 1, 4, 11, 22, 23, 30, 67, 104, 200, 208, 211, 219, 234, 248, 341, 372, 599, 943, 1093, 1149,
     1428, 1523, 1739, 1973, 2893, 4218, 11910, 13204,

@@ -1,4 +1,4 @@
-//! Taking words out of the index for good.
+//! Erases words from the index for good.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::table;
 use crate::rows::int;
 
-/// What has to be taken out of a stream.
+/// The part of a stream to erase from the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErasedPart {
-    /// The event at this position alone.
+    /// The event at this position.
     Event(Seq),
     /// All events of the stream.
     Stream,
@@ -23,7 +23,7 @@ pub(crate) enum ErasedPart {
 /// this turn an erasure could end while its words are still in the write-ahead log.
 pub(crate) type WriteTurn = tokio::sync::Mutex<()>;
 
-/// Removes the words at once, together with their residue in the file.
+/// Removes the words at once, including their residue in the file.
 pub(crate) fn now(
     path: &Path,
     turn: &WriteTurn,
@@ -41,7 +41,7 @@ pub(crate) fn now(
     residue(&conn)
 }
 
-/// Takes an event's entry out. Its number in the index stays taken, since cursors may hold it.
+/// Removes an event's entry. Its number in the index stays taken, since cursors may hold it.
 pub(crate) fn entry(conn: &Connection, stream: i64, seq: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT OR IGNORE INTO forgotten (stream, seq) VALUES (?1, ?2)")?
         .execute([stream, seq])?;
@@ -59,10 +59,10 @@ pub(crate) fn entry(conn: &Connection, stream: i64, seq: i64) -> rusqlite::Resul
     Ok(())
 }
 
-/// In `forgotten`, the place of all events of a stream.
+/// In `forgotten`, the position that stands for all events of a stream.
 pub(crate) const EVERY_PLACE: i64 = 0;
 
-/// Takes everything out that a stream has in the index, whenever it comes.
+/// Removes all entries of a stream, and keeps later ones from being added.
 pub(crate) fn all(conn: &Connection, stream: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM forgotten WHERE stream = ?1")?.execute([stream])?;
     conn.prepare_cached("INSERT INTO forgotten (stream, seq) VALUES (?1, ?2)")?
@@ -82,9 +82,9 @@ pub(crate) fn all(conn: &Connection, stream: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A deleted entry is only marked as such, and pages that are free keep what was on them. When
-/// there is any of that, the index and its file are written anew. Whatever keeps the WAL from being
-/// cut leaves the rest for the next time.
+/// Rewrites the index and its file if removed entries left residue. FTS5 only marks an entry as
+/// deleted, and free pages keep their old content. If a reader keeps the WAL from being truncated,
+/// the mark stays and the next call retries.
 pub(crate) fn residue(conn: &Connection) -> rusqlite::Result<()> {
     if !conn.prepare_cached("SELECT residue FROM place")?.query_row([], |row| row.get(0))? {
         return Ok(());

@@ -15,30 +15,30 @@ use super::erase;
 use super::wakeup::Wakeup;
 use crate::rows::{counter, int};
 
-/// Events in one transaction.
+/// Maximum number of events in one transaction.
 const BATCH: i64 = 512;
-/// Bytes of text in one transaction, roughly.
+/// Approximate maximum of text bytes in one transaction.
 const BATCH_BYTES: usize = 1 << 20;
 
 const NEXT: &str = "SELECT rowid, stream, seq, ts, envelope, body, chain FROM events WHERE rowid > ?1 ORDER BY rowid LIMIT ?2";
 
-/// Reads the log and writes the index.
+/// The reader of the log and writer of the index.
 pub(crate) struct Feeder {
     index: Connection,
     log: Connection,
     bell: Arc<Wakeup>,
     turn: Arc<erase::WriteTurn>,
-    /// The newest event that was looked at, by its row in the log.
+    /// The newest event that was read, by its row in the log.
     through: i64,
     failing: bool,
 }
 
-/// How far a step came.
+/// The result of one step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// There may be more.
+    /// More events may follow.
     Some,
-    /// There is nothing left.
+    /// The index is up to date.
     All,
 }
 
@@ -53,8 +53,8 @@ impl Feeder {
         Ok(Self { index, log, bell, turn, through, failing: false })
     }
 
-    /// Follows the log until nothing more is wanted. What fails, for want of room perhaps, is tried
-    /// again after the next append.
+    /// Follows the log until the index is closed. A failed step, for example on a full disk, is
+    /// retried after the next append.
     pub(crate) fn run(mut self) {
         loop {
             let step = self.step();
@@ -102,7 +102,7 @@ impl Feeder {
     }
 }
 
-/// What one transaction adds.
+/// The additions of one transaction.
 struct Batch<'a> {
     index: &'a Transaction<'a>,
     through: i64,
@@ -181,7 +181,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Where it was said, by whom, and what they were called.
+    /// Returns the keys of a message: its stream, its author, and the author's current nickname.
     fn keys(&self, stream: i64, from: &ParticipantId) -> rusqlite::Result<String> {
         let called = "SELECT name FROM called WHERE stream = ?1 AND participant = ?2";
         let called = self
@@ -240,7 +240,7 @@ impl Batch<'_> {
     }
 }
 
-/// Most events explain and need not even be decoded.
+/// True if an event may change the index. Others, which are most, are not even decoded.
 fn may_matter(envelope: &str) -> bool {
     ["{\"posted\"", "{\"controlled\"", "{\"redacted\"", "{\"deleted\""]
         .iter()

@@ -1,4 +1,4 @@
-//! Searching: the index says where, the log says what.
+//! Searches: the index finds the positions of messages, the log has the messages.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::errors::failed;
 use crate::reader::{self, Readers};
 use crate::rows::{counter, int};
 
-/// The newest event of the log, by its row. Rows of `events` are only ever added, so they count
-/// without a gap.
+/// The newest event of the log, by its row. A deletion never removes the newest row, so rows are
+/// not reused.
 pub(crate) const NEWEST: &str = "SELECT coalesce(max(rowid), 0) FROM events";
 
-/// Words that the index finds, from the newest on.
+/// Messages with these words, newest first.
 const BY_WORDS: &str = "SELECT d.doc, d.stream, d.seq FROM texts CROSS JOIN docs d ON d.doc = texts.rowid
     WHERE texts MATCH ?1 AND texts.rowid BETWEEN ?2 AND ?3 AND d.ts >= ?4 AND d.ts < ?5 AND d.stream > 0
     ORDER BY texts.rowid DESC LIMIT ?6";
-/// The same where only times are asked for.
+/// Messages of a time span, newest first, for a query without words.
 const BY_TIME: &str = "SELECT doc, stream, seq FROM docs
     WHERE doc BETWEEN ?1 AND ?2 AND ts >= ?3 AND ts < ?4 AND stream > 0 ORDER BY doc DESC LIMIT ?5";
 
-/// A stream that is asked for: its key and head in the log.
+/// A requested stream: its key and head in the log.
 type StreamHead = (i64, u64);
 
 /// A message in the index.
@@ -37,14 +37,14 @@ struct IndexedMessage {
     seq: Seq,
 }
 
-/// What the index knows.
+/// The findings of the index.
 #[derive(Default)]
 struct LookupResult {
     places: Vec<IndexedMessage>,
     more: bool,
-    /// How far it is in the log, by row.
+    /// Position of the index in the log, by row.
     through: i64,
-    /// How far it is in the streams that are asked for, together.
+    /// Indexed events of the requested streams, added up.
     indexed: u64,
 }
 
@@ -65,13 +65,13 @@ pub(crate) async fn search(
     log.read(move |conn| hits(conn, &query, asked.as_deref(), places)).await
 }
 
-/// The key of a stream in the log, if it began.
+/// Returns the key of a stream in the log, if it began.
 pub(crate) fn key_of(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT key FROM streams WHERE id = ?1 AND head > 0";
     conn.prepare_cached(sql)?.query_row([stream.as_str()], |row| row.get(0)).optional()
 }
 
-/// The short key of a name, if anybody was called so.
+/// Returns the short key of a name, if any participant had it.
 pub(crate) fn key_of_name(conn: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT key FROM names WHERE name = ?1")?
         .query_row([name], |row| row.get(0))
@@ -144,9 +144,9 @@ fn times(query: &Query) -> (i64, i64) {
     )
 }
 
-/// The first and last message that can be meant; `None` where there is none. Where times are asked
-/// for, they are found by a walk over `docs`, which is short rows: an index on times would cost
-/// every message more than the few such queries are worth.
+/// Returns the first and last message that can match; `None` if none can. Times are looked up by a
+/// walk over `docs`, whose rows are short: an index on times would cost every message more than the
+/// few such queries are worth.
 fn span(
     conn: &Connection,
     query: &Query,
@@ -164,9 +164,9 @@ fn span(
     Ok(ends.0.zip(ends.1))
 }
 
-/// The query in the index's language; empty where it asks for times alone, `None` where nothing can
-/// be found. It is put together from folded words and numbers, so nothing that was typed is ever
-/// read as syntax.
+/// Returns the query in the index's language. It is empty for a query by time alone, and `None` if
+/// nothing can match. It is built from folded words and numbers, so no input is ever read as
+/// syntax.
 fn match_text(
     conn: &Connection,
     query: &Query,
@@ -199,7 +199,7 @@ fn phrase(term: &Term) -> String {
     text
 }
 
-/// Reads the messages. One that the log does not hold any more as the index has it is left out.
+/// Reads the messages. Skips those that the log no longer has as they were indexed.
 fn hits(
     conn: &Connection,
     query: &Query,

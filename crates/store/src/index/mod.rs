@@ -1,9 +1,8 @@
-//! The index of what was said: a file of its own beside the log, made from the log and nothing
-//! else.
+//! The search index: a file of its own beside the log, built from the log alone.
 //!
-//! A thread of its own follows the log, so an append waits for no index and shares no lock, no
-//! commit and no sync with it. What the index holds can always be made again; when it does not fit
-//! the log, it is. (`docs/decisions/0006-search-is-an-index-beside-the-log.md`.)
+//! Its own thread follows the log, so an append waits for no index and shares no lock, commit or
+//! sync with it. The index can always be rebuilt, and is rebuilt if it does not match the log.
+//! (`docs/decisions/0006-search-is-an-index-beside-the-log.md`.)
 
 mod wakeup;
 mod table;
@@ -38,7 +37,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Opens the index in a folder, or makes it anew, and begins to follow the log.
+    /// Opens or rebuilds the index in a folder, and starts to follow the log.
     pub(crate) fn start(dir: &Path, log: &Path, bell: Arc<Wakeup>) -> Result<Self, LogError> {
         let path = dir.join(table::INDEX_FILE);
         let log = schema::open_reader(log).map_err(failed)?;
@@ -57,13 +56,13 @@ impl Index {
         })
     }
 
-    /// Ends the thread after what it is doing, which takes milliseconds. What is missing then is
-    /// made up for at the next start.
+    /// Ends the thread after its current step, which takes milliseconds. The next start indexes the
+    /// rest.
     pub(crate) fn stop(&self) {
         self.bell.close();
         self.readers.close();
         if let Some(feeder) = self.feeder.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // A feeder that panicked takes nothing along but the freshness of the index.
+            // If the feeder panicked, the index is only out of date.
             drop(feeder.join());
         }
     }

@@ -1,4 +1,4 @@
-//! The index's own file: its tables, and whether it fits the log.
+//! The index's own file: its tables, and the check that it matches the log.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use crate::errors::failed;
 use crate::folder;
 
-/// The name of the index in the data folder.
+/// Name of the index in the data folder.
 pub(crate) const INDEX_FILE: &str = "search.db";
-/// A format that this version does not know is made anew.
+/// An index of another format is rebuilt.
 const FORMAT: i64 = 2;
 
-/// `texts` is contentless: the log has the words already. It gets words that are cut and folded by
-/// the kernel's rules, so its own tokenizer has nothing left to decide; `keys` holds who spoke
-/// (`f<name>`) and where (`s<stream>`), so that filters and words are met in one walk over the
-/// index, from the newest on. The beginnings of words have an index of their own: of three letters,
-/// the fewest that go on, and the only ones that begin many words. Every message is a `doc`, in the
-/// order of the log. `names` gives ids and nicknames short keys; `called` says what everyone is
-/// called now. `place` is where the index is in the log.
+/// `texts` is contentless: the log has the words already. Its words are cut and folded by the
+/// kernel's rules, so the tokenizer has nothing left to decide. `keys` has the author (`f<name>`)
+/// and the stream (`s<stream>`), so that filters and words are met in one walk over the index,
+/// newest first. Prefixes of three letters have their own index: queries take no shorter ones of
+/// ASCII, and longer ones begin few words. Every message is a `doc`, in the order of the log.
+/// `names` gives ids and nicknames short keys. `called` has the current nicknames. `place` is the
+/// index's position in the log.
 const TABLES: &str = "
 CREATE TABLE place (through INTEGER NOT NULL, link BLOB NOT NULL, residue INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE streams (stream INTEGER PRIMARY KEY, indexed_seq INTEGER NOT NULL) STRICT;
@@ -37,8 +37,7 @@ INSERT INTO place (through, link) VALUES (0, x'');
 const PATIENCE: Duration = Duration::from_secs(30);
 const CACHE_KIB: i64 = 2048;
 
-/// Opens the index, and makes it anew where it is missing, damaged, of another format or of another
-/// log.
+/// Opens the index. Rebuilds it if it is missing, damaged, of another format or of another log.
 pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError> {
     if path.exists() {
         match connect(path).and_then(|conn| Ok(fits(&conn, log)?.then_some(conn))) {
@@ -62,15 +61,15 @@ pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError
     Ok(conn)
 }
 
-/// A connection that writes. Losing the last moments in a power cut costs only the work of indexing
-/// them again, so nothing is synced but checkpoints.
+/// Opens a connection that writes. A power cut loses at most the work of indexing again, so only
+/// checkpoints are synced.
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let conn = connect_unsynced(path)?;
     conn.pragma_update(None, "synchronous", "normal")?;
     Ok(conn)
 }
 
-/// For a new file: one that a power cut breaks while it is made is made again.
+/// Opens a new file without any sync. If a power cut damages it, it is rebuilt.
 fn connect_unsynced(path: &Path) -> rusqlite::Result<Connection> {
     let conn = Connection::open_with_flags(
         path,
@@ -84,7 +83,7 @@ fn connect_unsynced(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// Whether the index is of the format we know and ends at an event that the log has in that place.
+/// True if the index has this version's format and ends at an event that the log has at that row.
 fn fits(conn: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     let format: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {
@@ -102,8 +101,8 @@ fn fits(conn: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     Ok(stored.unwrap_or_default() == link)
 }
 
-/// The newest event that the index of a folder has seen, by its row in the log; nothing where there
-/// is no index that can be read.
+/// Returns the newest event that a folder's index has seen, by its row in the log; `None` without a
+/// readable index.
 pub(crate) fn newest_seen(dir: &Path) -> Option<i64> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(dir.join(INDEX_FILE), flags).ok()?;

@@ -1,14 +1,13 @@
-//! Wakes the indexer when there is something to index. Nobody polls.
+//! Wakes the indexer after a commit, so that it does not poll.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long the indexer waits for company after it was woken: what comes together is written
-/// together, and a burst of appends has the processor for itself. It is also how old the index
-/// usually is.
+/// Time from a wake-up to the next step, so that a burst of appends has the processor to itself and
+/// is indexed in one transaction. It is also the usual age of the index.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// Between the writer, which rings, and the indexer, which waits.
+/// The signal from the writer to the indexer.
 #[derive(Debug, Default)]
 pub(crate) struct Wakeup {
     state: Mutex<State>,
@@ -27,7 +26,7 @@ impl Wakeup {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something was committed. Costs a system call only when somebody sleeps.
+    /// Reports a commit. Makes a system call only if the indexer sleeps.
     pub(crate) fn ring(&self) {
         let mut state = self.lock();
         state.rung = true;
@@ -36,7 +35,7 @@ impl Wakeup {
         }
     }
 
-    /// Nothing more is wanted.
+    /// Asks the indexer to end.
     pub(crate) fn close(&self) {
         self.lock().closing = true;
         self.changed.notify_all();
@@ -46,8 +45,7 @@ impl Wakeup {
         self.lock().closing
     }
 
-    /// Waits until something was committed, and for what comes shortly after. `false` when nothing
-    /// more is wanted.
+    /// Waits for a commit and then for [`GATHER`]. Returns false if the indexer is to end.
     pub(crate) fn wait(&self) -> bool {
         let mut state = self.lock();
         while !state.rung && !state.closing {

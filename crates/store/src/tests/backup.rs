@@ -1,4 +1,4 @@
-//! Copies made while the log is written to, and copies that were cut off.
+//! Copies made during writes, and interrupted copies.
 
 use std::fs;
 use std::sync::Arc;
@@ -122,7 +122,8 @@ async fn nothing_is_overwritten() {
     assert!(matches!(absent, Err(BackupError::Open(OpenError::Absent { .. }))));
 }
 
-/// Cut off before the name: nothing looks like a backup, and the next one begins anew.
+/// The copy is interrupted before the rename. Nothing looks like a backup, and the next one starts
+/// over.
 #[tokio::test]
 async fn a_copy_that_was_cut_off_does_not_look_whole() {
     let disk = Disk::fresh();
@@ -162,7 +163,7 @@ async fn a_log_is_walked_only_when_nobody_has_it_open() {
     disk.log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();
     assert!(matches!(verify(disk.folder.path()).await, Err(OpenError::Locked { .. })));
     let Disk { log, folder } = disk;
-    // Not closed: what is in the write-ahead log counts.
+    // The log was not closed, so its events are in the write-ahead log.
     drop(log);
     let verified = verify(folder.path()).await.unwrap();
     assert_eq!((verified.streams, verified.events, verified.faults), (1, 2, vec![]));

@@ -1,5 +1,5 @@
-//! Rows beside the log that changed on the disk or by another hand: a walk names them, and no token
-//! is believed whose row changed.
+//! Rows beside the log that changed on the disk or by another program. A walk names them, and a
+//! token with a changed row is rejected.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::folder::LOG_FILE;
 use crate::sums::COVERED;
 use crate::{Anchor, SqliteLog, offline, schema};
 
-/// Rows for the tables that the folder has none in.
+/// Rows for the tables that are empty in the folder.
 const ROWS: &str = "
 INSERT INTO agent_cards (id, name, claim, created_at) VALUES ('critic', 'Critic', x'01', 5), ('ann', 'Ann', x'02', 6);
 INSERT INTO apps (id, name, agent, since) VALUES ('one', 'One', 'critic', 5), ('two', 'Two', 'ann', 6);
@@ -28,7 +28,7 @@ INSERT INTO session_listeners (target, caller) VALUES ('s1', 's2'), ('s2', 's1')
 INSERT INTO session_rooms (session, room) VALUES ('s1', 'a'), ('s2', 'a');
 ";
 
-/// A folder in which every table has rows.
+/// Returns a folder with rows in every table.
 fn furnished() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     connection(folder.path()).execute_batch(OF_0_1_0_WITH_TOKENS).unwrap();
@@ -41,7 +41,7 @@ fn connection(dir: &Path) -> Connection {
     Connection::open(dir.join(LOG_FILE)).unwrap()
 }
 
-/// Another program on the file that lets no trigger and no type stop it.
+/// Opens the file as a program that drops all triggers and checks no foreign keys.
 fn intruder(dir: &Path) -> Connection {
     let conn = connection(dir);
     conn.pragma_update(None, "foreign_keys", false).unwrap();
@@ -56,7 +56,7 @@ fn intruder(dir: &Path) -> Connection {
     conn
 }
 
-/// A copy of a folder, since each change needs a whole one.
+/// Returns a copy of a folder, since each change needs an intact one.
 fn copy_of(folder: &TempDir) -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     std::fs::copy(folder.path().join(LOG_FILE), copy.path().join(LOG_FILE)).unwrap();
@@ -87,14 +87,14 @@ async fn a_walk_looks_at_every_table_and_says_which_it_cannot_check() {
     let checked: Vec<&str> = found.tables.iter().map(|checked| checked.table.as_str()).collect();
     assert_eq!(checked, [&COVERED[..], &["audit"]].concat());
     assert!(found.tables.iter().all(|checked| checked.rows >= 2), "{:?}", found.tables);
-    // A table that neither has checksums nor is named as one without would be forgotten.
+    // A new table must either have checksums or be named as one without.
     let conn = connection(whole.path());
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     let mut all = conn.prepare(sql).unwrap();
     for table in all.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap) {
         let known = checked.contains(&table.as_str())
             || found.unchecked.iter().any(|said| said.starts_with(&table))
-            // These have checksums of their own, or are compared with what they count.
+            // These have checksums of their own, or are compared with the rows they count.
             || ["events", "streams", "snapshots", "sums"].contains(&table.as_str());
         assert!(known, "nothing is said of {table}");
     }
@@ -140,7 +140,7 @@ async fn a_row_that_is_missing_or_older_is_noticed() {
         conn.execute_batch(reopened).unwrap();
         drop(conn);
         assert!(names(&walked(&folder).await, table), "{table}");
-        // A server that starts on it puts the triggers back, and hides nothing.
+        // A server's start restores the triggers but must not hide the damage.
         drop(SqliteLog::open(folder.path()).unwrap());
         assert!(names(&walked(&folder).await, table), "{table} after a start");
     }
@@ -179,7 +179,7 @@ async fn a_token_whose_row_changed_opens_nothing_and_using_it_mends_nothing() {
     for change in [
         "UPDATE tokens SET scopes = 'server:admin' WHERE principal = 'ann'",
         "UPDATE tokens SET expires_at = expires_at + 1 WHERE principal = 'ann'",
-        // The same values, in other columns.
+        // The same values in other columns.
         "UPDATE tokens SET revoked_at = last_used_at, last_used_at = NULL WHERE principal = 'ann'",
         "UPDATE principals SET kind = 'agent' WHERE id = 'ann'",
     ] {
@@ -211,7 +211,7 @@ fn contents(dir: &Path, table: &str) -> Option<Vec<Vec<Value>>> {
     rows.collect::<Result<_, _>>().ok()
 }
 
-/// Every page that a covered table uses, bit by bit at a stride.
+/// Flips bits, at a stride, in every page that a covered table uses.
 #[tokio::test]
 async fn a_flipped_bit_in_a_used_page_of_a_covered_table_is_found() {
     const STRIDE: usize = 211;
@@ -221,7 +221,7 @@ async fn a_flipped_bit_in_a_used_page_of_a_covered_table_is_found() {
     for table in COVERED.into_iter().chain(["audit"]) {
         let (page, size) = super::damage::page_of(&whole.path().join(LOG_FILE), table);
         let good = contents(whole.path(), table);
-        // The cells stand at the end of the page, behind what is not used.
+        // The cells are at the end of the page, behind the unused part.
         let begin = (page - 1) * size;
         let cells = begin + first_cell(&bytes[begin..begin + size]);
         for bit in (cells * 8..(begin + size) * 8).step_by(STRIDE) {
@@ -241,7 +241,7 @@ async fn a_flipped_bit_in_a_used_page_of_a_covered_table_is_found() {
     assert!(changed > 100);
 }
 
-/// Returns the place at which the first cell of a page begins.
+/// Returns the offset of a page's first cell.
 fn first_cell(page: &[u8]) -> usize {
     usize::from(u16::from_be_bytes([page[5], page[6]]))
 }
@@ -257,7 +257,7 @@ fn entry(detail: &str) -> AuditEntry {
     }
 }
 
-/// The faults of the record, as rows and reasons.
+/// Returns the faults of the record, as rows and reasons.
 fn record_faults(found: &Verification) -> Vec<(String, String)> {
     let of = |fault: &LogError| match fault {
         LogError::DamagedRow { table, row, reason } if table == "audit" => {
@@ -293,7 +293,7 @@ async fn an_anchor_holds_the_record_to_what_it_was() {
     assert_eq!((before.number, before.to_string().parse()), (6, Ok(before)));
     let log = SqliteLog::open(folder.path()).unwrap();
     log.record(&entry("one more")).await.unwrap();
-    // It is asked for while a server runs, too.
+    // The anchor can be read while a server runs, too.
     assert_eq!(head(folder.path()).number, 7);
     let verify = |anchor: Anchor| offline::audit_verify(folder.path(), Some(anchor)).unwrap();
     assert_eq!((verify(before).rows, verify(before).faults), (Some(7), vec![]));

@@ -1,5 +1,4 @@
-//! Bits that changed on the disk: found by whoever reads them or by a walk, and never served as
-//! good.
+//! Bits that changed on the disk: a read or a walk finds them, and they are never served as good.
 
 use std::path::Path;
 
@@ -81,7 +80,7 @@ async fn an_event_that_changed_is_not_served() {
 #[tokio::test]
 async fn an_event_of_a_known_kind_that_does_not_read_as_one_is_damage_whatever_its_checksum() {
     let disk = three_words().await;
-    // Its link is right, and no version ever wrote such a message.
+    // The event's link is right, but no version ever wrote such a message.
     disk.append_newer(&"a".into(), Timestamp::from_millis(9), "posted").await;
     let read = disk.log.read(&"a".into(), Seq(0), 10).await;
     assert!(
@@ -151,7 +150,7 @@ async fn a_body_can_be_erased_without_breaking_the_chain() {
 
 #[tokio::test]
 async fn a_row_of_the_catalog_that_changed_is_a_fault_and_hides_no_other() {
-    // `STRICT` tables refuse these, a bit that changes on the disk asks nobody.
+    // `STRICT` tables refuse these values, but a bit error on the disk does not.
     let changes = [
         ("head", "x'02'"),
         ("last_ts", "'then'"),
@@ -201,7 +200,7 @@ async fn a_row_of_the_catalog_that_changed_is_a_fault_and_hides_no_other() {
     }
 }
 
-/// A conversation with a beginning, and a row that says what its events say.
+/// Returns a conversation with its beginning, and a row that agrees with its events.
 fn begun(id: &str) -> StreamBatch {
     let created = Event::Created {
         name: id.into(),
@@ -212,7 +211,7 @@ fn begun(id: &str) -> StreamBatch {
     batch(id, 0).event(created).says("one")
 }
 
-/// What anybody can learn of two streams.
+/// The readable contents of two streams.
 type Known = (Vec<Result<Page, LogError>>, Result<ListPage, LogError>);
 
 async fn known(log: &SqliteLog) -> Known {
@@ -221,8 +220,8 @@ async fn known(log: &SqliteLog) -> Known {
     (vec![a, b], log.list(ListFilter::default()).await)
 }
 
-/// Flips one bit of the file at many places. What is known afterwards is what was known before, or
-/// the damage is reported.
+/// Flips one bit of the file at many places. Afterwards the readable contents are unchanged, or the
+/// damage is reported.
 #[tokio::test]
 async fn no_flipped_bit_is_served_as_good() {
     const FLIPS: u64 = 160;
@@ -259,7 +258,7 @@ async fn no_flipped_bit_is_served_as_good() {
     );
 }
 
-/// The bits of the catalog's rows, which stand at the end of their page.
+/// Returns the bits of the catalog's rows, which are at the end of their page.
 fn catalog_bits(path: &Path) -> std::iter::StepBy<std::ops::Range<usize>> {
     let (page, size) = page_of(path, "streams");
     ((page * size - 220) * 8..page * size * 8).step_by(11)
@@ -270,7 +269,7 @@ async fn notices(bytes: &[u8], good: &Known, bit: usize) -> bool {
     bytes[bit / 8] ^= 1 << (bit % 8);
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(LOG_FILE), bytes).unwrap();
-    // Where its file should be there is a folder: making an index each time would only take time.
+    // A folder in place of the index: building an index each time would only take time.
     std::fs::create_dir(folder.path().join("search.db")).unwrap();
     let Ok(log) = SqliteLog::open(folder.path()) else { return true };
     let (read, listed) = known(&log).await;
@@ -286,7 +285,7 @@ async fn notices(bytes: &[u8], good: &Known, bit: usize) -> bool {
     !faults.is_empty()
 }
 
-/// Where a table or index begins: its first page, and the size of pages.
+/// Returns the first page of a table or index, and the page size.
 pub(super) fn page_of(path: &Path, name: &str) -> (usize, usize) {
     let conn = Connection::open(path).unwrap();
     let page: u32 = conn

@@ -1,4 +1,4 @@
-//! What was erased is nowhere in the folder: neither in pages nor between them, nor in the
+//! Erased words are gone from all files of the folder: from pages, from free space and from the
 //! write-ahead log.
 
 use std::fs;
@@ -20,7 +20,7 @@ fn erasing(head: u64, seq: u64) -> StreamBatch {
     })
 }
 
-/// Which of these words are in any file of the folder.
+/// Returns those words that are in any file of the folder.
 fn left(dir: &Path, words: &[String]) -> Vec<String> {
     let files: Vec<Vec<u8>> =
         fs::read_dir(dir).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
@@ -33,7 +33,7 @@ fn left(dir: &Path, words: &[String]) -> Vec<String> {
 #[tokio::test]
 async fn nothing_is_left_when_the_append_returns() {
     let disk = Disk::fresh();
-    // Upper case: the index holds what it knows in lower case, and is looked at on its own.
+    // Upper case, because the index stores lower case and has its own test.
     let canary = |n: u64| format!("CANARY-{n}-YRANAC");
     let lengths = [0, 30, 300, 1500, 5000, 40_000];
     let body = |n: u64| {
@@ -45,7 +45,7 @@ async fn nothing_is_left_when_the_append_returns() {
     let all: Vec<String> = (1..=120).map(canary).collect();
     assert_eq!(left(disk.folder.path(), &all), all);
 
-    // In an order that lets pages shrink and join while others on them are still to be erased.
+    // In an order that lets pages shrink and merge while others on them are still to be erased.
     let mut gone = Vec::new();
     for step in 0..60 {
         let seq = (step * 37) % 120 + 1;
@@ -70,7 +70,7 @@ async fn a_reader_who_is_in_the_way_only_delays_it() {
     disk.log.append(vec![erasing(1, 1)]).await.unwrap();
     reader.execute_batch("COMMIT").unwrap();
     disk.log.append(vec![batch("a", 2).says("later")]).await.unwrap();
-    // Answers come before checkpoints; the next one comes after it.
+    // Replies come before checkpoints, so the next reply comes after the pending one.
     disk.log.append(vec![batch("a", 3).says("later still")]).await.unwrap();
     assert_eq!(left(disk.folder.path(), &["CANARY-1-YRANAC".to_owned()]), Vec::<String>::new());
 }
@@ -111,7 +111,7 @@ async fn nothing_is_left_of_what_was_deleted() {
     assert_eq!(rows, 3, "two of the deleted one, so that its chain can be followed to its end");
 }
 
-/// That a conversation was deleted is as safe from a flipped bit as its events were.
+/// The deletion of a conversation is as well protected from a flipped bit as its events were.
 #[tokio::test]
 async fn what_is_left_of_it_is_checked() {
     let disk = Disk::fresh();
@@ -127,7 +127,7 @@ async fn what_is_left_of_it_is_checked() {
         .execute("UPDATE events SET chain = x'00112233445566778899aabbccddeeff' WHERE seq = 2", [])
         .unwrap();
     assert_eq!(disk.log.verify().await.faults.len(), 1);
-    // A conversation cannot be made to look deleted by its row alone.
+    // The row alone cannot make a conversation look deleted.
     disk.log.append(vec![batch("b", 0).says("one")]).await.unwrap();
     disk.intruder().execute("UPDATE streams SET kind = 'deleted' WHERE id = 'b'", []).unwrap();
     assert_eq!(disk.log.verify().await.faults.len(), 2);

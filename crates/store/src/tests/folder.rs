@@ -1,4 +1,4 @@
-//! The data folder: private, one server at a time, and not older than its log.
+//! The data folder: private, used by one server at a time, and not of an older format than its log.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -67,7 +67,7 @@ async fn a_process_that_ends_without_closing_loses_nothing_acknowledged() {
     for head in 0..5 {
         disk.log.append(vec![batch("a", head).says("more")]).await.unwrap();
     }
-    // What a killed process leaves: the file and its WAL, as they are while the log is open.
+    // The folder of a killed process: the file and its WAL, as they are while the log is open.
     let left = tempfile::tempdir().unwrap();
     for name in [LOG_FILE.to_owned(), format!("{LOG_FILE}-wal")] {
         std::fs::copy(disk.folder.path().join(&name), left.path().join(&name)).unwrap();
@@ -119,7 +119,7 @@ fn a_log_from_a_newer_version_is_left_alone() {
     assert!(refused.to_string().contains("newer version"));
 }
 
-/// A log of the first format with a conversation in it, and what else was done to the file.
+/// Returns a folder with a log of the first format, one conversation, and the changes in `also`.
 fn first_format(also: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let conn = Connection::open(folder.path().join(LOG_FILE)).unwrap();
@@ -175,7 +175,7 @@ async fn what_an_earlier_version_did_not_note_of_a_stream_is_not_known_until_it_
 
 #[test]
 fn a_change_of_format_that_breaks_off_has_changed_nothing() {
-    // The step fails in its middle, where the first of its tables is there and the second is not.
+    // The step fails in its middle: the first of its tables exists and the second does not.
     let folder = first_format("CREATE TABLE tokens (of TEXT)");
     assert!(matches!(SqliteLog::open(folder.path()).unwrap_err(), OpenError::Unusable { .. }));
     let conn = Connection::open(folder.path().join(LOG_FILE)).unwrap();

@@ -1,4 +1,4 @@
-//! Data folders of released versions are opened for ever.
+//! Data folders of released versions can be opened for ever.
 
 use moothall_engine::ports::{Deliveries, EventLog, ListFilter, Principals, SessionBook};
 use rusqlite::Connection;
@@ -6,11 +6,11 @@ use rusqlite::Connection;
 use crate::folder::LOG_FILE;
 use crate::{SqliteLog, offline};
 
-/// Two sessions in a link that talked, as version 0.1.0 left them.
+/// Two linked sessions that talked, as version 0.1.0 left them.
 const OF_0_1_0: &str = include_str!("golden/0.1.0.sql");
 
 /// A server in token mode that was killed, as version 0.1.0 left it: three people and agents with
-/// tokens, of which one is revoked, an invitation, the record, a message with a key, three agents
+/// tokens, one of them revoked, an invitation, the audit record, a message with a key, three agents
 /// that answered.
 pub(super) const OF_0_1_0_WITH_TOKENS: &str = include_str!("golden/0.1.0-tokens.sql");
 
@@ -55,7 +55,7 @@ async fn a_folder_of_the_first_version_is_whole_and_everything_in_it_is_read() {
         sessions.iter().map(|session| session.name.as_str()).collect::<Vec<_>>(),
         ["ada", "bob"]
     );
-    // What came after that version is there too, and empty.
+    // The tables that came after that version exist and are empty.
     assert_eq!(log.cards_of("ann").await.unwrap(), []);
     let listed = log.list(ListFilter::default()).await.unwrap().streams;
     let mut deliveries = 0;

@@ -9,7 +9,7 @@ use moothall_testkit::conformance::build::{Builder, batch};
 use crate::folder::LOG_FILE;
 use crate::{SqliteLog, backup};
 
-/// The id of the log in a folder, which is closed again.
+/// Opens the log in a folder, closes it, and returns its id.
 async fn id_of(dir: &Path) -> String {
     let log = SqliteLog::open(dir).unwrap();
     let id = log.log_id().to_owned();
@@ -56,7 +56,7 @@ async fn a_log_keeps_its_id_and_each_restore_has_another() {
     copy(&data, &by_hand);
     seen.push(id_of(&by_hand).await);
     assert_eq!(id_of(&by_hand).await, seen[4]);
-    // An older log in the place of a newer one, as the message of damage says how.
+    // An older log in place of a newer one, put there as the error message says.
     let older = fs::read(data.join(LOG_FILE)).unwrap();
     let log = SqliteLog::open(&data).unwrap();
     log.append(vec![batch("a", 1).says("two")]).await.unwrap();

@@ -1,5 +1,4 @@
-//! The index beside the log: made from it, made anew where it does not fit it, and rid of what was
-//! erased.
+//! The index beside the log: built from it, rebuilt if it does not match, and without erased words.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +33,7 @@ async fn three_words() -> Disk {
     disk
 }
 
-/// Whether the files of the index hold these bytes anywhere.
+/// True if a file of the index contains the word.
 fn holds(dir: &Path, word: &str) -> bool {
     let files = [INDEX.to_owned(), format!("{INDEX}-wal")]
         .into_iter()
@@ -78,8 +77,8 @@ async fn an_index_of_another_log_is_made_anew() {
     assert_eq!(found(&ours.log, "other").await, Vec::<u64>::new());
 }
 
-/// Nobody can tell it from one that lost its newest events, so the index of the other one has to be
-/// taken away.
+/// A log put back from a copy looks like one that lost its newest events, so the operator has to
+/// remove the other log's index.
 #[tokio::test]
 async fn a_log_put_back_from_a_copy_gets_an_index_that_fits() {
     let disk = three_words().await;
@@ -133,15 +132,15 @@ async fn nothing_is_left_of_words_that_were_erased() {
         .unwrap();
     assert_eq!(found(&disk.log, "zyloxebrasecret").await, Vec::<u64>::new());
     assert_eq!(found(&disk.log, "filler").await.len(), 50);
-    // The file is cleaned after the entry is gone, or at the next start.
+    // The file is cleaned after the entry is removed, or at the next start.
     let disk = disk.reopened_after(|_| {});
     disk.log.append(vec![batch("a", 53).says("later")]).await.unwrap();
     assert_eq!(found(&disk.log, "later").await, [54]);
     assert!(!holds(disk.folder.path(), "zyloxebrasecret"));
 }
 
-/// A checkpoint refuses to run beside another one, and does not wait for it. An erasure that meets
-/// one would leave its words in the write-ahead log.
+/// SQLite refuses a checkpoint beside another one, without waiting. Without its turn, an erasure
+/// could leave its words in the write-ahead log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn words_that_are_erased_side_by_side_are_gone_when_each_erasure_ends() {
     const ERASURES: u64 = 12;
@@ -166,7 +165,7 @@ async fn words_that_are_erased_side_by_side_are_gone_when_each_erasure_ends() {
 async fn the_lag_says_what_is_missing() {
     let disk = three_words().await;
     let wanted = SearchRequest { query: Query::parse("word").unwrap(), streams: None };
-    // Somebody keeps the index to himself, so that it cannot follow.
+    // Another program holds the index, so that it falls behind.
     let intruder = Connection::open(disk.folder.path().join(INDEX)).unwrap();
     intruder.execute_batch("BEGIN IMMEDIATE").unwrap();
     disk.log.append(vec![batch("a", 3).says("word four").event(Event::RoundClosed)]).await.unwrap();

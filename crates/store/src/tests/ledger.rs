@@ -1,5 +1,4 @@
-//! A log from before turns were counted: what it holds is counted once, and what comes after it at
-//! once.
+//! A log from before turns were counted. Its old turns are counted once, and new ones at once.
 
 use moothall_engine::ports::{EventLog, Ledger, StreamBatch, UsageWanted};
 use moothall_kernel::budget::{Account, Charge};

@@ -1,5 +1,5 @@
-//! What was acknowledged and is not there any more: noticed before the log is opened, and told from
-//! what a power cut may tear.
+//! Lost acknowledged events: they are noticed before the log is opened, and told from the damage
+//! that a power cut may leave.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use crate::{SqliteLog, verify};
 
 const COMMITS: u64 = 12;
 
-/// A folder as a process that died left it: all that was said is in the write-ahead log. Each event
-/// is a commit of its own.
+/// A folder as a killed process left it: all events are in the write-ahead log. Each event is its
+/// own commit.
 struct Died {
     folder: tempfile::TempDir,
     wal: Vec<u8>,
@@ -57,7 +57,7 @@ impl Died {
         24 + usize::try_from(u32::from_be_bytes(self.wal[8..12].try_into().unwrap())).unwrap()
     }
 
-    /// The bytes at which commits end.
+    /// Returns the bytes at which commits end.
     fn commits(&self) -> Vec<usize> {
         let frames = (32..self.wal.len()).step_by(self.frame());
         let own = |at: &usize| self.wal[at + 8..at + 16] == self.wal[16..24];
@@ -118,8 +118,8 @@ async fn a_bit_that_changed_in_the_write_ahead_log_is_found() {
     );
 }
 
-/// Nobody was told that the last commit is kept, so it may be torn anywhere, and what an earlier
-/// round of the file left behind it is nothing.
+/// The last commit was not acknowledged, so it may be torn anywhere. Frames behind it from an
+/// earlier use of the file do not count.
 #[tokio::test]
 async fn a_last_commit_that_is_torn_is_no_damage() {
     let died = Died::after_talking(false).await;
@@ -143,7 +143,7 @@ async fn a_last_commit_that_is_torn_is_no_damage() {
     assert_eq!(died.is_refused().await, None);
 }
 
-/// The index has seen what was synced, so what it has seen must be there.
+/// The index has seen only synced events, so they must be in the log.
 #[tokio::test]
 async fn what_the_index_has_seen_is_missed() {
     let died = Died::after_talking(true).await;

@@ -1,4 +1,4 @@
-//! The log under the suite of all logs, and under what only a file can suffer.
+//! Tests of the log: the suite of all logs, and faults that only a file can have.
 #![allow(clippy::unwrap_used)]
 
 mod backup;
@@ -24,7 +24,7 @@ use tempfile::TempDir;
 use crate::SqliteLog;
 use crate::folder::LOG_FILE;
 
-/// A log in a folder that goes away with it.
+/// A log in a temporary folder.
 struct Disk {
     log: SqliteLog,
     folder: TempDir,
@@ -36,7 +36,7 @@ impl Disk {
         Self { log: SqliteLog::open(folder.path()).unwrap(), folder }
     }
 
-    /// Drops the log without closing it and opens it again, after something was done to its folder.
+    /// Drops the log without closing it, changes its folder and opens it again.
     fn reopened_after(self, change: impl FnOnce(&std::path::Path)) -> Self {
         let Self { log, folder } = self;
         drop(log);
@@ -44,7 +44,7 @@ impl Disk {
         Self { log: SqliteLog::open(folder.path()).unwrap(), folder }
     }
 
-    /// A connection of somebody else.
+    /// Opens the file as another program.
     fn intruder(&self) -> Connection {
         Connection::open(self.folder.path().join(LOG_FILE)).unwrap()
     }

@@ -1,4 +1,4 @@
-//! What reading costs: start-up and timers look at nothing but what they came for.
+//! Cost of reading: start-up and timers read only the rows they need.
 
 use std::sync::Arc;
 

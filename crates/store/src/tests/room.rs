@@ -1,4 +1,4 @@
-//! Room on the disk and in the queue, and what those who wait together share.
+//! A full disk, a full queue, and the commit that waiting writes share.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -52,7 +52,7 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
 
 type Answer = Result<Vec<Appended>, AppendError>;
 
-/// Keeps the writer waiting, as another process that writes to the file would.
+/// A lock that keeps the writer waiting, like another process that writes to the file.
 struct Stalled<'a> {
     conn: Connection,
     log: &'a SqliteLog,
@@ -66,7 +66,7 @@ impl<'a> Stalled<'a> {
         Self { conn, log: &disk.log, waiting: Vec::new() }
     }
 
-    /// Puts an append into the queue; what it says at once, if it does.
+    /// Queues an append. Returns its answer if that comes at once.
     fn queue(&mut self, batch: moothall_engine::ports::StreamBatch) -> Option<Answer> {
         let mut append = self.log.append(vec![batch]);
         match append.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -94,7 +94,7 @@ async fn a_full_queue_refuses_before_anything_is_decided() {
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk { log: SqliteLog::open_with_queue(folder.path(), QUEUE).unwrap(), folder };
     let mut stalled = Stalled::new(&disk);
-    // The writer may hold one group of its own while it waits, and then the queue fills.
+    // The writer may hold one group of its own while it waits; then the queue fills.
     let refused = (0..=2 * QUEUE).find_map(|n| {
         stalled.queue(batch(&format!("s{n}"), 0).says("one")).map(|answer| (n, answer))
     });
@@ -110,7 +110,7 @@ async fn a_full_queue_refuses_before_anything_is_decided() {
     );
 }
 
-/// Commits in the WAL: its frames that say how large the file is afterwards.
+/// Returns the number of commits in the WAL: its frames that state the size of the file.
 fn commits(disk: &Disk) -> usize {
     const HEADER: usize = 32;
     const FRAME: usize = 24 + 4096;
@@ -134,7 +134,7 @@ async fn those_who_wait_together_share_a_commit_and_nothing_else() {
         let found = disk.log.find(&StreamId::new(format!("s{n}"))).await.unwrap();
         assert_eq!(found.is_some(), n % 5 != 4);
     }
-    // One for those the writer had taken before it had to wait, one for all others.
+    // One for the writes taken before the writer had to wait, one for all others.
     let commits = commits(&disk) - before;
     assert!((1..=2).contains(&commits), "{commits} commits");
 }

@@ -1,5 +1,5 @@
-//! Snapshots on the disk: one that is not what was put is not used, a walk compares each with its
-//! events, and nothing of one is left where words are erased.
+//! Snapshots on the disk. A changed snapshot is not used, a walk compares each with its events, and
+//! erasing words deletes the snapshots that contain them.
 
 use std::fs;
 
@@ -37,7 +37,7 @@ async fn one_that_changed_is_not_used_and_a_walk_says_so() {
     for change in changes {
         let (disk, _) = kept().await;
         assert_eq!(disk.log.verify().await.faults, [], "before {change}");
-        // What a table refuses to hold needs no checksum.
+        // If the table refuses the value, no checksum is needed.
         if disk.intruder().execute(change, []).is_err() {
             disk.intruder().execute("UPDATE snapshots SET state = zeroblob(7)", []).unwrap();
         }

@@ -1,5 +1,4 @@
-//! What a turn in a terminal costs: how often the disk is waited for between the start of one and
-//! its reply.
+//! Cost of a turn in a terminal: the number of disk syncs from its start to its reply.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +19,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::SqliteLog;
 
-/// A terminal whose program takes what is typed, and says nothing by itself.
+/// A terminal whose program accepts typed text and prints nothing by itself.
 struct Terminal {
     composer: Mutex<String>,
     taken: watch::Sender<Option<String>>,
@@ -101,8 +100,8 @@ impl SessionHost for Terminal {
     }
 }
 
-/// A turn of the session, from what a person says to what the program answers; how often the disk
-/// was waited for from the commit of its start to that of its reply, both counted.
+/// Runs a turn of the session, from a person's message to the program's answer. Returns the number
+/// of syncs from the commit of its start to that of its reply, both included.
 async fn turn(
     hall: &Hall,
     sessions: &Sessions,
@@ -172,7 +171,7 @@ async fn a_turn_in_a_terminal_waits_for_the_disk_three_times() {
         seat: None,
     };
     let home = sessions.start(new).await.unwrap().session.id;
-    // The first turn learns the program's own id too.
+    // The first turn also stores the program's own id.
     turn(&hall, &sessions, &terminal, &log, &home, 1).await;
     for number in 2..5 {
         let waited = turn(&hall, &sessions, &terminal, &log, &home, number).await;

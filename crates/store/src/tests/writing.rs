@@ -1,4 +1,4 @@
-//! What an append writes: the pages of its events, their keys and their stream's row, and no other.
+//! Pages written by an append: those of its events, their keys and the stream's row, and no others.
 
 use moothall_engine::ports::{EventLog, ListFilter};
 use moothall_testkit::conformance::build::{Builder, batch};
@@ -9,7 +9,7 @@ use crate::SqliteLog;
 use crate::folder::LOG_FILE;
 use crate::schema;
 
-/// A page in the write-ahead log, with what stands before it.
+/// Bytes of a page in the write-ahead log, with its frame header.
 const FRAME_BYTES: u64 = 4096 + 24;
 
 fn frames(disk: &Disk) -> u64 {

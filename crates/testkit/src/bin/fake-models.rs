@@ -1,4 +1,4 @@
-//! Fake model providers, to try Moothall with models and without a network or a key.
+//! Fake model providers, to try Moothall with models but without a network or a key.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use moothall_testkit::model_server::{ModelServer, Reply};
 
 const USAGE: &str = "Usage: fake-models [ADDRESS]   (default 127.0.0.1:5199; port 0 picks one)";
 
-/// Long enough to watch, to stop, and to be folded on any screen: wide, combined and right-to-left
-/// characters are among its words.
+/// A text long enough to watch, to stop and to wrap on any screen, with wide, combined and
+/// right-to-left characters.
 const SLOW: &str = "This is fake-slow, a fake model that takes its time, one word after the other, so that you can watch an answer grow, \
     stop it half way, or restart the server meanwhile. Wide characters take two columns each: 会议室里有很多人 と エージェント, and so do 🚀 and 👩‍🚀. \
     Accents may be letters of their own: e\u{301}te\u{301}. Some words are written from right to left: שלום.\n\n\
@@ -30,7 +30,7 @@ async fn main() -> std::io::Result<()> {
     server.run().await
 }
 
-/// What to write into a configuration to use it.
+/// Returns the configuration that uses the server.
 fn settings(url: &str) -> String {
     format!(
         "Fake models at {url}: Anthropic, OpenAI, Gemini and Ollama. They repeat what was said, and pass when asked to \"pass\".\n\

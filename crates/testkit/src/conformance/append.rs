@@ -18,7 +18,7 @@ fn fenced(stream: &str) -> AppendError {
     AppendError::Fenced { stream: StreamId::new(stream) }
 }
 
-/// A stream is not there before its first append, and whole after it.
+/// A stream exists from its first append on.
 pub async fn a_stream_begins_with_its_first_append<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.find(&"a".into()).await, Ok(None));
@@ -32,7 +32,7 @@ pub async fn a_stream_begins_with_its_first_append<S: Subject>(subject: S) {
     assert_eq!(places(&page.events), [1, 2, 3]);
 }
 
-/// There is no stream without an event; a stream that has some may get a row or a claim alone.
+/// A stream without events cannot begin. A stream with events may get a row or a claim alone.
 pub async fn an_append_that_begins_nothing_is_refused<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(
@@ -50,7 +50,7 @@ pub async fn an_append_that_begins_nothing_is_refused<S: Subject>(subject: S) {
     assert!(log.claim("chat", "1", at(1)).await.unwrap().is_some());
 }
 
-/// When one batch is refused, no trace of the others is left.
+/// A rejected batch leaves no trace of the other batches.
 pub async fn an_append_goes_to_all_its_streams_or_to_none<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("b", 0).says("b1")]).await.unwrap();
@@ -77,7 +77,7 @@ pub async fn an_append_goes_to_all_its_streams_or_to_none<S: Subject>(subject: S
     assert_eq!(log.heads().await.unwrap().len(), 2);
 }
 
-/// A later batch of an append sees what an earlier one did.
+/// A later batch of an append sees the changes of an earlier one.
 pub async fn batches_of_one_stream_follow_each_other<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(
@@ -91,7 +91,7 @@ pub async fn batches_of_one_stream_follow_each_other<S: Subject>(subject: S) {
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(2));
 }
 
-/// A writer that knows too little or too much is told where the stream is.
+/// A writer that expects another head gets the real one.
 pub async fn a_conflict_tells_the_head<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();
@@ -101,7 +101,7 @@ pub async fn a_conflict_tells_the_head<S: Subject>(subject: S) {
     assert_eq!(log.read(&"a".into(), Seq(0), 10).await.unwrap().events.len(), 2);
 }
 
-/// Events that do not follow each other are not appended.
+/// Events with a gap between their positions are rejected.
 pub async fn a_gap_is_refused<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
@@ -114,14 +114,14 @@ pub async fn a_gap_is_refused<S: Subject>(subject: S) {
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(1));
 }
 
-/// No batches, no change.
+/// An append without batches changes nothing.
 pub async fn an_append_of_nothing_changes_nothing<S: Subject>(subject: S) {
     assert_eq!(subject.log().append(vec![]).await.map(heads), Ok(vec![]));
     assert_eq!(subject.log().list(ListFilter::default()).await.unwrap().streams, vec![]);
 }
 
-/// Each acquire gives a newer epoch and fences every earlier one, before anything else is looked
-/// at.
+/// Each acquire returns a newer epoch and fences all earlier ones. The epoch is checked before
+/// anything else.
 pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
@@ -149,8 +149,8 @@ pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
     );
 }
 
-/// A stream is not taken from a process that lives: its writer goes on, whoever asks. Its own owner
-/// may acquire as before.
+/// A stream is not taken from a live process: its writer continues. Its own owner may acquire
+/// again.
 pub async fn what_another_process_holds_is_not_taken<S: Subject>(subject: S) {
     let log = subject.log();
     let holder = epoch(log, "a", "first").await;
@@ -164,7 +164,7 @@ pub async fn what_another_process_holds_is_not_taken<S: Subject>(subject: S) {
     assert!(epoch(log, "a", "first").await > holder);
 }
 
-/// Its owner may be gone; should it still be there, it is fenced.
+/// A stream with a lapsed lease can be taken. Its earlier owner, if still alive, is fenced.
 pub async fn a_lease_that_is_over_can_be_taken<S: Subject>(subject: S) {
     let log = subject.log();
     let holder = epoch(log, "a", "first").await;
@@ -177,7 +177,7 @@ pub async fn a_lease_that_is_over_can_be_taken<S: Subject>(subject: S) {
     log.append(vec![batch("a", 0).by(second).says("one")]).await.unwrap();
 }
 
-/// A stream has a writer before it has an event, and is not there for readers.
+/// A stream can have a writer before its first event. Readers do not see it yet.
 pub async fn a_stream_can_be_acquired_before_it_begins<S: Subject>(subject: S) {
     let log = subject.log();
     let epoch = epoch(log, "a", "first").await;
@@ -190,7 +190,7 @@ pub async fn a_stream_can_be_acquired_before_it_begins<S: Subject>(subject: S) {
     );
 }
 
-/// Writers that race for one stream, each trying again after a conflict, leave it whole; those of
+/// Writers that race for one stream, and retry after a conflict, leave no gap in it. Writers of
 /// other streams are not disturbed.
 pub async fn writers_at_once_leave_no_gap<S: Subject>(subject: S) {
     const WRITERS: u64 = 8;

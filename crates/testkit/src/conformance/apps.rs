@@ -20,7 +20,7 @@ async fn holds(log: &impl Apps, id: &str, agent: &str) -> Holding {
     log.hold_app(&app(id, agent), &entry(AuditAction::AppHeld)).await.unwrap()
 }
 
-/// The agent that asks first has it, and the record says so once.
+/// The first agent that asks gets the app, and the record says so once.
 pub async fn an_app_is_the_agents_that_asks_first<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(holds(log, "a", "tim").await, Holding::Yes);
@@ -31,7 +31,7 @@ pub async fn an_app_is_the_agents_that_asks_first<S: Subject>(subject: S) {
     assert_eq!(log.audit(None, 10).await.unwrap().len(), 1, "a repetition is not recorded");
 }
 
-/// An agent has room for some apps and not for more, however it comes by them.
+/// An agent has at most `APPS_MAX` apps, both asked for and given.
 pub async fn an_agent_has_a_bounded_number_of_apps<S: Subject>(subject: S) {
     let log = subject.log();
     for n in 0..APPS_MAX {
@@ -50,7 +50,7 @@ pub async fn an_agent_has_a_bounded_number_of_apps<S: Subject>(subject: S) {
     assert_eq!(holds(log, "b", "tim").await, Holding::Yes);
 }
 
-/// A person gives an app to another agent, or takes it from the one that has it.
+/// A person gives an app to another agent, or takes it from its agent.
 pub async fn an_app_is_given_and_freed<S: Subject>(subject: S) {
     let log = subject.log();
     holds(log, "a", "tim").await;
@@ -68,7 +68,7 @@ pub async fn an_app_is_given_and_freed<S: Subject>(subject: S) {
     assert_eq!(deeds.collect::<Vec<_>>(), expected);
 }
 
-/// Apps outlive the process.
+/// Apps survive a restart.
 pub async fn apps_last<S: Subject>(subject: S) {
     holds(subject.log(), "a", "tim").await;
     let Some(subject) = subject.reopen().await else { return };

@@ -1,4 +1,4 @@
-//! Short words for what the cases append.
+//! Short builders for the appends of the cases.
 
 use moothall_engine::ports::{
     Appended, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch,
@@ -10,12 +10,12 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Timestamp;
 
-/// A time, in milliseconds.
+/// Returns a time in milliseconds.
 pub fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// A person says something.
+/// Returns a person's message.
 pub fn said(body: &str) -> Event {
     Event::Posted(Posted {
         from: ParticipantId::user(),
@@ -52,7 +52,7 @@ pub fn said(body: &str) -> Event {
     })
 }
 
-/// A catalog row with nothing to do.
+/// Returns a catalog row without duties.
 pub fn catalog(title: &str) -> Catalog {
     Catalog {
         kind: "conversation".into(),
@@ -66,8 +66,8 @@ pub fn catalog(title: &str) -> Catalog {
     }
 }
 
-/// A batch for a stream at a head, by a writer that nobody has fenced; its events are one
-/// millisecond apart, from `head + 1` on.
+/// Returns a batch for a stream at a head, by an unfenced writer. Its events are one millisecond
+/// apart, from `head + 1` on.
 pub fn batch(stream: &str, head: u64) -> StreamBatch {
     StreamBatch {
         stream: StreamId::new(stream),
@@ -81,7 +81,7 @@ pub fn batch(stream: &str, head: u64) -> StreamBatch {
     }
 }
 
-/// A conversation from its beginning, with the catalog row that it makes, and its state.
+/// Returns a conversation from its beginning, with the matching catalog row, and its state.
 pub fn talk(stream: &str, words: &[&str]) -> (StreamBatch, Conversation) {
     let policy = Policy::named(PolicyName::PLAIN);
     let begin = batch(stream, 0).event(Event::Created {
@@ -96,33 +96,33 @@ pub fn talk(stream: &str, words: &[&str]) -> (StreamBatch, Conversation) {
     (batch, state)
 }
 
-/// What a batch can be given, one after the other.
+/// The additions to a batch, made one after the other.
 pub trait Builder: Sized {
-    /// One more event, at its place and time.
+    /// Adds an event, at the next position and time.
     #[must_use]
     fn event(self, event: Event) -> Self;
-    /// One more message, with this body.
+    /// Adds a message with this body.
     #[must_use]
     fn says(self, body: &str) -> Self;
-    /// The same, at a time of its own.
+    /// Adds a message with this body and time.
     #[must_use]
     fn says_at(self, millis: i64, body: &str) -> Self;
-    /// By the writer of this epoch.
+    /// Sets the epoch of the writer.
     #[must_use]
     fn by(self, epoch: Epoch) -> Self;
-    /// Takes this claim along with its events.
+    /// Takes this claim together with the events.
     #[must_use]
     fn takes(self, claim: Claim) -> Self;
     /// Releases the claim under this key.
     #[must_use]
     fn releases(self, namespace: &str, key: &str) -> Self;
-    /// Owes one more delivery to this target.
+    /// Adds a delivery to this target.
     #[must_use]
     fn owes(self, target: &str) -> Self;
-    /// A command for another stream.
+    /// Adds a command for another stream.
     #[must_use]
     fn commands(self, target: &str, command: &str) -> Self;
-    /// With another catalog row.
+    /// Changes the catalog row.
     #[must_use]
     fn row(self, change: impl FnOnce(&mut Catalog)) -> Self;
 }
@@ -191,15 +191,15 @@ impl Builder for StreamBatch {
     }
 }
 
-/// The epoch of a stream's new writer.
+/// Returns the epoch of a stream's new writer.
 ///
 /// # Panics
-/// The log failed, or another process holds it.
+/// The log failed, or another process holds the stream.
 pub async fn epoch(log: &impl EventLog, stream: &str, owner: &str) -> Epoch {
     log.acquire(&stream.into(), owner).await.unwrap().epoch().unwrap()
 }
 
-/// A claim that does not lapse.
+/// Returns a claim that does not lapse.
 pub fn claim(stream: &str, namespace: &str, key: &str) -> Claim {
     Claim {
         namespace: namespace.into(),
@@ -211,22 +211,22 @@ pub fn claim(stream: &str, namespace: &str, key: &str) -> Claim {
     }
 }
 
-/// A claim that lapses.
+/// Returns a claim that lapses.
 pub fn lapsing(stream: &str, key: &str, expires: i64) -> Claim {
     Claim { expires: Some(at(expires)), ..claim(stream, "idem", key) }
 }
 
-/// The words of events, in order.
+/// Returns the words of events, in order.
 pub fn words(events: &[RecordedEvent]) -> Vec<&str> {
     events.iter().filter_map(|recorded| recorded.event.body()).collect()
 }
 
-/// The positions of events, in order.
+/// Returns the positions of events, in order.
 pub fn places(events: &[RecordedEvent]) -> Vec<u64> {
     events.iter().map(|recorded| recorded.seq.0).collect()
 }
 
-/// The heads after an append.
+/// Returns the heads after an append.
 pub fn heads(appended: Vec<Appended>) -> Vec<Seq> {
     appended.into_iter().map(|appended| appended.head).collect()
 }

@@ -1,4 +1,4 @@
-//! The cards of agents that registered, and who claimed them.
+//! The cards of registered agents, and their owners.
 
 use futures_util::future::join_all;
 use moothall_engine::access::{
@@ -11,7 +11,7 @@ use moothall_kernel::participant::Kind;
 use super::Subject;
 use super::keys::{add, at, entry, ids, token};
 
-/// A registration, as somebody asks for it.
+/// The request for a registration.
 struct RegistrationCase {
     card: AgentCard,
     claim: TokenHash,
@@ -66,7 +66,8 @@ fn names(cards: &[AgentCard]) -> Vec<&str> {
     cards.iter().map(|card| card.name.as_str()).collect()
 }
 
-/// Its card, its principal, its token and the record of it; the token is its own, whatever it says.
+/// A registration stores the agent's card, its principal, its token and a record. The token belongs
+/// to the agent, whatever principal it names.
 pub async fn an_agent_registers_with_all_that_is_its<S: Subject>(subject: S) {
     let log = subject.log();
     let plain = asked("1", "Scout");
@@ -85,7 +86,8 @@ pub async fn an_agent_registers_with_all_that_is_its<S: Subject>(subject: S) {
     assert_eq!(log.audit(None, 10).await.unwrap()[0].entry, scout.entry);
 }
 
-/// Also where several want it at once. A name is taken as it is written.
+/// A name belongs to one agent, even if several request it at once. Names are compared as they are
+/// written.
 pub async fn a_name_is_of_one_agent<S: Subject>(subject: S) {
     let log = subject.log();
     let wanted = ["1", "2", "3"].map(|id| asked(id, "Scout"));
@@ -101,7 +103,7 @@ pub async fn a_name_is_of_one_agent<S: Subject>(subject: S) {
     registered(log, "4", "scout").await;
 }
 
-/// Nobody becomes somebody whom the server knows, a person or an agent, by registering.
+/// A registration cannot take the id of a known person or agent.
 pub async fn who_is_known_does_not_register<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, holder, kind) in [("a", "ann", TokenKind::Personal), ("b", "critic", TokenKind::Agent)]
@@ -115,7 +117,7 @@ pub async fn who_is_known_does_not_register<S: Subject>(subject: S) {
     assert_eq!(log.cards_named(&["Other".into()]).await.unwrap(), []);
 }
 
-/// By ids and by names: those that exist, each once.
+/// Cards are found by ids and by names, each once, in the order asked.
 pub async fn cards_come_in_the_order_asked<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, name) in [("1", "One"), ("2", "Two"), ("3", "Three")] {
@@ -129,7 +131,7 @@ pub async fn cards_come_in_the_order_asked<S: Subject>(subject: S) {
     assert_eq!(log.cards_named(&[]).await.unwrap(), []);
 }
 
-/// And stays its first owner's; only what gave it one is recorded.
+/// An agent stays with its first owner. Only the first claim is recorded.
 pub async fn an_agent_is_claimed_once<S: Subject>(subject: S) {
     let log = subject.log();
     let (scout, other) = (registered(log, "1", "Scout").await, registered(log, "2", "Other").await);
@@ -151,7 +153,7 @@ pub async fn an_agent_is_claimed_once<S: Subject>(subject: S) {
     assert_eq!(deeds(log).await, [registered, registered, claimed, claimed]);
 }
 
-/// The oldest first, and of those of the same time the one that came first.
+/// Cards of an owner come oldest first, and in the order of registration if the times are equal.
 pub async fn an_owner_lists_their_agents<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, owner, seconds) in
@@ -167,7 +169,7 @@ pub async fn an_owner_lists_their_agents<S: Subject>(subject: S) {
     assert_eq!(log.cards_of("Ann").await.unwrap(), []);
 }
 
-/// A list has its bound, which leaves out the newest.
+/// The list of agents is bounded and leaves out the newest.
 pub async fn a_list_of_agents_has_an_end<S: Subject>(subject: S) {
     let log = subject.log();
     let many: Vec<RegistrationCase> = (0..=CARDS_LISTED_MAX)
@@ -180,7 +182,7 @@ pub async fn a_list_of_agents_has_an_end<S: Subject>(subject: S) {
     assert_eq!([&listed[0], &listed[CARDS_LISTED_MAX - 1]], [0, 199].map(|at| &many[at].card));
 }
 
-/// Pages join, and tell how each agent stands.
+/// Pages join, and show each agent's revocation and last use.
 pub async fn agents_are_listed_by_their_names_in_pages<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, name) in [("1", "cid"), ("2", "ann"), ("3", "bob")] {
@@ -199,7 +201,7 @@ pub async fn agents_are_listed_by_their_names_in_pages<S: Subject>(subject: S) {
     assert_eq!(page(None).await, [("ann".into(), true), ("bob".into(), false)]);
 }
 
-/// All keys of one agent, once, and those of no other.
+/// All keys of one agent are revoked, once, and those of no other agent.
 pub async fn keys_of_an_agent_are_revoked_together<S: Subject>(subject: S) {
     let log = subject.log();
     let (ann, bob) = (registered(log, "1", "ann").await, registered(log, "2", "bob").await);
@@ -214,7 +216,7 @@ pub async fn keys_of_an_agent_are_revoked_together<S: Subject>(subject: S) {
     assert_eq!(recorded.count(), 1);
 }
 
-/// Its id is never given to another agent.
+/// A freed name can be taken by another agent, but its id is never given again.
 pub async fn a_freed_name_is_another_agents<S: Subject>(subject: S) {
     let log = subject.log();
     let first = registered(log, "1", "ann").await;
@@ -228,7 +230,7 @@ pub async fn a_freed_name_is_another_agents<S: Subject>(subject: S) {
     assert_eq!(log.cards_named(&["ann".into()]).await.unwrap()[0].id, ParticipantId::new("2"));
 }
 
-/// With their owners, and what they are claimed with.
+/// Cards survive a restart, with their owners and claims.
 pub async fn cards_last<S: Subject>(subject: S) {
     let log = subject.log();
     let (scout, other) = (registered(log, "1", "Scout").await, registered(log, "2", "Other").await);

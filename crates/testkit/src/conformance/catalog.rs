@@ -11,7 +11,7 @@ fn ids(streams: &[ListedStream]) -> Vec<&str> {
     streams.iter().map(|listed| listed.stream.as_str()).collect()
 }
 
-/// Every field, with the head and time of the newest event.
+/// The row has every field, and the head and time of the newest event.
 pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
     let log = subject.log();
     let first = Catalog {
@@ -55,7 +55,7 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 }
 
-/// In the order of their first events, whoever was acquired or written to when.
+/// Streams are listed in the order of their first events, not of acquires or later writes.
 pub async fn streams_are_listed_in_creation_order<S: Subject>(subject: S) {
     let log = subject.log();
     let early = epoch(log, "acquired-first", "owner").await;
@@ -71,7 +71,7 @@ pub async fn streams_are_listed_in_creation_order<S: Subject>(subject: S) {
     assert_eq!(page.streams[0].head, Seq(2));
 }
 
-/// Pages join, also when streams are created between them; the last one says that it is.
+/// Pages join, even if streams are created between them. The last page says that it is the last.
 pub async fn a_listing_is_paged<S: Subject>(subject: S) {
     let log = subject.log();
     for n in 1..=6 {
@@ -91,7 +91,7 @@ pub async fn a_listing_is_paged<S: Subject>(subject: S) {
     assert_eq!(page(none.next, None).await.unwrap().streams.len(), 7);
 }
 
-/// By the archived mark; a page counts what it shows.
+/// A listing filters by the archived mark. A page counts only the shown streams.
 pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, archived) in [("a", true), ("b", false), ("c", true), ("d", false), ("e", true)] {
@@ -111,7 +111,7 @@ pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
     assert_eq!((ids(&page.streams), page.next), (vec!["b", "d"], None));
 }
 
-/// By what the row says of runs and of people; an archived stream is not among them.
+/// A listing shows the streams with duties or with something for a person, without archived ones.
 pub async fn a_listing_is_of_marked_streams<S: Subject>(subject: S) {
     let log = subject.log();
     let rows: [(&str, bool, Option<u32>, bool); 6] = [
@@ -137,8 +137,8 @@ pub async fn a_listing_is_of_marked_streams<S: Subject>(subject: S) {
     assert_eq!((ids(&second.streams), second.next), (vec!["both"], None));
 }
 
-/// By kind, also together with the archived mark; pages of one kind join, and a deleted stream is
-/// of none.
+/// A listing filters by kind, also together with the archived mark. Pages of one kind join, and a
+/// deleted stream is in none.
 pub async fn a_listing_is_of_one_kind<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, kind, archived) in [
@@ -176,7 +176,8 @@ pub async fn a_listing_is_of_one_kind<S: Subject>(subject: S) {
     assert_eq!(ids(&every), ["t1", "c1", "t2", "t3", "c2", "x"]);
 }
 
-/// In creation order; a stream that has both is named once, and one that has finished no longer.
+/// Due streams come in creation order, each once, and a stream without duties or wake is not among
+/// them.
 pub async fn due_are_duties_and_passed_wakes<S: Subject>(subject: S) {
     let log = subject.log();
     let rows = [
@@ -203,7 +204,7 @@ pub async fn due_are_duties_and_passed_wakes<S: Subject>(subject: S) {
     assert_eq!(due(50).await, ["both"]);
 }
 
-/// Past or not; none when nobody wants to be woken.
+/// The next wake is the earliest of all, past or future; `None` without any.
 pub async fn the_earliest_wake_of_all_is_next<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.next_wake().await, Ok(None));

@@ -10,7 +10,7 @@ fn claimed(by: Claim) -> AppendError {
     AppendError::Claimed(Box::new(by))
 }
 
-/// Every field of a claim is kept; namespaces and keys do not run into each other.
+/// Every field of a claim is stored. Namespaces and keys are kept apart.
 pub async fn a_claim_is_found_as_it_was_taken<S: Subject>(subject: S) {
     let log = subject.log();
     let taken =
@@ -24,8 +24,7 @@ pub async fn a_claim_is_found_as_it_was_taken<S: Subject>(subject: S) {
     assert_eq!(log.claim("idem", "USER:K", at(5)).await, Ok(None));
 }
 
-/// The answer to an append that comes too late says who holds the key; nothing else of the append
-/// is left.
+/// A late append gets the holder of the key, and leaves no trace.
 pub async fn a_held_claim_fails_the_whole_append<S: Subject>(subject: S) {
     let log = subject.log();
     let held = claim("a", "chat", "1");
@@ -41,7 +40,7 @@ pub async fn a_held_claim_fails_the_whole_append<S: Subject>(subject: S) {
     assert_eq!(log.claim("chat", "2", at(1)).await, Ok(None));
 }
 
-/// A request that comes again meets its own claim.
+/// A repeated request meets its own claim.
 pub async fn a_claim_fails_its_own_holder_too<S: Subject>(subject: S) {
     let log = subject.log();
     let held = lapsing("a", "k", 90);
@@ -57,7 +56,7 @@ pub async fn a_claim_fails_its_own_holder_too<S: Subject>(subject: S) {
     assert_eq!(log.claim("link", "twice", at(1)).await, Ok(None));
 }
 
-/// Another stream's release leaves the claim where it is.
+/// Another stream's release does not remove the claim.
 pub async fn a_claim_is_released_by_its_holder_alone<S: Subject>(subject: S) {
     let log = subject.log();
     let held = claim("a", "chat", "1");
@@ -73,7 +72,7 @@ pub async fn a_claim_is_released_by_its_holder_alone<S: Subject>(subject: S) {
     );
 }
 
-/// What one batch lets go, a later one of the same append can take.
+/// A claim that one batch releases can be taken by a later batch of the same append.
 pub async fn a_claim_passes_on_within_an_append<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").takes(claim("a", "chat", "1"))]).await.unwrap();
@@ -85,7 +84,7 @@ pub async fn a_claim_passes_on_within_an_append<S: Subject>(subject: S) {
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(Some(claim("b", "chat", "1"))));
 }
 
-/// A claim is not there from the moment it names.
+/// A claim is gone from its time of expiry on.
 pub async fn a_claim_lapses<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").takes(lapsing("a", "k", 90))]).await.unwrap();
@@ -93,7 +92,7 @@ pub async fn a_claim_lapses<S: Subject>(subject: S) {
     assert_eq!(log.claim("idem", "k", at(90)).await, Ok(None));
 }
 
-/// The newest event of an append says what time it is for its claims.
+/// The newest event of an append is the time for its claims.
 pub async fn a_lapsed_claim_can_be_taken_over<S: Subject>(subject: S) {
     let log = subject.log();
     let first = lapsing("a", "k", 90);
@@ -106,7 +105,7 @@ pub async fn a_lapsed_claim_can_be_taken_over<S: Subject>(subject: S) {
     assert_eq!(log.claim("idem", "k", at(100)).await, Ok(Some(lapsing("b", "k", 200))));
 }
 
-/// An append that fails after its claims were looked at has done nothing to them.
+/// An append that fails after its claims were checked changes no claim.
 pub async fn a_failed_append_neither_takes_nor_releases<S: Subject>(subject: S) {
     let log = subject.log();
     let held = claim("a", "chat", "1");
@@ -117,7 +116,7 @@ pub async fn a_failed_append_neither_takes_nor_releases<S: Subject>(subject: S) 
     assert_eq!(log.claim("chat", "2", at(1)).await, Ok(None));
 }
 
-/// Those that lapsed, and those of other namespaces, are left out.
+/// A namespace lists its claims, without lapsed ones and those of other namespaces.
 pub async fn a_namespace_lists_its_claims<S: Subject>(subject: S) {
     let log = subject.log();
     let (first, second, later) = (

@@ -1,4 +1,4 @@
-//! Deleting: of a stream that says it was deleted, nothing can be read again.
+//! Deleting: nothing of a deleted stream can be read again.
 
 use moothall_engine::ports::{
     Catalog, DELETED, Deliveries, DeliveryState, EventLog, ListFilter, LogError, ReadMarks, Search,
@@ -24,7 +24,7 @@ async fn delete(log: &impl EventLog, head: u64) {
     log.erase_deleted().await.unwrap();
 }
 
-/// Every way to it says so, and no listing has it.
+/// Every access to a deleted stream says so, and no listing shows it.
 pub async fn a_deleted_stream_is_gone<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two"), batch("b", 0).says("theirs")])
@@ -47,7 +47,8 @@ pub async fn a_deleted_stream_is_gone<S: Subject>(subject: S) {
     assert_eq!(words(&log.read(&"b".into(), Seq(0), 10).await.unwrap().events), ["theirs"]);
 }
 
-/// Keys can be taken by others, and what it owed to streams is not carried any more.
+/// The keys of a deleted stream can be taken by others, and its deliveries to streams are not sent
+/// any more.
 pub async fn deleting_frees_what_it_held<S: Subject>(subject: S) {
     let log = subject.log();
     let owing =
@@ -71,8 +72,8 @@ pub async fn deleting_frees_what_it_held<S: Subject>(subject: S) {
     );
 }
 
-/// Also where nothing was erased before the log was opened again; and that can be made good at any
-/// time.
+/// A deleted stream stays deleted, even if the log was reopened before its events were erased. The
+/// erasure can be resumed at any time.
 pub async fn what_was_deleted_stays_deleted<S: Subject>(subject: S) {
     subject
         .log()
@@ -89,8 +90,8 @@ pub async fn what_was_deleted_stays_deleted<S: Subject>(subject: S) {
     assert_eq!(log.append(vec![batch("b", 1).says("more")]).await.map(heads), Ok(vec![Seq(2)]));
 }
 
-/// A walk finds no fault, before its events are erased and after; and nobody finds what was said in
-/// it.
+/// A walk finds no fault before and after the events are erased, and a search finds none of the
+/// words.
 pub async fn a_deleted_stream_is_whole_and_found_no_more<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![

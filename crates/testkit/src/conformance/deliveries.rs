@@ -1,4 +1,4 @@
-//! Deliveries: rows that say what is owed to whom, and how far it has come.
+//! Deliveries: rows with a target, and their progress.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use moothall_kernel::time::Timestamp;
 use super::Subject;
 use super::build::{Builder, batch, claim};
 
-/// A time that is later than every lapse.
+/// A time later than every lapse.
 const LATEST: Timestamp = Timestamp::from_millis(i64::MAX);
 
 fn at_targets(deliveries: &[Delivery]) -> Vec<(&str, u64)> {
     deliveries.iter().map(|delivery| (delivery.target.as_str(), delivery.through_seq.0)).collect()
 }
 
-/// Every field, in the order of the appends, by stream.
+/// Every field is stored, in the order of the appends, and listed by stream.
 pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
     let log = subject.log();
     let mut first = batch("a", 0).says("one").owes("chat:1").owes("session:2");
@@ -54,7 +54,7 @@ pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
     assert_eq!(log.of_stream(&"unknown".into()).await, Ok(vec![]));
 }
 
-/// The oldest of each target is its head until it is done, whichever stream it came from.
+/// The oldest delivery of each target is its head until it is done, whatever its stream.
 pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").owes("x").owes("y").says("two").owes("x")])
@@ -89,7 +89,7 @@ pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
     assert_eq!(log.of_stream(&"a".into()).await.unwrap()[0].evidence, "read back");
 }
 
-/// Done, failed or unknown: the next one's time has come.
+/// A done, failed or unknown delivery lets the next one follow.
 pub async fn what_is_over_does_not_block_its_target<S: Subject>(subject: S) {
     let log = subject.log();
     let ends = [DeliveryState::Done, DeliveryState::Failed, DeliveryState::Unknown];
@@ -109,7 +109,8 @@ pub async fn what_is_over_does_not_block_its_target<S: Subject>(subject: S) {
     assert_eq!(ended, ends);
 }
 
-/// Two who want to move the same delivery: one does. What was not moved keeps its evidence.
+/// Of two callers that advance the same delivery, one succeeds. A delivery that was not advanced
+/// keeps its evidence.
 pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
@@ -151,7 +152,7 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
     assert_eq!((head.state, head.evidence.as_str()), (DeliveryState::Sending, "mine"));
 }
 
-/// One of several states is left in one write, whether it waits for the disk or not.
+/// A delivery leaves one of several states in one write, synced or not.
 pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subject: S) {
     use DeliveryState::{Accepted, Done, Failed, Pending, Sending, Sent};
     let log = subject.log();
@@ -182,7 +183,7 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
     assert_eq!(log.owed("z").await, Ok(vec![]));
 }
 
-/// All but those that are done.
+/// Deliveries are counted by state, without the done ones.
 pub async fn deliveries_are_counted_by_state<S: Subject>(subject: S) {
     use DeliveryState::{Done, Pending, Sending, Unknown};
     let log = subject.log();
@@ -200,7 +201,7 @@ pub async fn deliveries_are_counted_by_state<S: Subject>(subject: S) {
     );
 }
 
-/// The newest first, of one target alone, whatever became of them.
+/// A target lists its newest deliveries first, in any state, and none of other targets.
 pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![
@@ -230,8 +231,8 @@ pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
     assert_eq!(log.of_target("chat:9", 2).await.unwrap(), []);
 }
 
-/// A command is there until it is settled, however that ends. Then its words are gone, and the
-/// claim that made it count once.
+/// A command stays until its delivery is settled, whatever the outcome. Then its words and the
+/// claim that made it count once are removed.
 pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
     let log = subject.log();
     for (number, end) in

@@ -1,4 +1,4 @@
-//! Erasing: a `Redacted` takes the words of the event that it names, and nothing else of it.
+//! Erasing: a `Redacted` removes the words of the named event, and nothing else of it.
 
 use moothall_engine::ports::{AppendError, EventLog};
 use moothall_kernel::event::{Event, SuppressedBecause, Usage};
@@ -16,7 +16,8 @@ fn erased(seq: u64) -> Event {
     }
 }
 
-/// Neither on the next read nor on one that begins there; all else about the event is as it was.
+/// Erased words are gone from the next read and from a read that begins there. The rest of the
+/// event is unchanged.
 pub async fn erased_words_are_not_read_again<S: Subject>(subject: S) {
     let log = subject.log();
     let kept = Event::Suppressed {
@@ -54,7 +55,7 @@ pub async fn erased_words_are_not_read_again<S: Subject>(subject: S) {
     assert_eq!(words(&log.read(&"b".into(), Seq(0), 10).await.unwrap().events), ["theirs", "too"]);
 }
 
-/// An event can be erased by one of its own batch.
+/// An event can be erased by another of its own batch.
 pub async fn words_are_erased_in_the_append_that_says_so<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![
@@ -66,7 +67,8 @@ pub async fn words_are_erased_in_the_append_that_says_so<S: Subject>(subject: S)
     assert_eq!(words(&log.read(&"a".into(), Seq(0), 10).await.unwrap().events), ["", ""]);
 }
 
-/// A summary goes with the words that it was made of, or when a newer one takes its place.
+/// A summary is erased together with words that it was made of, or when a newer summary replaces
+/// it.
 pub async fn summaries_are_erased_with_what_they_sum_up<S: Subject>(subject: S) {
     let log = subject.log();
     let summary = |body: &str, replaces: Option<u64>| Event::Summarised {
@@ -95,7 +97,7 @@ pub async fn summaries_are_erased_with_what_they_sum_up<S: Subject>(subject: S) 
     assert_eq!(read().await, "    six");
 }
 
-/// All or nothing holds for this too.
+/// A failed append erases nothing.
 pub async fn an_append_that_fails_erases_nothing<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
@@ -105,7 +107,7 @@ pub async fn an_append_that_fails_erases_nothing<S: Subject>(subject: S) {
     assert_eq!(words(&log.read(&"a".into(), Seq(0), 10).await.unwrap().events), ["one"]);
 }
 
-/// Events without words, erased ones, and positions that are not there.
+/// A redaction may name events without words, erased events, and positions without an event.
 pub async fn what_has_no_words_can_be_named<S: Subject>(subject: S) {
     let log = subject.log();
     let all = [1, 1, 2, 9, 0, u64::MAX]
@@ -119,7 +121,7 @@ pub async fn what_has_no_words_can_be_named<S: Subject>(subject: S) {
     assert_eq!(words(&read), [""]);
 }
 
-/// And the stream goes on after it.
+/// Erased words stay erased after a restart, and the stream can continue.
 pub async fn what_is_erased_stays_erased<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();

@@ -26,7 +26,7 @@ pub(super) fn entry(deed: AuditAction, detail: &str) -> AuditEntry {
     }
 }
 
-/// A token of a principal that is worth something from 0 to 100 seconds.
+/// Returns a token of a principal that is valid from 0 to 100 seconds.
 pub(super) fn token(id: &str, holder: &str, kind: TokenKind) -> Token {
     let agent = kind == TokenKind::Agent;
     Token {
@@ -56,7 +56,7 @@ pub(super) async fn ids(log: &impl Principals) -> Vec<String> {
     log.tokens(None, 100).await.unwrap().into_iter().map(|token| token.id.to_string()).collect()
 }
 
-/// By its hash and no other.
+/// A token is found by its hash and by no other.
 pub async fn a_token_is_found_as_it_was_kept<S: Subject>(subject: S) {
     let log = subject.log();
     let streams = ["a".into(), "b".into()].into_iter().collect();
@@ -75,7 +75,7 @@ pub async fn a_token_is_found_as_it_was_kept<S: Subject>(subject: S) {
     assert_eq!(log.tokens(None, 100).await.unwrap(), [bound, nowhere]);
 }
 
-/// Whoever was a person yesterday is no agent today.
+/// A principal never changes from person to agent.
 pub async fn a_principal_stays_of_its_kind<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.principal(&"ann".into()).await.unwrap(), None);
@@ -89,7 +89,7 @@ pub async fn a_principal_stays_of_its_kind<S: Subject>(subject: S) {
     );
 }
 
-/// With everything that was made from it, once.
+/// Revoking a token reaches all tokens made from it, once.
 pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S) {
     let log = subject.log();
     let (root, other) =
@@ -129,7 +129,7 @@ pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S)
     assert_eq!(record.iter().filter(|row| row.entry.deed == AuditAction::TokenRevoked).count(), 1);
 }
 
-/// Also of many who try at once; and not after it ran out.
+/// An invitation is redeemed once, even if many try at once, and not after its expiry.
 pub async fn an_invitation_is_redeemed_once<S: Subject>(subject: S) {
     let log = subject.log();
     let invitation = token("inv", "critic", TokenKind::Invitation);
@@ -147,7 +147,7 @@ pub async fn an_invitation_is_redeemed_once<S: Subject>(subject: S) {
     assert_eq!(ids(log).await.len(), 2);
 }
 
-/// Only sessions are let go of: everything else stays in the list.
+/// Expired sessions are deleted. Everything else stays in the list.
 pub async fn sessions_that_ran_out_are_let_go_of<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, kind) in [("old", TokenKind::SignIn), ("kept", TokenKind::Personal)] {
@@ -162,7 +162,7 @@ pub async fn sessions_that_ran_out_are_let_go_of<S: Subject>(subject: S) {
     assert_eq!(ids(log).await, ["kept", "new"]);
 }
 
-/// The newest row first, numbered without a gap.
+/// The record is read newest first, numbered without a gap.
 pub async fn the_record_is_read_backwards_in_pages<S: Subject>(subject: S) {
     let log = subject.log();
     for number in 1..=5 {
@@ -178,7 +178,7 @@ pub async fn the_record_is_read_backwards_in_pages<S: Subject>(subject: S) {
     assert_eq!(log.audit(Some(2), 1).await.unwrap()[0].entry, entry(AuditAction::Denied, "1"));
 }
 
-/// Tokens, what happened to them, and the record of it.
+/// Tokens, their changes, and the record survive a restart.
 pub async fn tokens_last<S: Subject>(subject: S) {
     let log = subject.log();
     let (kept, revoked) =

@@ -1,4 +1,4 @@
-//! Lasting: what was acknowledged is there when the log is opened again. A log that is not meant to
+//! Lasting: acknowledged changes are there when the log is opened again. A log that is not meant to
 //! last passes at once.
 
 use moothall_engine::ports::{
@@ -9,7 +9,7 @@ use moothall_kernel::ids::{Seq, StreamId};
 use super::Subject;
 use super::build::{Builder, at, batch, claim, epoch, heads};
 
-/// Events, rows, claims and deliveries.
+/// Events, rows, claims and deliveries survive a restart.
 pub async fn all_of_it_lasts<S: Subject>(subject: S) {
     let log = subject.log();
     let first =
@@ -55,7 +55,7 @@ async fn everything(log: &(impl EventLog + Deliveries)) -> String {
     told.join("\n")
 }
 
-/// A writer from before cannot come back, and epochs are never given twice.
+/// An earlier writer stays fenced, and an epoch is never given twice.
 pub async fn fences_last<S: Subject>(subject: S) {
     let log = subject.log();
     let stale = epoch(log, "a", "first").await;
@@ -69,7 +69,7 @@ pub async fn fences_last<S: Subject>(subject: S) {
     assert!(epoch(log, "a", "third").await > newest);
 }
 
-/// So that a target's order holds across a restart.
+/// Delivery ids keep rising, so that a target's order holds across a restart.
 pub async fn delivery_ids_go_on_rising<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();

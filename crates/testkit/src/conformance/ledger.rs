@@ -1,4 +1,4 @@
-//! What turns have cost: counted with the append, once, and summed as it is asked for.
+//! Cost of turns: counted with the append, once, and summed on request.
 
 use moothall_engine::access::{AuditAction, AuditEntry};
 use moothall_engine::ports::{
@@ -13,7 +13,7 @@ use super::build::{Builder, at, batch};
 
 const HOUR: i64 = 3_600_000;
 
-/// A turn that began in an hour, and what it is known to have used.
+/// Returns the charge of a turn that began in an hour.
 fn charge(hour: i64, agent: &str, by: &str, attended: bool, micros: u64) -> Charge {
     let usage = Usage { ms: 5, input_tokens: micros * 2, output_tokens: 1, cost_micros: micros };
     Charge {
@@ -38,7 +38,7 @@ async fn total(log: &impl Ledger, wanted: UsageWanted) -> (u64, u64, u64) {
     (sum.turns, sum.unattended, sum.cost_micros)
 }
 
-/// All of it, in the breath of the events, and nothing of an append that fails.
+/// An append counts all charges together with its events, and a failed append counts none.
 pub async fn an_append_counts_what_its_events_cost<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(total(log, wanted(None)).await, (0, 0, 0));
@@ -59,7 +59,7 @@ pub async fn an_append_counts_what_its_events_cost<S: Subject>(subject: S) {
     assert_eq!(total(log, wanted(None)).await, (3, 1, 16));
 }
 
-/// By agent, by stream, by day, and only what is asked for.
+/// Sums come by agent, by stream and by day, and only for the requested range.
 pub async fn sums_are_those_that_are_wanted<S: Subject>(subject: S) {
     let log = subject.log();
     let first = vec![charge(1, "demo", "user", true, 10), charge(25, "gpt", "user", false, 300)];
@@ -127,7 +127,7 @@ pub async fn sums_are_those_that_are_wanted<S: Subject>(subject: S) {
     );
 }
 
-/// What goes on counting after a restart begins where it was.
+/// Counting continues after a restart with the same sums.
 pub async fn what_was_charged_is_found_again<S: Subject>(subject: S) {
     let log = subject.log();
     let charges = vec![

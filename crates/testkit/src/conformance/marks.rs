@@ -1,4 +1,4 @@
-//! Read marks: where readers are, and what they have before them.
+//! Read marks: the positions of readers, and their unread messages.
 
 use moothall_engine::ports::{EventLog, LogError, ReadMarks, UnreadCount};
 use moothall_kernel::event::{Event, Posted};
@@ -19,7 +19,7 @@ async fn unread(log: &impl ReadMarks, reader: &str, stream: &str) -> (u64, usize
     (found[0].read.0, found[0].messages)
 }
 
-/// Neither back, nor past the newest event.
+/// A mark moves neither back nor past the newest event.
 pub async fn a_mark_only_moves_forward<S: Subject>(subject: S) {
     let log = subject.log();
     let ann = ParticipantId::new("ann");
@@ -38,8 +38,8 @@ pub async fn a_mark_only_moves_forward<S: Subject>(subject: S) {
     assert_eq!(log.mark(&ann, &nowhere, Seq(1)).await, Err(LogError::NotFound(nowhere)));
 }
 
-/// Not one's own words, not what only explains, not what was erased; and no more than was asked
-/// for.
+/// Unread are messages of others, without the reader's own, without events that only explain, and
+/// without erased ones. The count is bounded as requested.
 pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
     let log = subject.log();
     let talk = batch("a", 0)
@@ -77,7 +77,7 @@ pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
     );
 }
 
-/// Nobody reads for somebody else.
+/// A mark belongs to one reader and one stream.
 pub async fn marks_belong_to_one_reader_and_stream<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one"), batch("b", 0).says("one")]).await.unwrap();
@@ -92,7 +92,7 @@ pub async fn marks_belong_to_one_reader_and_stream<S: Subject>(subject: S) {
     );
 }
 
-/// A restart makes nothing unread again.
+/// Marks survive a restart.
 pub async fn marks_last<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();

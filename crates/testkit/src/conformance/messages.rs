@@ -1,4 +1,4 @@
-//! Messages, read backwards: what else happened is passed over.
+//! Messages, read backwards without the other events.
 
 use moothall_engine::ports::{EventLog, LogError, PAGE_BYTES_MAX};
 use moothall_kernel::event::Event;
@@ -9,7 +9,7 @@ use super::build::{Builder, at, batch, places, words};
 
 const END: Seq = Seq(u64::MAX);
 
-/// The newest first, as they would be read forwards, and bounded in number and bytes.
+/// Messages come newest first, unchanged, and bounded in number and bytes.
 pub async fn messages_are_read_backwards<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(
@@ -48,7 +48,7 @@ pub async fn messages_are_read_backwards<S: Subject>(subject: S) {
     assert_eq!(places(&log.messages_before(&"c".into(), Seq(2), 10).await.unwrap()), [1]);
 }
 
-/// Messages that were erased are still counted and found at their positions, without words.
+/// Erased messages are still counted and found at their positions, without words.
 pub async fn erased_messages_keep_their_place<S: Subject>(subject: S) {
     let log = subject.log();
     let redacted = Event::Redacted {

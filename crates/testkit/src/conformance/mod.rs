@@ -1,8 +1,7 @@
-//! What every log must do, whatever it is made of: one case for each sentence of the ports'
-//! documentation.
+//! The requirements on every log: one case for each sentence of the ports' documentation.
 //!
-//! A log's test file names a [`Subject`] and lets [`log_conformance!`](crate::log_conformance) make
-//! a test of every case:
+//! A log's test file names a [`Subject`], and [`log_conformance!`](crate::log_conformance) makes a
+//! test of every case:
 //!
 //! ```text
 //! moothall_testkit::log_conformance!(MySubject::fresh());
@@ -34,31 +33,30 @@ use moothall_engine::ports::{FullStore, Lease};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 
-/// A log under test, and what the suite needs to do to it from outside.
+/// A log under test, with the changes that the suite makes from outside.
 #[async_trait]
 pub trait Subject: Sized + Send + Sync + 'static {
     /// The type of the log under test.
     type Log: FullStore;
 
-    /// The log, empty at first.
+    /// Returns the log, which is empty at first.
     fn log(&self) -> &Self::Log;
 
-    /// Adds, behind the log's back, the event of a kind unknown to this version that a newer
-    /// version would have appended.
+    /// Adds, behind the log's back, an event of a kind that only a newer version knows.
     async fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str);
 
-    /// Lets a process have the log, as if it were another one. `false` where there can only be one,
-    /// as where a lock is the lease.
+    /// Gives the lease to another process. Returns false if the log has only one possible process,
+    /// for example if a lock is the lease.
     fn lease(&self, _lease: Lease) -> bool {
         false
     }
 
-    /// Drops the log without closing it and opens the same data again; `None` where nothing is
-    /// meant to last.
+    /// Drops the log without closing it and opens the same data again. Returns `None` for a log
+    /// that is not meant to last.
     async fn reopen(self) -> Option<Self>;
 }
 
-/// Makes a test of every case of the suite. Takes an expression that gives a fresh [`Subject`].
+/// Makes a test of every case of the suite. Takes an expression that makes a fresh [`Subject`].
 #[macro_export]
 macro_rules! log_conformance {
     ($fresh:expr) => {

@@ -1,4 +1,4 @@
-//! Reading: what was appended, in order, page by page.
+//! Reading: appended events in order, page by page.
 
 use moothall_engine::log_format::codec;
 use moothall_engine::ports::{EventLog, LogError, PAGE_BYTES_MAX, Page};
@@ -10,7 +10,8 @@ use moothall_kernel::time::Millis;
 use super::Subject;
 use super::build::{Builder, at, batch, epoch, places, words};
 
-/// Bodies, long and empty ones, times, contents and every shape an event can have on disk.
+/// Events come back unchanged: long and empty bodies, times, contents and every shape of an event
+/// on disk.
 pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
     let log = subject.log();
     let user = ParticipantId::user();
@@ -66,7 +67,7 @@ pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
     assert_eq!(page, Page { events: written.events, through: Seq(10), newer: None });
 }
 
-/// Pages of any size, read one after the other, give each event once.
+/// Pages of any size give each event once.
 pub async fn pages_join_without_a_gap<S: Subject>(subject: S) {
     let log = subject.log();
     let bodies: Vec<String> = (1..=23).map(|n| format!("message {n}")).collect();
@@ -89,7 +90,7 @@ pub async fn pages_join_without_a_gap<S: Subject>(subject: S) {
     }
 }
 
-/// Events are counted in bytes too; one that is larger than a page comes alone.
+/// Pages are bounded in bytes too. An event larger than a page comes alone.
 pub async fn a_page_is_bounded_in_bytes<S: Subject>(subject: S) {
     let log = subject.log();
     let long = |n: usize| format!("{n} ").repeat(PAGE_BYTES_MAX / 8);
@@ -126,7 +127,7 @@ pub async fn a_page_is_bounded_in_bytes<S: Subject>(subject: S) {
     assert_eq!(sizes, [3, 3, 3, 1, 2, 1]);
 }
 
-/// Nothing, and one goes on from where one was.
+/// A read past the end gives no events and keeps the position.
 pub async fn reading_past_the_end_gives_nothing<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();
@@ -140,7 +141,7 @@ pub async fn reading_past_the_end_gives_nothing<S: Subject>(subject: S) {
     );
 }
 
-/// Neither is one that only has a writer.
+/// A stream that never began is not found, even if it has a writer.
 pub async fn a_stream_that_did_not_begin_is_not_found<S: Subject>(subject: S) {
     let log = subject.log();
     epoch(log, "b", "owner").await;
@@ -149,7 +150,7 @@ pub async fn a_stream_that_did_not_begin_is_not_found<S: Subject>(subject: S) {
     }
 }
 
-/// The first one is named, all are left out, and the position goes on past them.
+/// The first newer event is named, all are left out, and the position moves past them.
 pub async fn a_newer_kind_is_reported_and_left_out<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Searching: what is found, in what order, and how honestly.
+//! Searching: the hits, their order, and the reported lag.
 
 use moothall_engine::ports::{EventLog, Hits, LogError, Search, SearchRequest, StreamBatch};
 use moothall_kernel::event::{Change, Event, Posted, SuppressedBecause};
@@ -9,8 +9,8 @@ use moothall_kernel::search::Query;
 use super::Subject;
 use super::build::{Builder, at, batch, said};
 
-/// Looks at an index that has not caught up before the suite gives up. Each look takes a moment, so
-/// this is long.
+/// Maximum number of polls of an index that has not caught up. Each takes a moment, so this is
+/// long.
 const LOOKS_MAX: usize = 1_000_000;
 
 fn wanted(query: &str, streams: &[&str]) -> SearchRequest {
@@ -18,7 +18,7 @@ fn wanted(query: &str, streams: &[&str]) -> SearchRequest {
     SearchRequest { query: Query::parse(query).unwrap(), streams }
 }
 
-/// A page of hits, once the index has caught up.
+/// Returns a page of hits once the index has caught up.
 pub async fn page(
     log: &impl Search,
     wanted: &SearchRequest,
@@ -35,7 +35,7 @@ pub async fn page(
     panic!("the index never caught up");
 }
 
-/// Everything that is found, as `stream:seq`.
+/// Returns all hits as `stream:seq`.
 async fn found(log: &impl Search, query: &str, streams: &[&str]) -> Vec<String> {
     let page = page(log, &wanted(query, streams), 1000, None).await;
     page.hits.iter().map(|hit| format!("{}:{}", hit.stream, hit.recorded.seq)).collect()
@@ -68,7 +68,7 @@ fn invited(id: &str, nickname: Option<&str>) -> Event {
     Event::Controlled { by: ParticipantId::user(), changes: vec![change], unproven: false }
 }
 
-/// Two conversations, one after the other.
+/// Appends two conversations, one after the other.
 async fn two_talks(log: &impl EventLog) {
     let a = batch("a", 0)
         .says("Shall we deploy the rocket on Friday?")
@@ -79,8 +79,8 @@ async fn two_talks(log: &impl EventLog) {
     log.append(vec![b]).await.unwrap();
 }
 
-/// All words, in any order, without regard to case and accents; longer words too, unless they are
-/// quoted.
+/// A query finds all its words in any order, without regard to case and accents. An unquoted word
+/// also finds longer words.
 pub async fn words_and_phrases_are_found<S: Subject>(subject: S) {
     let log = subject.log();
     two_talks(log).await;
@@ -104,7 +104,7 @@ pub async fn words_and_phrases_are_found<S: Subject>(subject: S) {
     }
 }
 
-/// The words around the first match, with what was searched for told apart.
+/// A snippet shows the words around the first match, with the matches marked.
 pub async fn snippets_show_the_matches<S: Subject>(subject: S) {
     let log = subject.log();
     two_talks(log).await;
@@ -118,7 +118,8 @@ pub async fn snippets_show_the_matches<S: Subject>(subject: S) {
     assert_eq!((hit.recorded.ts, hit.recorded.event.from().unwrap().as_str()), (at(2), "critic"));
 }
 
-/// Speakers by id and by the name they had then; streams; days and times, with words and without.
+/// Filters take authors by id and by their name at the time, streams, and days or times, with and
+/// without words.
 pub async fn filters_narrow<S: Subject>(subject: S) {
     let log = subject.log();
     two_talks(log).await;
@@ -157,7 +158,7 @@ pub async fn filters_narrow<S: Subject>(subject: S) {
     }
 }
 
-/// Neither what was kept in the trace, nor what is no message.
+/// Neither refused words in the trace nor other events are found.
 pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
     let log = subject.log();
     let kept = Event::Suppressed {
@@ -206,7 +207,7 @@ pub async fn hits_are_paged<S: Subject>(subject: S) {
     }
 }
 
-/// Words that mean something to a query language, or to SQL, are words or nothing here.
+/// Syntax of query languages or SQL is treated as plain words.
 pub async fn hostile_queries_find_nothing_and_break_nothing<S: Subject>(subject: S) {
     let log = subject.log();
     two_talks(log).await;
@@ -243,8 +244,8 @@ pub async fn hostile_queries_find_nothing_and_break_nothing<S: Subject>(subject:
     assert_eq!(found(log, "rocket", &[]).await, ["a:1"]);
 }
 
-/// A forgotten message is found no more, its neighbours are, and one that was not indexed yet never
-/// will be.
+/// A forgotten message is not found any more, but its neighbours are. A message that was not
+/// indexed yet never will be.
 pub async fn what_is_forgotten_is_found_no_more<S: Subject>(subject: S) {
     let log = subject.log();
     let talk: StreamBatch = batch("a", 0).says("word one").says("word two").says("word three");
@@ -258,7 +259,7 @@ pub async fn what_is_forgotten_is_found_no_more<S: Subject>(subject: S) {
     assert_eq!(log.forget(&"nowhere".into(), Seq(1)).await, Ok::<_, LogError>(()));
 }
 
-/// The index goes on where it was.
+/// The index survives a restart.
 pub async fn the_index_lasts<S: Subject>(subject: S) {
     two_talks(subject.log()).await;
     let before = found(subject.log(), "deploy", &[]).await;

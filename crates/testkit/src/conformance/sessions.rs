@@ -1,4 +1,4 @@
-//! Sessions: one row for each, and who waits for whom.
+//! Sessions: one row for each, and its listeners.
 
 use moothall_engine::ports::SessionBook;
 use moothall_engine::sessions::{Origin, Pane, Session, Starter, UnixUser};
@@ -30,7 +30,7 @@ fn session(id: &str) -> Session {
     }
 }
 
-/// Each room once, and only its own.
+/// A session lists each of its own conversations once.
 async fn check_rooms(book: &dyn moothall_engine::ports::SessionBook) {
     for (session, room) in [("a", "t2"), ("a", "t1"), ("a", "t1"), ("b", "t1")] {
         book.enter(&session.into(), &room.into()).await.unwrap();
@@ -42,7 +42,7 @@ async fn check_rooms(book: &dyn moothall_engine::ports::SessionBook) {
     assert_eq!(book.rooms(&"b".into()).await.unwrap(), ["t1".into()]);
 }
 
-/// What was kept last counts, and every field comes back.
+/// The last stored row counts, with every field.
 pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
     let book = subject.log();
     book.keep(&session("b")).await.unwrap();
@@ -67,7 +67,7 @@ pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
     assert_eq!(book.all().await.unwrap(), [session("a"), last]);
 }
 
-/// Noted once, however often, and forgotten alone.
+/// A listener is stored once, even if noted repeatedly, and removed alone.
 pub async fn who_waits_for_whom_is_noted_once<S: Subject>(subject: S) {
     let book = subject.log();
     for caller in ["y", "x", "x"] {
@@ -81,7 +81,7 @@ pub async fn who_waits_for_whom_is_noted_once<S: Subject>(subject: S) {
     assert_eq!(book.listeners(&"b".into()).await.unwrap(), ["x".into()]);
 }
 
-/// Where data outlives the log's value, so do sessions and those who wait.
+/// Sessions and listeners survive a restart.
 pub async fn sessions_last<S: Subject>(subject: S) {
     let book = subject.log();
     book.keep(&session("a")).await.unwrap();

@@ -1,5 +1,4 @@
-//! Snapshots: a cache of states that is never taken for more than it is, and never holds erased
-//! words.
+//! Snapshots: a cache of states that is checked before use and never contains erased words.
 
 use moothall_engine::ports::{
     EventLog, LogError, Opening, PAGE_BYTES_MAX, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
@@ -33,7 +32,8 @@ fn erasing(head: u64, seq: u64) -> moothall_engine::ports::StreamBatch {
     })
 }
 
-/// With the events after it, as a page of a reader has them; without it, from the beginning.
+/// A load returns the snapshot and a page of the events after it; without a snapshot, the events
+/// from the beginning.
 pub async fn loading_begins_at_the_snapshot<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.load(&"a".into(), VERSION, 100).await, Err(LogError::NotFound("a".into())));
@@ -78,7 +78,7 @@ pub async fn loading_begins_at_the_snapshot<S: Subject>(subject: S) {
     );
 }
 
-/// What another version wrote is worth nothing, and makes room.
+/// A snapshot of another version is not used, and is replaced.
 pub async fn a_snapshot_is_of_one_version<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();
@@ -90,7 +90,7 @@ pub async fn a_snapshot_is_of_one_version<S: Subject>(subject: S) {
     assert_eq!(log.load(&"a".into(), VERSION - 1, 100).await.unwrap().snapshot, None);
 }
 
-/// Nor where it is too large, nor where too much came after it.
+/// A snapshot is rejected if it is too large or too far behind the head.
 pub async fn a_snapshot_that_does_not_fit_is_not_kept<S: Subject>(subject: S) {
     let log = subject.log();
     assert!(!put(log, snapshot(1, "nothing began")).await);
@@ -112,8 +112,8 @@ pub async fn a_snapshot_that_does_not_fit_is_not_kept<S: Subject>(subject: S) {
     assert_eq!(load(log).await.snapshot, Some(snapshot(3, "just near enough")));
 }
 
-/// Also where it comes late, from somebody who had not heard of it; one from before the words may
-/// stay.
+/// Erasing words deletes later snapshots, and rejects one that comes late from a writer that did
+/// not know of the erasure. A snapshot from before the words may stay.
 pub async fn a_snapshot_goes_with_the_words_it_may_hold<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("secret").says("three")]).await.unwrap();
@@ -137,7 +137,7 @@ pub async fn a_snapshot_goes_with_the_words_it_may_hold<S: Subject>(subject: S) 
     assert_eq!(load(log).await.snapshot, Some(snapshot(6, "again")), "nothing was erased");
 }
 
-/// As long as the disk does, and what was erased does not come back.
+/// Snapshots survive a restart, and deleted ones do not come back.
 pub async fn snapshots_last<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("two")]).await.unwrap();

@@ -1,5 +1,4 @@
-//! Upkeep: a walk over all that is kept finds what does not fit together, and what is closed takes
-//! nothing more.
+//! Upkeep: a walk over all data finds mismatches, and a closed log accepts no more writes.
 
 use moothall_engine::ports::{AppendError, EventLog, LogError, Snapshot, Upkeep};
 use moothall_kernel::STATE_VERSION;
@@ -12,14 +11,14 @@ fn damaged(stream: &str, seq: u64, reason: &str) -> LogError {
     LogError::Damaged { stream: stream.into(), seq: Seq(seq), reason: reason.into() }
 }
 
-/// The streams, events and faults of a walk. Which tables there are beside them is the log's own.
+/// Returns the streams, events and faults of a walk. The tables beside them differ from log to log.
 async fn walked(log: &impl Upkeep) -> (u64, u64, Vec<LogError>) {
     let verified = log.verify().await;
     (verified.streams, verified.events, verified.faults)
 }
 
-/// Every stream that began, every event, and no fault where there is none: also what a newer
-/// version wrote counts.
+/// A walk counts every stream that began and every event, including those of a newer version, and
+/// finds no false fault.
 pub async fn a_walk_counts_what_is_whole<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(walked(log).await, (0, 0, Vec::new()));
@@ -33,7 +32,7 @@ pub async fn a_walk_counts_what_is_whole<S: Subject>(subject: S) {
     assert_eq!(walked(log).await, (2, 5, Vec::new()));
 }
 
-/// Each is named with its stream; the walk goes on behind it.
+/// Each fault names its stream, and the walk continues behind it.
 pub async fn a_row_that_does_not_fit_its_events_is_a_fault<S: Subject>(subject: S) {
     let log = subject.log();
     let (whole, _) = talk("b", &["one"]);
@@ -44,7 +43,7 @@ pub async fn a_row_that_does_not_fit_its_events_is_a_fault<S: Subject>(subject: 
     assert_eq!(walked(log).await, (2, 4, faults));
 }
 
-/// Whoever loads the stream from one would go on from a state that never was.
+/// A wrong snapshot is a fault: a load from it would give a state that never existed.
 pub async fn a_snapshot_that_its_events_do_not_make_is_a_fault<S: Subject>(subject: S) {
     let log = subject.log();
     let (begun, _) = talk("a", &["one", "two"]);
@@ -62,7 +61,7 @@ pub async fn a_snapshot_that_its_events_do_not_make_is_a_fault<S: Subject>(subje
     );
 }
 
-/// What came before is there when it is opened again.
+/// Earlier data is there when the log is opened again.
 pub async fn a_closed_log_takes_nothing_more<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();

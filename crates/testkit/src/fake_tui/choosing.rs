@@ -1,9 +1,9 @@
-//! A question of the stand-in to its user, as Claude Code's `AskUserQuestion`: options, a field for
-//! other words, and another line below.
+//! A question of the stand-in to its user, like Claude Code's `AskUserQuestion`: options, a field
+//! for other words, and another line below.
 
 use super::keys::Key;
 
-/// What the field says where nothing was typed.
+/// Text of the empty field.
 const HINT: &str = "Type something.";
 
 /// A question that is being answered.
@@ -11,23 +11,23 @@ const HINT: &str = "Type something.";
 pub(super) struct OpenChoice {
     question: String,
     options: Vec<String>,
-    /// The row that has the focus, from 0; the one after the options is the field.
+    /// The focused row, from 0. The row after the options is the field.
     at: usize,
     words: String,
 }
 
-/// What a key came to.
+/// The result of a key.
 pub(super) enum ChoiceOutcome {
     /// The question stays on the screen.
     Nothing,
-    /// It is answered so.
+    /// The question is answered.
     Answer(String),
-    /// Nobody wants to answer it.
+    /// The user declined to answer.
     Declined,
 }
 
 impl OpenChoice {
-    /// A question from `question|option|option`.
+    /// Parses a question from `question|option|option`.
     pub(super) fn of(words: &str) -> Self {
         let mut parts = words.split('|').map(str::to_owned);
         Self {
@@ -86,7 +86,7 @@ impl OpenChoice {
         }
         let field = self.field();
         let shown = match (self.words.is_empty(), self.at == field) {
-            // Its cursor stands on the first character, and the rest is faint.
+            // The cursor is on the first character, and the rest is faint.
             (true, true) => format!("\x1b[7m{}\x1b[0;2m{}\x1b[0m", &HINT[..1], &HINT[1..]),
             (true, false) => HINT.to_owned(),
             (false, _) => self.words.replace('\n', "\r\n     "),

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// Runs a hook to its end and gives what it printed. A hook that cannot be run is as good as none.
+/// Runs a hook to its end and returns its output. A hook that cannot be run is ignored.
 pub(super) fn call(command: &str, payload: &Value) -> String {
     run(command, payload).unwrap_or_default()
 }
@@ -18,13 +18,13 @@ fn run(command: &str, payload: &Value) -> std::io::Result<String> {
         .stderr(Stdio::null())
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A hook that does not read is no fault.
+        // A hook need not read its input.
         let _ = stdin.write_all(payload.to_string().as_bytes());
     }
     Ok(String::from_utf8_lossy(&child.wait_with_output()?.stdout).into_owned())
 }
 
-/// What a permission hook decided, if it did.
+/// Returns the decision of a permission hook, if it made one.
 pub(super) fn decision(printed: &str) -> Option<bool> {
     let printed: Value = serde_json::from_str(printed.trim()).ok()?;
     match printed["hookSpecificOutput"]["decision"]["behavior"].as_str() {

@@ -1,4 +1,4 @@
-//! What a terminal sends, taken apart into keys and pastes.
+//! Splits the input of a terminal into keys and pastes.
 
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
@@ -15,14 +15,14 @@ pub(super) enum Key {
     Interrupt,
 }
 
-/// Takes bytes as they come; what is not whole yet waits for the rest.
+/// A buffer of input bytes. An incomplete key waits for the rest.
 #[derive(Default)]
 pub(super) struct Keys {
     waiting: Vec<u8>,
 }
 
 impl Keys {
-    /// The keys that are whole now.
+    /// Returns the keys that are complete now.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.waiting.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -34,7 +34,7 @@ impl Keys {
     }
 }
 
-/// The first key and how many bytes it takes; nothing while it is not whole.
+/// Returns the first key and its length in bytes; `None` if it is incomplete.
 fn next(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
     match bytes {
         [] => None,
@@ -91,7 +91,7 @@ mod tests {
             let mut keys = Keys::default();
             let mut read = keys.read(&sent[..cut]);
             read.extend(keys.read(&sent[cut..]));
-            // A cut right behind an ESC looks like the key itself, to every program.
+            // A cut right after an ESC looks like the Escape key, to every program.
             if !sent[..cut].ends_with(b"\x1b") {
                 assert_eq!(read, expected, "cut at {cut}");
             }

@@ -1,8 +1,8 @@
-//! A stand-in for a command-line agent: a small program for a terminal, to be driven in tests as
-//! the real ones are.
+//! A stand-in for a command-line agent: a small terminal program that tests drive like the real
+//! ones.
 //!
-//! One thread reads keys, hooks that wait have threads of their own, and the main loop takes what
-//! they bring, one after another.
+//! One thread reads keys, and each waiting hook has its own thread. The main loop takes their
+//! results one after another.
 
 mod choosing;
 mod hooks;
@@ -25,31 +25,31 @@ use screen::Screen;
 use turn::Turn;
 pub use within::{act, within};
 
-/// How long the screen is blank when it is drawn anew.
+/// Time for which the screen is blank when it is redrawn.
 const BLANK: Duration = Duration::from_millis(300);
 
-/// A dialog of its own, which no prompt made it ask.
+/// Text of the dialog that the stand-in opens by itself.
 pub const PLANTED: &str = "install an update";
 
-/// What wakes the main loop.
+/// The events that wake the main loop.
 enum Wake {
     Key(Key),
-    /// A permission hook decided about the question with this number.
+    /// A permission hook decided the question with this number.
     Decided(usize, bool),
-    /// It has something of its own to ask.
+    /// The stand-in opens its own dialog.
     Planted,
-    /// Nobody types any more: the terminal is gone.
+    /// The terminal is gone.
     Closed,
 }
 
-/// How the main loop goes on.
+/// The next step of the main loop.
 enum Next {
     On,
     Shell,
     Exit(i32),
 }
 
-/// The stand-in while it runs.
+/// The running stand-in.
 struct Tui {
     options: Options,
     screen: Screen,
@@ -61,10 +61,10 @@ struct Tui {
     wakes: Sender<Wake>,
 }
 
-/// Runs until it is told to end, or its terminal is gone.
+/// Runs until it is asked to end or its terminal is gone.
 ///
 /// # Errors
-/// When the terminal cannot be written to.
+/// The terminal cannot be written to.
 pub fn run(options: Options) -> io::Result<()> {
     terminal(&["raw", "-echo"])?;
     thread::sleep(options.start_delay);
@@ -95,7 +95,7 @@ fn read_keys(wakes: &Sender<Wake>) {
     let mut bytes = [0; 4096];
     while let Ok(count @ 1..) = io::stdin().lock().read(&mut bytes) {
         for key in keys.read(&bytes[..count]) {
-            // Nobody takes it once the program ends, which is fine.
+            // The program may be ending; then the key does not matter.
             let _ = wakes.send(Wake::Key(key));
         }
     }
@@ -186,7 +186,7 @@ impl Tui {
         }
     }
 
-    /// Draws half of its screen, and the rest later, as programs on a busy computer do.
+    /// Draws half of the screen and waits, as programs on a busy computer do.
     fn draw_half(&self, half: Option<Duration>) {
         let Some(half) = half else { return };
         if self.screen.draw_half().is_ok() {
@@ -194,13 +194,13 @@ impl Tui {
         }
     }
 
-    /// Asks something of its own in a while.
+    /// Opens its own dialog after a while.
     fn plant(&self, after: Option<Duration>) {
         let Some(after) = after else { return };
         let wakes = self.wakes.clone();
         thread::spawn(move || {
             thread::sleep(after);
-            // It is not taken once the program ends, which is fine.
+            // The program may be ending; then the dialog does not matter.
             let _ = wakes.send(Wake::Planted);
         });
     }
@@ -210,7 +210,7 @@ impl Tui {
         self.plant(after);
         if self.options.lose_enters > 0 {
             self.options.lose_enters -= 1;
-            // What programs do that were still beginning: for a moment there is nothing to be read.
+            // A program that is still starting does this: its screen is blank for a moment.
             if self.screen.clear().is_ok() {
                 thread::sleep(BLANK);
             }

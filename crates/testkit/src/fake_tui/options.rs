@@ -1,11 +1,11 @@
-//! What the stand-in is told on its command line.
+//! Command line of the stand-in.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// What it prints when asked for `--help`.
+/// The text for `--help`.
 pub const HELP: &str = "\
 A stand-in for a command-line agent in a terminal, to be driven in tests. It draws like Claude Code, takes bracketed pastes, and
 calls hooks like it. It asks no model: it answers from a list, or repeats what it was told.
@@ -42,7 +42,7 @@ Other options are taken and ignored. What a prompt may hold, anywhere in it:
 Keys: Enter sends; Esc interrupts a turn, without a Stop hook; 1 and 2 answer a question, Up leaves a field; Ctrl-C twice exits.
 What is sent during a turn waits for its end, and all that waited is then answered at once.";
 
-/// Everything that can be said on the command line.
+/// The options of the command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     pub(super) name: String,
@@ -61,10 +61,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads a command line; nothing when help is asked for.
+    /// Parses a command line; `None` for `--help`.
     ///
     /// # Errors
-    /// A sentence, when a value is missing or makes no sense.
+    /// A sentence, if a value is missing or invalid.
     pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Option<Self>, String> {
         let mut options = Self {
             name: "fake-tui".to_owned(),
@@ -98,7 +98,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// The commands of a hook.
+    /// Returns the commands of a hook.
     pub(super) fn hooks(&self, event: &str) -> Vec<String> {
         let groups = self.settings["hooks"][event].as_array().cloned().unwrap_or_default();
         let entries =

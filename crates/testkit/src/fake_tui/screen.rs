@@ -1,17 +1,17 @@
-//! What the stand-in shows: what was said, whether it works or asks, and the composer.
+//! The screen of the stand-in: the messages, its state or question, and the composer.
 
 use std::io::{self, Write};
 
 use super::choosing::OpenChoice;
 
-/// A paste of more lines than this is shown as a note, as the real programs do.
+/// A paste with more lines is shown as a note, like in the real programs.
 const PASTE_LINES_MAX: usize = 3;
 const PASTE_CHARS_MAX: usize = 800;
 const COLUMNS: usize = 80;
-/// More is above the screen's upper edge anyway.
+/// Maximum number of kept lines. Earlier ones are above the screen's upper edge.
 const SAID_LINES_MAX: usize = 30;
 
-/// Everything that is on the screen.
+/// The contents of the screen.
 #[derive(Default)]
 pub(super) struct Screen {
     pub(super) name: String,
@@ -22,7 +22,7 @@ pub(super) struct Screen {
     pub(super) composer: Composer,
 }
 
-/// What was typed and pasted and is not sent yet.
+/// The typed and pasted text that is not sent yet.
 #[derive(Default)]
 pub(super) struct Composer {
     pub(super) text: String,
@@ -58,7 +58,7 @@ impl Composer {
         self.shown.pop();
     }
 
-    /// Gives what is written, and leaves nothing.
+    /// Returns the text and empties the composer.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(self).text
     }
@@ -74,24 +74,24 @@ impl Screen {
         self.said.drain(..gone);
     }
 
-    /// Whether somebody is waited for.
+    /// True if a question is on the screen.
     pub(super) fn asks(&self) -> bool {
         self.asking.is_some() || self.choosing.is_some()
     }
 
-    /// Shows nothing until it is drawn again.
+    /// Clears the screen until it is drawn again.
     pub(super) fn clear(&self) -> io::Result<()> {
         write("\x1b[H\x1b[2J")
     }
 
-    /// Draws the screen anew as far as the first line of its composer.
+    /// Redraws the screen down to the first line of its composer.
     pub(super) fn draw_half(&self) -> io::Result<()> {
         let drawn = self.drawn();
         let half = drawn.rsplit_once("\r\n─").map_or(drawn.as_str(), |(half, _)| half);
         write(half)
     }
 
-    /// Draws the whole screen anew.
+    /// Redraws the whole screen.
     pub(super) fn draw(&self) -> io::Result<()> {
         write(&self.drawn())
     }

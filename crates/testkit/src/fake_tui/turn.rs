@@ -1,4 +1,4 @@
-//! A turn of the stand-in: what its prompt asks of it, and how it ends.
+//! A turn of the stand-in: the instructions of its prompt, and its end.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -11,20 +11,20 @@ use super::choosing::{ChoiceOutcome, OpenChoice};
 use super::keys::Key;
 use super::{Next, PLANTED, Tui, Wake, hooks};
 
-/// A turn under way.
+/// A turn in progress.
 pub(super) struct Turn {
     prompt: String,
-    /// When its work is done; never, when it is to be interrupted.
+    /// Time at which the work is done; `None` if only an interrupt ends it.
     pub(super) until: Option<Instant>,
     denied: Option<String>,
-    /// What was chosen, or that nobody wanted to.
+    /// The chosen answer, or "nothing" if the user declined.
     chosen: Option<String>,
-    /// What it asks, one after the other.
+    /// Permissions still to ask for, one after the other.
     asks: VecDeque<String>,
 }
 
 impl Tui {
-    /// Begins a turn with everything that waits.
+    /// Begins a turn with all waiting prompts.
     pub(super) fn begin(&mut self) -> Next {
         let prompts = std::mem::take(&mut self.waiting);
         for prompt in &prompts {
@@ -59,7 +59,7 @@ impl Tui {
         Next::On
     }
 
-    /// Asks the next that the turn asks for; nothing when there is no more.
+    /// Asks for the turn's next permission, if any is left.
     fn ask_next(&mut self) {
         let Some(action) = self.turn.as_mut().and_then(|turn| turn.asks.pop_front()) else {
             return;
@@ -73,7 +73,7 @@ impl Tui {
             let (question, wakes, payload) = (self.questions, self.wakes.clone(), payload.clone());
             thread::spawn(move || {
                 if let Some(allowed) = hooks::decision(&hooks::call(&command, &payload)) {
-                    // Nobody takes it once the program ends, which is fine.
+                    // The program may be ending; then the decision does not matter.
                     let _ = wakes.send(Wake::Decided(question, allowed));
                 }
             });
@@ -81,7 +81,7 @@ impl Tui {
         self.screen.asking = Some(action);
     }
 
-    /// Asks its user something. A hook hears of it, and cannot answer it.
+    /// Asks the user a question. A hook is called but cannot answer it.
     fn ask_which(&mut self, choosing: OpenChoice) {
         let payload = self.payload(
             "PermissionRequest",
@@ -94,7 +94,7 @@ impl Tui {
         self.screen.choosing = Some(choosing);
     }
 
-    /// A key goes into the question.
+    /// Passes a key to the question.
     pub(super) fn choose(&mut self, key: Key) -> Next {
         let chosen = match self.screen.choosing.as_mut().map(|choosing| choosing.key(key)) {
             Some(ChoiceOutcome::Answer(answer)) => answer,
@@ -109,7 +109,7 @@ impl Tui {
         Next::On
     }
 
-    /// A question was answered, by whoever was first.
+    /// Takes the first decision on a permission, from a hook or the user.
     pub(super) fn decided(&mut self, allowed: bool) -> Next {
         let Some(action) = self.screen.asking.take() else { return Next::On };
         self.questions += 1;
@@ -126,7 +126,7 @@ impl Tui {
         Next::On
     }
 
-    /// The turn's work is done.
+    /// Ends the turn when its work is done.
     pub(super) fn finish(&mut self) -> Next {
         let Some(turn) = self.turn.take() else { return Next::On };
         let answer = match (turn.denied, turn.chosen) {
@@ -183,7 +183,7 @@ impl Tui {
     fn log(&self, prompt: &str) {
         let Some(path) = &self.options.log else { return };
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-        // Several programs may share the file, and one write is never torn by another.
+        // Several programs may share the file. A single write is not torn by another.
         let line = format!("{}\n", json!({ "prompt": prompt }));
         let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
         if let Err(why) = written {
@@ -192,12 +192,12 @@ impl Tui {
     }
 }
 
-/// The value of `[name:value]`.
+/// Returns the value of `[name:value]`.
 fn directive<'a>(prompt: &'a str, name: &str) -> Option<&'a str> {
     directives(prompt, name).next()
 }
 
-/// The values of all `[name:value]`, in order.
+/// Returns the values of all `[name:value]`, in order.
 fn directives<'a>(prompt: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     let begin = format!("[{name}:");
     let mut rest = prompt;

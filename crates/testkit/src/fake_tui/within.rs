@@ -1,15 +1,15 @@
-//! The stand-in within a test's own program, so that nothing else must be built for a test.
+//! The stand-in inside a test's own executable, so that tests need no other build.
 
 use std::collections::BTreeMap;
 
 use super::Options;
 
-/// Holds the command line for a program that shall act.
+/// The variable with the stand-in's command line.
 const VARIABLE: &str = "FAKE_TUI";
 const SEPARATOR: char = '\u{1f}';
 
-/// The command and the variables that run this very program as the stand-in. `test` is the full
-/// name of a test that calls [`act`].
+/// Returns the command and the variables that run this executable as the stand-in. `test` is the
+/// full name of a test that calls [`act`].
 pub fn within(test: &str, arguments: &[&str]) -> (Vec<String>, BTreeMap<String, String>) {
     let program = std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
     let argv = [program.as_str(), "--exact", test, "--nocapture"].map(str::to_owned).to_vec();
@@ -17,10 +17,10 @@ pub fn within(test: &str, arguments: &[&str]) -> (Vec<String>, BTreeMap<String, 
     (argv, BTreeMap::from([(VARIABLE.to_owned(), arguments)]))
 }
 
-/// Is the stand-in until it ends, where this program was started as one; otherwise nothing.
+/// Runs the stand-in to its end if this process was started as one; otherwise does nothing.
 ///
 /// # Panics
-/// When its command line makes no sense, or its terminal cannot be used.
+/// The command line is invalid, or the terminal cannot be used.
 pub fn act() {
     let Ok(arguments) = std::env::var(VARIABLE) else { return };
     let arguments =

@@ -65,7 +65,7 @@ fn stop(index: u8) -> String {
     event("content_block_stop", &json!({"type": "content_block_stop", "index": index}))
 }
 
-/// Returns the block of the tool: words before it are one of their own.
+/// Returns the index of the tool's block. Words before the call have a block of their own.
 fn place_of_call(speech: &Speech) -> u8 {
     u8::from(speech.call.is_some() && !speech.text.is_empty())
 }

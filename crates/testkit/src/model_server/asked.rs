@@ -1,24 +1,24 @@
-//! Reading requests, tolerantly: whatever is missing or of another form counts as empty.
+//! Reads requests tolerantly: a missing or malformed part counts as empty.
 
 use axum::http::HeaderMap;
 use serde_json::Value;
 
 use super::wire::Wire;
 
-/// What a request asks.
+/// The parts of a request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ParsedRequest {
-    /// The model that it names.
+    /// Name of the model.
     pub(super) model: String,
-    /// The key that it brings.
+    /// The key.
     pub(super) key: String,
-    /// Whether it wants a stream.
+    /// True if the request asks for a stream.
     pub(super) stream: bool,
-    /// What the newest person's message says, all its parts together.
+    /// Text of the newest person's message, all parts joined.
     pub(super) newest: String,
-    /// How long all of it is.
+    /// Length of the whole body, in characters.
     pub(super) chars: usize,
-    /// What the answer must look like, where it has to be an object.
+    /// Schema of the answer, if it must be an object.
     pub(super) schema: Option<Value>,
 }
 
@@ -28,7 +28,7 @@ impl ParsedRequest {
         Self {
             model: body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
             key: key(headers),
-            // Ollama streams unless told otherwise.
+            // Ollama streams by default.
             stream: body.get("stream").and_then(Value::as_bool).unwrap_or(wire == Wire::Ollama),
             newest: newest(wire, body),
             chars: body.to_string().chars().count(),
@@ -60,7 +60,7 @@ fn newest(wire: Wire, body: &Value) -> String {
     messages.iter().rev().find(person).map(text_of).unwrap_or_default()
 }
 
-/// The text of a message: a string, or parts that hold text.
+/// Returns the text of a message: a string, or the text parts.
 fn text_of(message: &Value) -> String {
     match message.get("content").or(message.get("parts")) {
         Some(Value::String(text)) => text.clone(),

@@ -1,12 +1,12 @@
-//! What a model without a script says: it repeats what it was asked, and passes when it may and is
-//! asked to.
+//! Replies of a model without a script: it repeats the request, or passes if that is offered and
+//! asked for.
 
 use serde_json::{Value, json};
 
 const PASS: &str = "[PASS]";
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// An answer to the newest message of a request.
+/// Returns an answer to the newest message of a request.
 pub(super) fn answer(model: &str, newest: &str) -> String {
     let latest = latest(newest);
     if newest.contains(PASS) && words(latest).any(|word| word.eq_ignore_ascii_case("pass")) {
@@ -23,8 +23,8 @@ pub(super) fn answer(model: &str, newest: &str) -> String {
     )
 }
 
-/// The plainest object that a schema allows. Programs ask for such to decide something for
-/// themselves, and ask again when they get anything else.
+/// Returns the simplest value that a schema allows. Programs use such requests for decisions of
+/// their own, and repeat them if the answer has another form.
 pub(super) fn fitting(schema: &Value) -> Value {
     if let Some(first) = schema.pointer("/enum/0") {
         return first.clone();
@@ -51,8 +51,8 @@ pub(super) fn fitting(schema: &Value) -> Value {
     }
 }
 
-/// What was said last: where the prompt of a conversation repeats it in quotes, that; otherwise
-/// everything.
+/// Returns the last message. If the prompt of a conversation repeats it in quotes, returns the
+/// quoted part, else the whole text.
 fn latest(newest: &str) -> &str {
     let quoted = newest.rsplit_once("latest message: \"").map(|(_, rest)| rest);
     quoted.and_then(|rest| rest.rsplit_once('"')).map_or(newest, |(message, _)| message).trim()

@@ -1,9 +1,9 @@
 //! Fake model providers on loopback: Anthropic Messages, OpenAI chat completions and Responses,
 //! Gemini, Ollama.
 //!
-//! What a model says is scripted by model name or by key, reply after reply, or by what it is
-//! asked; unscripted it echoes sensibly. Requests are kept, unknown fields and paths are tolerated,
-//! so that real programs can be pointed at it too.
+//! Replies are scripted by model name or key, one after the other, or by the words of the request.
+//! An unscripted model echoes sensibly. Requests are recorded, and unknown fields and paths are
+//! tolerated, so that real programs can use the server too.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -40,24 +40,24 @@ use tokio::task::JoinHandle;
 use asked::ParsedRequest;
 pub use reply::{Gate, Reply, Tokens};
 
-/// A request that the server got.
+/// A request that the server received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Its path and query.
+    /// Path and query.
     pub path: String,
-    /// The model it asked for; empty where it named none.
+    /// Name of the model; empty if none was given.
     pub model: String,
-    /// The key it brought, in whichever header its provider uses.
+    /// The key, from the header that its provider uses.
     pub key: String,
-    /// Whether it asked for a stream.
+    /// True if the request asked for a stream.
     pub stream: bool,
-    /// What the newest person's message in it says.
+    /// Text of the newest person's message.
     pub newest: String,
-    /// Its body as JSON.
+    /// Body as JSON.
     pub body: Value,
 }
 
-/// A fake provider of every kind. Ends when it is dropped.
+/// A fake server for all providers. It ends when it is dropped.
 pub struct ModelServer {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -65,18 +65,18 @@ pub struct ModelServer {
 }
 
 impl ModelServer {
-    /// Starts it on a free port of the loopback interface.
+    /// Starts the server on a free port of the loopback interface.
     ///
     /// # Errors
-    /// When no port can be had.
+    /// No port is free.
     pub async fn start() -> io::Result<Self> {
         Self::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await
     }
 
-    /// Starts it on an address.
+    /// Starts the server on an address.
     ///
     /// # Errors
-    /// When the address is taken.
+    /// The address is taken.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
@@ -86,40 +86,40 @@ impl ModelServer {
         Ok(Self { address, shared, serving })
     }
 
-    /// Its address, without a path: what the base URL of each provider begins with.
+    /// Returns the server's URL without a path, with which each provider's base URL begins.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Adds replies to the queue of a model or of a key. Once the queue is empty, the model echoes
+    /// Adds replies to the queue of a model or key. When the queue is empty, the model echoes
     /// again.
     pub fn script(&self, model_or_key: &str, replies: impl IntoIterator<Item = Reply>) {
         self.shared.scripts().queues.entry(model_or_key.to_owned()).or_default().extend(replies);
     }
 
-    /// What a model or key answers whenever its queue is empty.
+    /// Sets the reply of a model or key for the times when its queue is empty.
     pub fn always(&self, model_or_key: &str, reply: Reply) {
         self.shared.scripts().always.insert(model_or_key.to_owned(), reply);
     }
 
-    /// What is answered, always, to whoever asks with these words in the newest message. Programs
-    /// also ask for things of their own, such as titles, in whatever order: what they ask for can
-    /// be told, but not when. A tool is only asked for where it is offered.
+    /// Sets the reply to every request with these words in its newest message. Programs also send
+    /// requests of their own, such as for titles, at any time: a test knows their words but not
+    /// their order. A tool is only called if the request offers it.
     pub fn when(&self, words: &str, reply: Reply) {
         self.shared.scripts().when.push((words.to_owned(), reply));
     }
 
-    /// The requests for an answer so far, oldest first.
+    /// Returns the requests for an answer so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.requests().clone()
     }
 
-    /// Waits until so many requests for an answer have come.
+    /// Waits until `count` requests for an answer have arrived.
     pub async fn asked(&self, count: usize) {
         self.shared.wait_until(|counts| counts.asked >= count).await;
     }
 
-    /// Waits until a request has come that has these words in its newest message.
+    /// Waits for a request with these words in its newest message.
     pub async fn asked_about(&self, words: &str) {
         self.shared
             .wait_until(|_| {
@@ -128,7 +128,8 @@ impl ModelServer {
             .await;
     }
 
-    /// Waits until no answer is under way: all were given whole, or their readers went away.
+    /// Waits until no answer is in progress: all were sent completely, or their readers
+    /// disconnected.
     pub async fn idle(&self) {
         self.shared.wait_until(|counts| counts.open == 0).await;
     }
@@ -136,7 +137,7 @@ impl ModelServer {
     /// Serves until the process ends.
     ///
     /// # Errors
-    /// When serving fails.
+    /// Serving fails.
     pub async fn run(mut self) -> io::Result<()> {
         (&mut self.serving).await.map_err(io::Error::other)?
     }
@@ -148,7 +149,7 @@ impl Drop for ModelServer {
     }
 }
 
-/// What is said, by model or key.
+/// The scripted replies, by model or key.
 #[derive(Default)]
 struct Scripts {
     queues: BTreeMap<String, VecDeque<Reply>>,
@@ -157,7 +158,7 @@ struct Scripts {
 }
 
 impl Scripts {
-    /// The newest rule that fits.
+    /// Returns the reply of the newest matching rule.
     fn fitting(&self, newest: &str, body: &Value) -> Option<Reply> {
         let fits = |(words, reply): &&(String, Reply)| {
             newest.contains(words.as_str()) && reply.offered(body)
@@ -173,14 +174,14 @@ impl Scripts {
     }
 }
 
-/// How many requests have come, and how many are being answered.
+/// Number of requests so far, and of those being answered.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     asked: usize,
     open: usize,
 }
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Default)]
 struct Shared {
     scripts: Mutex<Scripts>,
@@ -197,7 +198,7 @@ impl Shared {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a request. The answer is under way until the guard is dropped.
+    /// Records a request. Its answer is in progress until the guard is dropped.
     fn open(self: &Arc<Self>, request: Request) -> OpenAnswer {
         self.requests().push(request);
         self.counts.send_modify(|counts| {
@@ -207,7 +208,7 @@ impl Shared {
         OpenAnswer(self.clone())
     }
 
-    /// The scripted reply to a request: by its words, then by model, then by key.
+    /// Returns the scripted reply to a request: by its words, then by model, then by key.
     fn reply(&self, asked: &ParsedRequest, body: &Value) -> Option<Reply> {
         let mut scripts = self.scripts();
         let fitting = scripts.fitting(&asked.newest, body);
@@ -215,12 +216,12 @@ impl Shared {
     }
 
     async fn wait_until(&self, condition: impl FnMut(&Counts) -> bool) {
-        // It can only fail when the sender is gone, and `self` holds it.
+        // The wait can only fail without a sender, and `self` holds it.
         let _ = self.counts.subscribe().wait_for(condition).await;
     }
 }
 
-/// An answer under way.
+/// An answer in progress.
 struct OpenAnswer(Arc<Shared>);
 
 impl Drop for OpenAnswer {

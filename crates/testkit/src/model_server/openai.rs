@@ -1,4 +1,4 @@
-//! OpenAI chat completions, and whatever is compatible with them.
+//! OpenAI chat completions, and compatible providers.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a fake model does with a request.
+//! Behaviour of a fake model for a request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use tokio::sync::Semaphore;
 
 use super::responses::of_server;
 
-/// Token counts as the provider reports them, absurd ones included.
+/// Token counts as the provider reports them, even absurd ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tokens {
-    /// Tokens that the model read.
+    /// Tokens read by the model.
     pub input: i64,
-    /// Tokens that the model wrote.
+    /// Tokens written by the model.
     pub output: i64,
 }
 
-/// Lets the pieces of a reply through one by one, when the test says so.
+/// A gate that lets the pieces of a reply through one by one, when the test opens it.
 #[derive(Clone, Debug)]
 pub struct Gate(Arc<Semaphore>);
 
@@ -29,7 +29,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Lets so many more pieces through.
+    /// Lets `pieces` more pieces through.
     pub fn open(&self, pieces: usize) {
         self.0.add_permits(pieces);
     }
@@ -43,51 +43,51 @@ impl Gate {
     }
 }
 
-/// What happens after the headers, or instead of them.
+/// The action after the headers, or in place of them.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     /// Says these pieces and ends properly.
     Say(Vec<String>),
-    /// Says this, if anything, and asks for a tool.
+    /// Says these words, if any, and calls a tool.
     Call { before: String, name: String, arguments: Value },
-    /// Refuses with a status.
+    /// Rejects with a status.
     Refuse { status: u16, kind: Option<String>, retry_after: Option<String>, message: String },
-    /// Refuses with 500 and words without end.
+    /// Rejects with 500 and an endless body.
     RefuseEndlessly,
-    /// Never answers: no headers, no bytes.
+    /// Never answers: sends no headers and no bytes.
     Hang,
-    /// Says these pieces, then nothing more, with the connection open.
+    /// Says these pieces, then stays silent with the connection open.
     Stall(Vec<String>),
-    /// Says these pieces, then half a character, then the connection breaks.
+    /// Says these pieces, then half a character, then breaks the connection.
     Break(Vec<String>),
-    /// Says these pieces, then the body ends in good order, without the provider's own end.
+    /// Says these pieces, then ends the body properly, but without the provider's own end mark.
     End(Vec<String>),
-    /// Begins to ask for a tool; the connection breaks inside its arguments.
+    /// Begins a tool call and breaks the connection inside its arguments.
     BreakInCall,
-    /// A web page, with status 200.
+    /// Sends a web page, with status 200.
     Page,
-    /// This piece again and again, for ever.
+    /// Repeats this piece endlessly.
     Endless(String),
-    /// A single piece of so many bytes, in one event.
+    /// Sends a single piece of this many bytes, in one event.
     Flood(usize),
-    /// These bytes, piece by piece, and what becomes of the connection behind them.
+    /// Sends these bytes, piece by piece, and then treats the connection as told.
     Raw { content_type: &'static str, pieces: Vec<Bytes>, then: ConnectionFate },
     /// Says these pieces, then an error inside the stream.
     Fail { after: Vec<String>, kind: String, message: String },
 }
 
-/// The fate of a connection behind the last bytes.
+/// The fate of a connection after the last bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionFate {
-    /// The body ends in good order.
+    /// The body ends properly.
     Ends,
     /// The connection breaks.
     Breaks,
-    /// It stays open, and nothing comes.
+    /// The connection stays open without further bytes.
     Holds,
 }
 
-/// What a fake model does with one request.
+/// Behaviour of a fake model for one request.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub(super) act: Act,
@@ -98,14 +98,14 @@ pub struct Reply {
     pub(super) model: Option<String>,
 }
 
-/// What it says about tokens.
+/// The token counts of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Usage {
-    /// A quarter of the characters.
+    /// Estimated: a quarter of the characters.
     Estimated,
-    /// As many as the test says.
+    /// Given by the test.
     Given(Tokens),
-    /// The answer does not say how many.
+    /// Left out of the answer.
     Missing,
 }
 
@@ -121,83 +121,83 @@ impl Reply {
         }
     }
 
-    /// Says this, word by word.
+    /// Says this text, word by word.
     pub fn text(text: &str) -> Self {
         Self::new(Act::Say(text.split_inclusive(' ').map(str::to_owned).collect()))
     }
 
-    /// Says this in exactly these pieces.
+    /// Says exactly these pieces.
     pub fn pieces<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         Self::new(Act::Say(owned(pieces)))
     }
 
-    /// Asks for a tool.
+    /// Calls a tool.
     pub fn tool(name: &str, arguments: Value) -> Self {
         Self::text_and_tool("", name, arguments)
     }
 
-    /// Says this, and asks for a tool in the same answer.
+    /// Says this text, and calls a tool in the same answer.
     pub fn text_and_tool(text: &str, name: &str, arguments: Value) -> Self {
         Self::new(Act::Call { before: text.to_owned(), name: name.to_owned(), arguments })
     }
 
-    /// Refuses with a status, in its provider's form.
+    /// Rejects with a status, in the provider's format.
     pub fn status(status: u16) -> Self {
         Self::refusal(status, &format!("as scripted: {status}"))
     }
 
-    /// Refuses with a status and these words.
+    /// Rejects with a status and a message.
     pub fn refusal(status: u16, message: &str) -> Self {
         let (kind, retry_after, message) = (None, None, message.to_owned());
         Self::new(Act::Refuse { status, kind, retry_after, message })
     }
 
-    /// Refuses with status 500 and says why for ever.
+    /// Rejects with status 500 and an endless body.
     pub fn endless_refusal() -> Self {
         Self::new(Act::RefuseEndlessly)
     }
 
-    /// Takes the request and never answers.
+    /// Accepts the request and never answers.
     pub fn hang() -> Self {
         Self::new(Act::Hang)
     }
 
-    /// Says these pieces and then nothing, for ever.
+    /// Says these pieces and then nothing more, with the connection open.
     pub fn stall<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         Self::new(Act::Stall(owned(pieces)))
     }
 
-    /// Says these pieces and breaks off inside a character.
+    /// Says these pieces and breaks the connection inside a character.
     pub fn cut<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         Self::new(Act::Break(owned(pieces)))
     }
 
-    /// Says these pieces and ends without saying so.
+    /// Says these pieces and ends without the provider's end mark.
     pub fn unfinished<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         Self::new(Act::End(owned(pieces)))
     }
 
-    /// Breaks off inside the arguments of a tool call.
+    /// Breaks the connection inside the arguments of a tool call.
     pub fn cut_in_tool_call() -> Self {
         Self::new(Act::BreakInCall)
     }
 
-    /// A web page, with status 200.
+    /// Sends a web page, with status 200.
     pub fn html() -> Self {
         Self::new(Act::Page)
     }
 
-    /// Says this for ever.
+    /// Repeats this piece endlessly.
     pub fn endless(piece: &str) -> Self {
         Self::new(Act::Endless(piece.to_owned()))
     }
 
-    /// Says so many bytes in one event.
+    /// Sends `bytes` bytes in one event.
     pub fn flood(bytes: usize) -> Self {
         Self::new(Act::Flood(bytes))
     }
 
-    /// Says these pieces, and then that something went wrong.
+    /// Says these pieces, and then sends an error.
     pub fn failing<'a>(
         pieces: impl IntoIterator<Item = &'a str>,
         kind: &str,
@@ -210,19 +210,19 @@ impl Reply {
         })
     }
 
-    /// These bytes, in exactly these pieces, with status 200 and this content type.
+    /// Sends exactly these pieces, with status 200 and this content type.
     pub fn raw<'a>(content_type: &'static str, pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let pieces = pieces.into_iter().map(Bytes::copy_from_slice).collect();
         Self::new(Act::Raw { content_type, pieces, then: ConnectionFate::Ends })
     }
 
-    /// Breaks the connection behind its raw bytes.
+    /// Breaks the connection after the raw bytes.
     #[must_use]
     pub fn breaking(self) -> Self {
         self.then(ConnectionFate::Breaks)
     }
 
-    /// Holds the connection open behind its raw bytes.
+    /// Holds the connection open after the raw bytes.
     #[must_use]
     pub fn holding(self) -> Self {
         self.then(ConnectionFate::Holds)
@@ -235,7 +235,7 @@ impl Reply {
         self
     }
 
-    /// With this `Retry-After`, where it refuses.
+    /// Sets `Retry-After` on a rejection.
     #[must_use]
     pub fn retry_after(mut self, value: &str) -> Self {
         if let Act::Refuse { retry_after, .. } = &mut self.act {
@@ -244,7 +244,7 @@ impl Reply {
         self
     }
 
-    /// Names the kind of its error so, if it refuses.
+    /// Sets the kind of the error on a rejection.
     #[must_use]
     pub fn of_kind(mut self, value: &str) -> Self {
         if let Act::Refuse { kind, .. } = &mut self.act {
@@ -253,49 +253,49 @@ impl Reply {
         self
     }
 
-    /// Waits this long before it answers.
+    /// Delays the answer.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Each piece so long after the one before.
+    /// Delays each piece by `pace` after the one before.
     #[must_use]
     pub fn every(mut self, pace: Duration) -> Self {
         self.pace = pace;
         self
     }
 
-    /// Each piece only when the gate lets it through.
+    /// Sends each piece only when the gate lets it through.
     #[must_use]
     pub fn gated(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self
     }
 
-    /// With these token counts.
+    /// Reports these token counts.
     #[must_use]
     pub fn usage(mut self, input: i64, output: i64) -> Self {
         self.usage = Usage::Given(Tokens { input, output });
         self
     }
 
-    /// Without a word about tokens.
+    /// Reports no token counts.
     #[must_use]
     pub fn without_usage(mut self) -> Self {
         self.usage = Usage::Missing;
         self
     }
 
-    /// Claiming that this model answered.
+    /// Claims that this model answered.
     #[must_use]
     pub fn claiming(mut self, model: &str) -> Self {
         self.model = Some(model.to_owned());
         self
     }
 
-    /// Whether a request leaves room for it: a tool must be among those that are offered.
+    /// True if a request allows this reply: a tool must be among the offered ones.
     pub(super) fn offered(&self, body: &Value) -> bool {
         let Act::Call { name, .. } = &self.act else { return true };
         let tools = body.get("tools").map(Value::to_string).unwrap_or_default();
@@ -303,7 +303,7 @@ impl Reply {
         has(name) || of_server(name).is_some_and(|(server, tool)| has(server) && has(tool))
     }
 
-    /// The token counts to report, for a request of so many characters.
+    /// Returns the token counts to report, for the lengths of the request and the answer.
     pub(super) fn tokens(&self, asked_chars: usize, said_chars: usize) -> Option<Tokens> {
         let estimate = |chars: usize| i64::try_from(chars.div_ceil(4)).unwrap_or(i64::MAX);
         match self.usage {

@@ -24,8 +24,8 @@ fn function(name: &str, arguments: &str, status: &str) -> Value {
     call
 }
 
-/// Splits the name of a tool of a tool server, such as `mcp__moothall__send_message`. Here a server
-/// is a namespace.
+/// Splits the name of a tool of a tool server, such as `mcp__moothall__send_message`. In this
+/// protocol a server is a namespace.
 pub(super) fn of_server(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.find("__").map(|at| (&name[..at + 5], &name[at + 7..]))
 }
@@ -58,7 +58,7 @@ pub(super) fn opening(speech: &Speech) -> String {
     if speech.call.is_some() { created } else { created + &begin_words() }
 }
 
-/// True for an answer of words and a tool.
+/// True if the answer has words and a tool call.
 fn says_first(speech: &Speech) -> bool {
     speech.call.is_some() && !speech.text.is_empty()
 }

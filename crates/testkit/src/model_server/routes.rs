@@ -1,4 +1,4 @@
-//! The paths of all providers that the fake server passes for.
+//! The paths of all providers that the fake server imitates.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ async fn ask(
     answer(wire, &shared, &uri, asked, body).await
 }
 
-/// Answers `models/{model}:{method}`, where the path names the model.
+/// Answers `models/{model}:{method}`, with the model in the path.
 async fn gemini(
     state: State<Arc<Shared>>,
     Path(call): Path<String>,
@@ -185,7 +185,7 @@ async fn count_anthropic(body: Bytes) -> Json<Value> {
     Json(json!({"input_tokens": json_of(&body).to_string().chars().count().div_ceil(4)}))
 }
 
-/// OpenAI and Anthropic list their models at the same path; this answer reads as either.
+/// Lists the models. OpenAI and Anthropic use the same path, and this answer suits both.
 async fn models() -> Json<Value> {
     let model = |id: &&str| {
         json!({

@@ -24,23 +24,23 @@ enum Step {
     Break,
 }
 
-/// Plays an answer. It counts as under way until it is over, or until nobody reads it any more.
+/// Plays an answer. It counts as in progress until it ends or its reader disconnects.
 pub(super) fn body(wire: Wire, speech: &Speech, reply: &Reply, open: OpenAnswer) -> Body {
     play(steps(wire, speech, reply), open)
 }
 
-/// A body without end and without meaning.
+/// Returns an endless body without meaning.
 pub(super) fn endless(open: OpenAnswer) -> Body {
     play(VecDeque::from([Step::Repeat(Bytes::from(vec![b'x'; FLOOD_CHUNK_BYTES]))]), open)
 }
 
-/// The first half of a text; then the connection breaks.
+/// Sends the first half of a text and breaks the connection.
 pub(super) fn half(text: &str, open: OpenAnswer) -> Body {
     let bytes = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
     raw(&[bytes], ConnectionFate::Breaks, open)
 }
 
-/// Bytes as a test has them.
+/// Sends the bytes of a test unchanged.
 pub(super) fn raw(pieces: &[Bytes], then: ConnectionFate, open: OpenAnswer) -> Body {
     let end = match then {
         ConnectionFate::Ends => None,
@@ -63,8 +63,8 @@ fn play(steps: VecDeque<Step>, open: OpenAnswer) -> Body {
                 }
                 Step::Hang => std::future::pending().await,
                 Step::Break => {
-                    // What was sent leaves while the body makes its reader wait; at once, it would
-                    // be thrown away.
+                    // Yield once, so that the bytes before the error are sent. Without it they
+                    // would be discarded.
                     tokio::task::yield_now().await;
                     return Some((Err(io::Error::other("as scripted")), (steps, open)));
                 }
@@ -102,7 +102,7 @@ fn steps(wire: Wire, speech: &Speech, reply: &Reply) -> VecDeque<Step> {
             steps.say(after);
             steps.send(wire.failure(kind, message));
         }
-        // These have no stream.
+        // These acts have no stream.
         Act::Refuse { .. } | Act::RefuseEndlessly | Act::Hang | Act::Page | Act::Raw { .. } => {}
     }
     steps.steps
@@ -139,7 +139,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The event as far as one byte into a mark in it; then the connection breaks.
+    /// Sends the event up to one byte into the mark, and breaks the connection.
     fn half(&mut self, event: &str, mark: &str) {
         let end = event.find(mark).map_or(event.len() / 2, |at| at + 1);
         self.push(Step::Send(Bytes::copy_from_slice(&event.as_bytes()[..end])));
@@ -148,8 +148,7 @@ impl Steps<'_> {
 
     fn flood(&mut self, bytes: usize) {
         let event = self.wire.piece(self.speech, "\u{1}");
-        // A control character is escaped in JSON, so that its place is found whatever the text
-        // around it.
+        // JSON escapes a control character, so that its position is found in any text.
         let Some((head, tail)) = event.split_once("\\u0001") else { return };
         self.send(head.to_owned());
         let chunk = Bytes::from(vec![b'x'; FLOOD_CHUNK_BYTES]);

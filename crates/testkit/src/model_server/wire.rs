@@ -1,11 +1,11 @@
-//! The five ways of saying the same.
+//! The five protocols for the same answer.
 
 use serde_json::Value;
 
 use super::reply::Tokens;
 use super::{anthropic, gemini, ollama, openai, responses};
 
-/// The protocol by which a provider is asked.
+/// The protocol of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire {
     Anthropic,
@@ -15,14 +15,14 @@ pub(super) enum Wire {
     Ollama,
 }
 
-/// An answer, in whichever protocol.
+/// An answer, independent of the protocol.
 #[derive(Clone, Debug)]
 pub(super) struct Speech {
     pub(super) model: String,
     pub(super) tokens: Option<Tokens>,
-    /// Everything it says; what streams before its end is said piece by piece.
+    /// The whole text. A stream that ends early sends it piece by piece.
     pub(super) text: String,
-    /// The tool it asks for, and with which arguments.
+    /// The tool to call, and its arguments.
     pub(super) call: Option<(String, Value)>,
 }
 
@@ -34,7 +34,7 @@ impl Wire {
         }
     }
 
-    /// The whole answer as one document.
+    /// Returns the whole answer as one document.
     pub(super) fn whole(self, speech: &Speech) -> Value {
         match self {
             Wire::Anthropic => anthropic::whole(speech),
@@ -45,7 +45,7 @@ impl Wire {
         }
     }
 
-    /// What comes before the first piece.
+    /// Returns the part before the first piece.
     pub(super) fn opening(self, speech: &Speech) -> String {
         match self {
             Wire::Anthropic => anthropic::opening(speech),
@@ -55,7 +55,7 @@ impl Wire {
         }
     }
 
-    /// A piece of the text.
+    /// Returns a piece of the text.
     pub(super) fn piece(self, speech: &Speech, text: &str) -> String {
         match self {
             Wire::Anthropic => anthropic::piece(text),
@@ -66,7 +66,7 @@ impl Wire {
         }
     }
 
-    /// The tool it asks for, if it does, behind the words that it says first.
+    /// Returns the tool call, if any, with the words before it.
     pub(super) fn call(self, speech: &Speech) -> String {
         let Some((name, arguments)) = &speech.call else { return String::new() };
         match self {
@@ -78,7 +78,7 @@ impl Wire {
         }
     }
 
-    /// What comes after the last piece.
+    /// Returns the part after the last piece.
     pub(super) fn closing(self, speech: &Speech) -> String {
         match self {
             Wire::Anthropic => anthropic::closing(speech),
@@ -89,7 +89,7 @@ impl Wire {
         }
     }
 
-    /// The body of an answer that refuses a request.
+    /// Returns the body of an error response.
     pub(super) fn refusal(self, status: u16, kind: Option<&str>, message: &str) -> Value {
         let kind = kind.unwrap_or_else(|| kind_of(status));
         match self {
@@ -100,7 +100,7 @@ impl Wire {
         }
     }
 
-    /// An error inside a stream.
+    /// Returns an error inside a stream.
     pub(super) fn failure(self, kind: &str, message: &str) -> String {
         match self {
             Wire::Anthropic => event("error", &anthropic::error(kind, message)),
@@ -124,17 +124,17 @@ fn kind_of(status: u16) -> &'static str {
     }
 }
 
-/// A named server-sent event.
+/// Formats a named server-sent event.
 pub(super) fn event(name: &str, value: &Value) -> String {
     format!("event: {name}\ndata: {value}\n\n")
 }
 
-/// An unnamed server-sent event.
+/// Formats an unnamed server-sent event.
 pub(super) fn data(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 
-/// A line of JSON.
+/// Formats a line of JSON.
 pub(super) fn line(value: &Value) -> String {
     format!("{value}\n")
 }

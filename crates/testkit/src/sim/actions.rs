@@ -1,4 +1,4 @@
-//! What people, clients and the world do to the conversations.
+//! Actions of people, clients and the world on the conversations.
 
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, OwnKind, Post, PostCustom};
 use moothall_kernel::event::{Cause, Event, Recipient};
@@ -14,10 +14,10 @@ use super::rng::Rng;
 use super::server::{ClientRequest, HostInput};
 use super::world::{World, object};
 
-/// How likely each thing is in this run; some never happen, so that others come to bear.
+/// The probabilities of actions in this run. Some are 0, so that others come to bear.
 pub(crate) struct Habits {
     weights: [u64; DEEDS.len()],
-    /// Agents take their time here, and answer when others have gone on.
+    /// True if agents are slow and answer when others have moved on.
     pub(crate) dawdle: bool,
 }
 
@@ -74,7 +74,7 @@ impl Habits {
 }
 
 impl World {
-    /// One thing happens, by chance, in a room that chance picks.
+    /// Performs a random action in a random room.
     pub(crate) fn act(&mut self) -> Result<(), Objection> {
         let room = self.rng.below(self.servers.len() as u64) as usize;
         let weights = self.habits.weights;
@@ -141,7 +141,7 @@ impl World {
         }
     }
 
-    /// Something that was said.
+    /// Returns an earlier message.
     fn earlier(&mut self, room: usize) -> Option<Cause> {
         let said: Vec<_> = self
             .disk
@@ -180,7 +180,7 @@ impl World {
         }
     }
 
-    /// Agents fall into saying the same.
+    /// Lets agents repeat the same words.
     fn repeat(&mut self, room: usize) {
         for _ in 0..3 {
             let by = Actor::named(self.somebody(room));
@@ -249,7 +249,7 @@ impl World {
         [(key.to_owned(), value)].into_iter().collect()
     }
 
-    /// Somebody stops everything, or one turn.
+    /// Stops all turns, or cancels one.
     fn interfere(&mut self, room: usize) {
         let by = people::person(&mut self.rng);
         let last = self.servers[room].room().last_turn().0;
@@ -331,7 +331,7 @@ impl World {
         }
     }
 
-    /// Time passes: mostly until something happens.
+    /// Lets time pass, mostly until the next event.
     fn leap(&mut self) {
         let until = match self.rng.weighted(&[70, 18, 9, 3]) {
             0 => self.next_happening().unwrap_or(self.time + 1),
@@ -346,7 +346,7 @@ impl World {
         self.collect();
     }
 
-    /// A client connects or disconnects, or the registry changes.
+    /// Connects or disconnects a client, or changes the registry.
     fn come_and_go(&mut self, room: usize) {
         let who = self.somebody(room);
         if !self.offline[room].remove(&who) {
@@ -358,14 +358,14 @@ impl World {
         }
     }
 
-    /// A client that got no answer repeats its request.
+    /// Repeats the requests of clients that got no answer.
     fn ask_again(&mut self) {
         for (room, request) in std::mem::take(&mut self.unanswered) {
             self.servers[room].queue.push_back(HostInput::Asked(request));
         }
     }
 
-    /// Somebody else becomes the writer of a conversation, and does nothing with it.
+    /// Makes another process the writer of a conversation. It writes nothing.
     fn take_over(&mut self, room: usize) -> Result<(), Objection> {
         self.story.tell(|| format!("  room {room} is taken over"));
         let taken = self.disk.acquire(room);

@@ -1,4 +1,4 @@
-//! Agents as they are: quick, late, silent, talkative, broken.
+//! Simulated agents: quick, late, silent, talkative, broken.
 
 use std::collections::VecDeque;
 
@@ -13,11 +13,11 @@ use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
 
-/// Something that a runtime will report.
+/// A future report of a runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PlannedReport {
     Started,
-    /// Asks a person, who has so many milliseconds.
+    /// A permission request, with the person's time in milliseconds.
     Ask(u64),
     Answer,
     Pass,
@@ -25,7 +25,7 @@ pub(crate) enum PlannedReport {
     TooLong,
     Directive,
     Fail,
-    /// The host believes it dead, rightly or not.
+    /// The host's wrong or right belief that the runtime is dead.
     Lost,
 }
 
@@ -33,22 +33,22 @@ pub(crate) enum PlannedReport {
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) id: u64,
-    /// The host that gave it last, and has to say when nobody wants it any more.
+    /// The host that sent the job last, and has to report its cancellation.
     pub(crate) host: u64,
     pub(crate) room: usize,
     pub(crate) turn: TurnNo,
     pub(crate) attempt: u32,
     pub(crate) participant: ParticipantId,
     pub(crate) abilities: Abilities,
-    /// The newest event that its prompt covers.
+    /// The newest event that the prompt covers.
     pub(crate) through: Seq,
-    /// Nobody waits for it any more; it may speak all the same.
+    /// True if the job was cancelled. Its runtime may report all the same.
     pub(crate) orphan: bool,
-    /// What it will report, and when.
+    /// The future reports and their times.
     pub(crate) timeline: VecDeque<(i64, PlannedReport)>,
-    /// What it reported and what may not be on the disk.
+    /// The reports that may not be on the disk.
     pub(crate) unsure: Vec<PlannedReport>,
-    /// It said for good how it ended, or the host takes it for dead.
+    /// True if the runtime reported a final result, or the host takes it for dead.
     pub(crate) reported: bool,
 }
 
@@ -57,19 +57,19 @@ impl Job {
         TurnKey { stream: stream(self.room), turn: self.turn, attempt: self.attempt }
     }
 
-    /// Whether whoever has it came by itself and says its answer by itself.
+    /// True if the job's client comes by itself and posts its answer itself.
     pub(crate) fn comes_by_itself(&self) -> bool {
         self.abilities.answers == Answers::ByPosting
     }
 
-    /// Whether it lives through a restart of the server.
+    /// True if the job survives a restart of the server.
     pub(crate) fn survives(&self) -> bool {
         self.abilities.lives_in_session || self.comes_by_itself()
     }
 }
 
-/// What an agent will do about a turn, beginning at `now` (milliseconds). One that dawdles often
-/// begins later than its round waits, and mostly takes longer.
+/// Returns the plan of an agent for a turn that begins at `now` (milliseconds). A dawdling agent
+/// often begins after its round stops waiting, and mostly takes longer.
 pub(crate) fn timeline(
     rng: &mut Rng,
     now: i64,
@@ -110,7 +110,7 @@ pub(crate) fn timeline(
     timed.collect()
 }
 
-/// What a report amounts to: the text, or the fault.
+/// Returns the result of a report: the text, or the fault.
 pub(crate) fn result(
     rng: &mut Rng,
     job: &Job,

@@ -1,5 +1,5 @@
-//! Posts to which somebody has to agree first: who is asked, what they say and when, and that
-//! nothing is decided without them.
+//! Posts that need another person's consent: the questions, the answers and their times, and the
+//! check that nothing is decided without consent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use super::rng::Rng;
 use super::server::{ClientRequest, HostInput};
 use super::world::{DAWN, World, object};
 
-/// For so long somebody is asked.
+/// Time for an answer.
 pub(crate) const WITHIN: Millis = Millis::from_secs(30);
 
-/// What somebody said about a request, for whichever host there is when it arrives.
+/// An answer about a request, sent to the host of the room at the time of its arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct ConsentAnswer {
     room: usize,
@@ -25,24 +25,25 @@ pub(crate) struct ConsentAnswer {
     consent: Consent,
 }
 
-/// A question that is out, by the host that asked and the request.
+/// An open question about a request.
 #[derive(Clone, Copy, Debug)]
 struct Question {
     mark: usize,
     until: Millis,
 }
 
-/// All about consent. It has chances of its own, so that runs without it are the same with it.
+/// All questions about consent. Their randomness is separate, so that runs without consent do not
+/// change.
 pub(crate) struct Consents {
     rng: Rng,
-    /// Whether there is any in this run.
+    /// True if consent is needed in this run.
     happen: bool,
-    /// What will be said, and when.
+    /// The future answers and their times.
     coming: Vec<(i64, ConsentAnswer)>,
     open: BTreeMap<RequestId, Question>,
-    /// Marks of posts that need it.
+    /// Marks of posts that need consent.
     needed: BTreeSet<usize>,
-    /// Which host was told in time that a post is agreed to.
+    /// Hosts, each with the mark of a post to which consent arrived in time.
     given: BTreeSet<(u64, usize)>,
 }
 
@@ -59,17 +60,17 @@ impl Consents {
         }
     }
 
-    /// Whether the next post needs it.
+    /// True if the next post needs consent.
     pub(crate) fn are_wanted(&mut self) -> bool {
         self.happen && self.rng.chance(40)
     }
 
-    /// When the next of them comes.
+    /// Returns the time of the next answer.
     pub(crate) fn next(&self) -> Option<i64> {
         self.coming.iter().map(|(at, _)| *at).min()
     }
 
-    /// Nothing that needs consent reaches the disk without it.
+    /// Checks that words that need consent do not reach the disk without it.
     pub(crate) fn check(&self, host: u64, recorded: &RecordedEvent) -> Verdict {
         let body = match &recorded.event {
             Event::Posted(posted) if posted.published.is_none() => &posted.body,
@@ -84,7 +85,7 @@ impl Consents {
         }
     }
 
-    /// What somebody says to a question, and after how many milliseconds: soon, late, never, or
+    /// Returns the answers to a question and their delays in milliseconds: soon, late, never, or
     /// twice.
     fn say(&mut self) -> Vec<(u64, Consent)> {
         let no = || Consent::Refused("not now".into());
@@ -102,8 +103,7 @@ impl Consents {
 }
 
 impl World {
-    /// Somebody says something, if somebody else agrees; some send it twice, because they are
-    /// impatient.
+    /// Posts words that need consent. Some clients send the post twice, because they are impatient.
     pub(crate) fn post_if_agreed(&mut self, room: usize, post: ClientCommand) {
         let key = self.consents.rng.chance(80).then(|| self.key());
         let request = ClientRequest { conditional: true, ..ClientRequest::new(post, key) };
@@ -114,7 +114,7 @@ impl World {
         self.servers[room].queue.push_back(HostInput::Asked(request));
     }
 
-    /// The host wants somebody asked.
+    /// Takes a host's question.
     pub(crate) fn asked(
         &mut self,
         room: usize,
@@ -142,7 +142,7 @@ impl World {
         Ok(())
     }
 
-    /// What is said by now is put before the hosts, also before those that did not ask.
+    /// Sends the due answers to the hosts, including those that did not ask.
     pub(crate) fn tell_of_consents(&mut self) {
         let now = self.time;
         for (_, answered) in self.consents.coming.extract_if(.., |(at, _)| *at <= now) {
@@ -150,7 +150,7 @@ impl World {
         }
     }
 
-    /// A host is told. In time, and the first time, that counts.
+    /// Passes an answer to a host. It counts if it is in time and the first.
     pub(crate) fn note_consent(&mut self, room: usize, answered: ConsentAnswer) -> Input {
         let ConsentAnswer { id, consent, .. } = answered;
         let (host, steady) = (self.servers[room].number, Millis((self.time - DAWN) as u64));
@@ -164,7 +164,7 @@ impl World {
         Input::Answered { id, consent }
     }
 
-    /// A request is done. When nobody waits for the same any more, it has to be agreed to anew.
+    /// Forgets a finished request. Once no equal request waits, the post needs new consent.
     pub(crate) fn forget_consent(&mut self, room: usize, request: &ClientRequest) {
         let server = &self.servers[room];
         let Some(mark) = mark_of(request).filter(|_| request.conditional) else { return };
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// At rest nobody waits for consent any more.
+    /// Checks at rest that no request waits for consent.
     pub(crate) fn ask_for_consents(&self) -> Result<(), Objection> {
         let waits = |server: &super::server::Server| {
             server.waiting.values().any(|request| request.conditional)
@@ -193,7 +193,7 @@ fn mark_of(request: &ClientRequest) -> Option<usize> {
     }
 }
 
-/// Whoever did not get consent may ask again under the same key.
+/// True if a client without consent may ask again under the same key.
 pub(crate) fn may_ask_again(rejection: &Rejection, request: &ClientRequest) -> bool {
     request.key.is_some() && matches!(rejection.code, "unanswered" | "not_agreed")
 }

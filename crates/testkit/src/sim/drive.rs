@@ -1,5 +1,5 @@
-//! Drives the hosts: what they are told, when, and what becomes of what they want. A crash can fall
-//! between any two steps.
+//! Drives the hosts: chooses their inputs and carries out their outputs. A crash can fall between
+//! any two steps.
 
 use std::collections::BTreeSet;
 
@@ -24,13 +24,13 @@ use super::story;
 use super::world::{DAWN, World, object};
 
 impl World {
-    /// One host, chosen by chance, takes its next step.
+    /// Advances one host, chosen by chance.
     pub(crate) fn advance_somebody(&mut self) -> Result<(), Objection> {
         let room = self.rng.below(self.servers.len() as u64) as usize;
         self.advance(room)
     }
 
-    /// The next step of a host: it is told something, or something that it wants is done.
+    /// Makes the next step of a host: gives it an input, or carries out one of its outputs.
     pub(crate) fn advance(&mut self, room: usize) -> Result<(), Objection> {
         match self.servers[room].outstanding.take() {
             Some(Outstanding::Done(input)) => {
@@ -78,7 +78,7 @@ impl World {
         Ok(())
     }
 
-    /// The host looks. Where the clock was set forward meanwhile, time stood still for its
+    /// Sends `Look` to the host. If the clock was set forward meanwhile, time stood still for its
     /// conversation.
     fn look(&mut self, room: usize) -> Result<(), Objection> {
         let (skew, time, waits) = (self.skew, self.time, self.benches[room].room.waits());
@@ -86,20 +86,20 @@ impl World {
         let gap = Millis(u64::try_from(skew - server.lead).unwrap_or(0));
         server.lead = server.lead.max(skew).max(server.host.committed().last_ts().millis() - time);
         server.is_new = false;
-        // A host tells of it where a clock could change anything, and the rules move deadlines
-        // where something waits.
+        // A host reports the gap if a clock could change anything, and the rules move deadlines if
+        // something waits.
         if gap > moothall_engine::stream::host::GAP && waits && waits_for_time(server) {
             server.owed.push_front(gap);
         }
         self.tell(room, Input::Look)
     }
 
-    /// The moment, as both clocks show it.
+    /// Returns the moment on both clocks.
     pub(crate) fn now(&self) -> Now {
         Now { wall: self.clock(), steady: Millis((self.time - DAWN) as u64) }
     }
 
-    /// Tells the host something and carries out what it wants, but for what it has to wait for.
+    /// Gives the host an input and carries out its outputs, except those that the host waits for.
     fn tell(&mut self, room: usize, input: Input) -> Result<(), Objection> {
         let now = self.now();
         let server = &mut self.servers[room];
@@ -180,7 +180,7 @@ impl World {
         Ok(())
     }
 
-    /// What takes no time.
+    /// Carries out an output that takes no time.
     fn do_at_once(&mut self, room: usize, output: &Output) -> Option<Input> {
         let now = self.clock();
         match output {
@@ -241,7 +241,7 @@ impl World {
         }
     }
 
-    /// The log does what the host wants, or something goes wrong.
+    /// Appends to the log, or injects a fault.
     fn append(
         &mut self,
         room: usize,
@@ -269,7 +269,7 @@ impl World {
         Ok(result)
     }
 
-    /// Every checker looks at every event that reached the disk.
+    /// Shows every event that reached the disk to all checkers.
     pub(crate) fn examine(
         &mut self,
         room: usize,
@@ -304,7 +304,7 @@ impl World {
 
     fn check_claims(&self) -> Result<(), Objection> {
         let mut bound = BTreeSet::new();
-        // An archived conversation has let its keys go, and takes them again when it is opened.
+        // An archived conversation has released its keys, and takes them again when it is reopened.
         let open = self.benches.iter().filter(|bench| !bench.room.archived);
         let twice = open.flat_map(|bench| &bench.room.bound).find(|target| !bound.insert(*target));
         object(
@@ -313,7 +313,7 @@ impl World {
         )
     }
 
-    /// A client hears what came of its request. What it is told is done has to be on the disk.
+    /// Takes the answer to a client's request. An event acknowledged as done has to be on the disk.
     pub(crate) fn answered(
         &mut self,
         room: usize,
@@ -348,7 +348,7 @@ impl World {
         Ok(())
     }
 
-    /// Tells the readers what is committed.
+    /// Shows committed events to the readers.
     fn published(&mut self, room: usize, events: &[RecordedEvent]) -> Result<(), Objection> {
         for recorded in events {
             if !self.disk.at(room, recorded.seq).is_some_and(|kept| is_same(recorded, &kept)) {
@@ -364,7 +364,7 @@ impl World {
         self.show(room, events)
     }
 
-    /// Readers read in the log what was told to nobody, up to a position.
+    /// Lets the readers read unpublished events from the log, up to a position.
     pub(crate) fn catch_up(&mut self, room: usize, through: Seq) -> Result<(), Objection> {
         let after =
             self.readers[room].iter().map(|reader| reader.through).min().unwrap_or_default();
@@ -394,25 +394,24 @@ impl World {
         Ok(())
     }
 
-    /// The host is over. Whoever needs the conversation next loads it anew; what its runtimes do
-    /// goes on.
+    /// Reopens a conversation whose host closed. Its runtimes continue their work.
     fn closed(&mut self, room: usize, why: &EndReason) -> Result<(), Objection> {
         self.story.tell(|| format!("  room {room} is closed: {why:?}"));
         self.reopen(room)
     }
 }
 
-/// Whether a conversation has anything that a clock could change.
+/// True if a conversation has anything that a clock could change.
 pub(crate) fn waits_for_time(server: &Server) -> bool {
     let duties = server.host.committed().duties();
     !duties.run.is_empty() || !duties.requests.is_empty() || duties.wake_at.is_some()
 }
 
-/// The event that answers a request is about what was asked.
+/// Checks that the event that answers a request is about the request.
 fn fits(command: &Command, event: &RecordedEvent) -> Result<(), String> {
     let Command::Client(ClientCommand::Post(post)) = command else { return Ok(()) };
-    // What a remote client posts may start and end its turn before anything is said, and what is
-    // not for everybody is kept.
+    // A remote client's post may start and end its turn before its words. Words that are not for
+    // all participants are kept in the trace.
     let said = event.event.body().filter(|body| !body.is_empty()).and_then(marks::first);
     let same = said.is_none() || said == marks::first(&post.body);
     if same { Ok(()) } else { Err(format!("{command:?} was answered with {event:?}")) }

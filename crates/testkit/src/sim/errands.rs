@@ -1,4 +1,4 @@
-//! Commands that one conversation owes another: they are owed by chance, carried by a dispatcher
+//! Commands that one conversation owes another. They arise by chance, are carried by a dispatcher
 //! that dies with the process, and have to be carried out once and in their order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,29 +18,29 @@ use super::rng::Rng;
 use super::server::{ClientRequest, HostInput};
 use super::world::{World, object};
 
-/// Where a command is on its way.
+/// The progress of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leg {
-    /// It was put before its target.
+    /// The command was sent to its target.
     Sent,
-    /// The target said what came of it, and that is not noted.
+    /// The target answered, but the answer is not stored yet.
     Settled(DeliveryState),
 }
 
-/// All about commands from room to room. It has chances of its own, so that runs without them are
-/// the same with it.
+/// All commands from room to room. Their randomness is separate, so that runs without commands do
+/// not change.
 pub(crate) struct CrossCommands {
     rng: Rng,
-    /// Whether there are any in this run.
+    /// True if this run has commands.
     happen: bool,
-    /// What is owed to each room and not settled, in the order in which it came to the disk: the
-    /// delivery, and the mark of its words.
+    /// Unsettled deliveries to each room, in the order in which they reached the disk, with the
+    /// mark of their words.
     open: BTreeMap<usize, VecDeque<(u64, usize)>>,
-    /// What this process is carrying to each room: the first that is owed.
+    /// The first delivery to each room, as far as this process has carried it.
     carried: BTreeMap<usize, Leg>,
-    /// The delivery that each mark went with.
+    /// The delivery of each mark.
     deliveries: BTreeMap<usize, u64>,
-    /// The marks of the words that commands bring.
+    /// The marks of all words in commands.
     marks: BTreeSet<usize>,
     /// The last delivery that each room carried out.
     last: BTreeMap<usize, u64>,
@@ -60,14 +60,14 @@ impl CrossCommands {
         }
     }
 
-    /// Whether something is owed that nobody carries.
+    /// True if a delivery waits for the dispatcher.
     pub(crate) fn wait(&self) -> bool {
         self.open
             .iter()
             .any(|(room, open)| !open.is_empty() && self.carried.get(room) != Some(&Leg::Sent))
     }
 
-    /// What came to the disk with an append.
+    /// Notes the deliveries of an append.
     pub(crate) fn note(&mut self, inserted: &[NewDelivery], ids: &[u64]) {
         for (delivery, id) in inserted.iter().zip(ids) {
             let room =
@@ -81,11 +81,11 @@ impl CrossCommands {
         }
     }
 
-    /// The words of a command come to the disk after the command, once, and in the order of the
-    /// commands.
+    /// Checks that the words of a command reach the disk after the command, once, and in the order
+    /// of the commands.
     pub(crate) fn check(&mut self, room: usize, recorded: &RecordedEvent) -> Checked {
         let Event::Posted(posted) = &recorded.event else { return Ok(()) };
-        // Refused words that a person makes visible later were no command then.
+        // A person may publish refused words later; that is not the command.
         let own = posted.published.is_none();
         let Some(mark) = marks::first(&posted.body).filter(|mark| own && self.marks.contains(mark))
         else {
@@ -102,14 +102,14 @@ impl CrossCommands {
         }
     }
 
-    /// The process died, and what it knew is gone.
+    /// Forgets the knowledge of the dead process.
     pub(crate) fn crash(&mut self) {
         self.carried.clear();
     }
 }
 
 impl World {
-    /// What a request owes another room, sometimes.
+    /// Returns a command that a request owes another room, by chance.
     pub(crate) fn owing(&mut self, room: usize) -> OwedItems {
         let rooms = self.servers.len();
         if !self.errands.happen || rooms < 2 || !self.errands.rng.chance(30) {
@@ -126,7 +126,7 @@ impl World {
         OwedItems { hops: 0, owed: vec![OutboxEntry::to_stream(&stream(target), &command)] }
     }
 
-    /// The dispatcher takes some steps.
+    /// Lets the dispatcher take some steps.
     pub(crate) fn carry_commands(&mut self) -> Result<(), Objection> {
         for room in 0..self.servers.len() {
             let Some((id, mark)) = self.errands.open.get(&room).and_then(VecDeque::front).copied()
@@ -159,10 +159,10 @@ impl World {
         Ok(())
     }
 
-    /// The target of a command says what came of it.
+    /// Notes the target's answer to a command.
     pub(crate) fn note_carried(&mut self, room: usize, delivery: u64, verdict: &Verdict) {
         let first = self.errands.open.get(&room).and_then(VecDeque::front).map(|(id, _)| *id);
-        // A host that was replaced answers to nobody.
+        // Ignore the answers of a replaced host.
         if first != Some(delivery) || self.errands.carried.get(&room) != Some(&Leg::Sent) {
             return;
         }
@@ -176,14 +176,14 @@ impl World {
         self.errands.carried.extend(leg.map(|leg| (room, leg)));
     }
 
-    /// A room's host is another one: what was put before the old one is to be put before it anew.
+    /// Forgets a command that was sent to the old host of a room, so that the new one gets it.
     pub(crate) fn forget_carried(&mut self, room: usize) {
         if self.errands.carried.get(&room) == Some(&Leg::Sent) {
             self.errands.carried.remove(&room);
         }
     }
 
-    /// At rest nothing is owed, and no claim of a command is left.
+    /// Checks at rest that no command is owed and no claim of a command is left.
     pub(crate) fn ask_for_errands(&self) -> Result<(), Objection> {
         let owed = self.errands.open.iter().find(|(_, open)| !open.is_empty());
         object(
@@ -194,5 +194,5 @@ impl World {
     }
 }
 
-/// Whose key the request of a delivery has.
+/// The principal of a delivery's idempotency key.
 pub(crate) const PRINCIPAL: &str = COMMANDER;

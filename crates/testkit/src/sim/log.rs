@@ -1,4 +1,4 @@
-//! The disk: the engine's own log in memory, and everything that may go wrong with one.
+//! The disk: the engine's own log in memory, with faults.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,28 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 
-/// What goes wrong with an append.
+/// A fault of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The log says that too much waits.
+    /// The log reports that too many requests wait.
     Overloaded,
-    /// The log says that it is elsewhere than the writer thought.
+    /// The log reports another head than the writer expected.
     Conflict,
 }
 
-/// It outlives every crash.
+/// The disk, which survives every crash.
 #[derive(Default)]
 pub(crate) struct Disk {
     log: MemoryLog,
     pub(crate) full: bool,
 }
 
-/// The id of a room's conversation.
+/// Returns the id of a room's conversation.
 pub(crate) fn stream(room: usize) -> StreamId {
     StreamId::new(format!("room-{room}"))
 }
 
-/// The log in memory never waits.
+/// Returns the result of a future of the log in memory, which never waits.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match future.now_or_never() {
         Some(result) => result,
@@ -69,7 +69,7 @@ impl Disk {
         }
     }
 
-    /// Notes what came of a delivery.
+    /// Stores the outcome of a delivery.
     pub(crate) fn settle(&self, delivery: u64, state: DeliveryState) -> Result<(), String> {
         match at_once(self.log.advance(
             delivery,
@@ -84,7 +84,7 @@ impl Disk {
         }
     }
 
-    /// Whether nothing is left of commands: no delivery that is owed, and no claim.
+    /// Checks that no owed command and no claim of one is left.
     pub(crate) fn commands_left(&self) -> Result<(), String> {
         let heads = at_once(self.log.heads()).map_err(|error| error.to_string())?;
         let owed = heads.iter().find(|head| head.command.is_some());
@@ -97,7 +97,7 @@ impl Disk {
         }
     }
 
-    /// What is known about keys.
+    /// Returns the stored results of idempotency keys.
     pub(crate) fn look_up(
         &self,
         keys: &[String],
@@ -106,12 +106,12 @@ impl Disk {
         at_once(idempotency::look_up(&self.log, keys, now))
     }
 
-    /// A stream as it comes back after a crash.
+    /// Loads a stream as after a crash.
     pub(crate) fn load(&self, room: usize) -> Result<Loaded, HallError> {
         at_once(load::fold(&self.log, CONVERSATION, &stream(room)))
     }
 
-    /// Keeps what a host knows of a stream, as the shell does beside its work.
+    /// Stores a snapshot of a host's state, as the shell does beside its work.
     pub(crate) fn keep(&self, room: usize, state: &Aggregate) -> Result<(), String> {
         let bytes = state.to_bytes().ok_or("a state cannot be written")?;
         let snapshot = Snapshot { version: STATE_VERSION, head: state.head(), bytes };
@@ -120,7 +120,7 @@ impl Disk {
             .map_err(|error| error.to_string())
     }
 
-    /// A snapshot and what follows it make what all events make.
+    /// Checks that a snapshot and the events after it give the same state as all events.
     pub(crate) fn check_snapshot(&self, room: usize) -> Result<(), String> {
         let opening = at_once(self.log.load(&stream(room), STATE_VERSION, usize::MAX))
             .map_err(|error| error.to_string())?;
@@ -144,7 +144,7 @@ impl Disk {
         at_once(self.log.read(&stream(room), after, count))
     }
 
-    /// So many events after a position, page after page, as the shell reads them.
+    /// Returns `count` events after a position, page by page, as the shell reads them.
     pub(crate) fn span(&self, room: usize, after: Seq, count: usize) -> Result<Page, LogError> {
         let mut all = self.page(room, after, count)?;
         loop {
@@ -158,7 +158,7 @@ impl Disk {
         }
     }
 
-    /// Messages before a position, oldest first, as the shell reads them.
+    /// Returns messages before a position, oldest first, as the shell reads them.
     pub(crate) fn messages(
         &self,
         room: usize,
@@ -170,7 +170,7 @@ impl Disk {
         Ok(Page { through: Seq(before.0.saturating_sub(1)), events, newer: None })
     }
 
-    /// Everything after a position.
+    /// Returns all events after a position.
     pub(crate) fn read(&self, room: usize, after: Seq) -> Vec<RecordedEvent> {
         let (mut events, mut after) = (Vec::new(), after);
         while let Ok(page) = self.page(room, after, usize::MAX)
@@ -182,13 +182,13 @@ impl Disk {
         events
     }
 
-    /// The event at a position.
+    /// Returns the event at a position.
     pub(crate) fn at(&self, room: usize, seq: Seq) -> Option<RecordedEvent> {
         self.page(room, Seq(seq.0.checked_sub(1)?), 1).ok()?.events.into_iter().next()
     }
 }
 
-/// Whether an event is on the disk as it was told, or was erased there since.
+/// True if an event on the disk equals the told one, apart from a later erasure.
 pub(crate) fn is_same(told: &RecordedEvent, kept: &RecordedEvent) -> bool {
     let erased = |recorded: &RecordedEvent| {
         let mut recorded = recorded.clone();

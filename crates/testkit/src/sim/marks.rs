@@ -1,12 +1,12 @@
-//! Marks in words: every message that anybody writes in a run can be told from every other.
+//! Marks in words: every message of a run can be told from every other.
 
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 
-/// Where words came from.
+/// The origin of some words.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) author: ParticipantId,
-    /// The turn and attempt that a runtime answered with them.
+    /// The turn and attempt that a runtime answered with these words.
     pub(crate) turn: Option<(TurnNo, u32)>,
 }
 
@@ -14,11 +14,11 @@ pub(crate) struct Origin {
 #[derive(Default)]
 pub(crate) struct Marks(Vec<Origin>);
 
-/// Digits that are no letters: the repeat detector must not see them.
+/// Digits that are not letters: the repeat detector must not see them.
 const DIGITS: [char; 4] = ['+', '=', '^', '|'];
 
 impl Marks {
-    /// A mark for new words.
+    /// Makes a mark for new words.
     pub(crate) fn make(&mut self, author: ParticipantId, turn: Option<(TurnNo, u32)>) -> String {
         self.0.push(Origin { author, turn });
         write(self.0.len() - 1)
@@ -29,7 +29,7 @@ impl Marks {
     }
 }
 
-/// A mark in words.
+/// Writes a mark as text.
 pub(crate) fn write(mark: usize) -> String {
     let mut digits = Vec::new();
     let mut rest = mark;
@@ -43,12 +43,12 @@ pub(crate) fn write(mark: usize) -> String {
     format!("~{}~", digits.into_iter().rev().collect::<String>())
 }
 
-/// The marks in a text, in order.
+/// Returns the marks in a text, in order.
 pub(crate) fn all(text: &str) -> impl Iterator<Item = usize> + '_ {
     text.split('~').filter_map(read)
 }
 
-/// The first mark in a text.
+/// Returns the first mark in a text.
 pub(crate) fn first(text: &str) -> Option<usize> {
     all(text).next()
 }

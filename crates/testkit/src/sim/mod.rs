@@ -1,9 +1,9 @@
 //! The simulator: conversations under virtual time, with agents that misbehave and a server that
 //! crashes, all from one seed.
 //!
-//! The kernel, the host of a stream, the purses and the log are the real ones. Only what is around
-//! them is made up: time, people, agents, and a disk that fills up, forgets its writers and answers
-//! late. A host says what it waits for, and a crash can fall before and after each of that.
+//! The kernel, the host of a stream, the purses and the log are the real ones. Only their
+//! surroundings are simulated: time, people, agents, and a disk that fills up, forgets its writers
+//! and answers late. A crash can fall before and after each operation that a host waits for.
 //! Checkers with knowledge of their own watch every event, every step and every rest.
 //!
 //! Each seed also plays the life of one session in a terminal, with the real machine of its turns
@@ -33,21 +33,21 @@ pub use moothall_kernel::planted::Bug;
 
 use world::World;
 
-/// What a run did.
+/// The size of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Steps that the run took.
+    /// Number of steps.
     pub steps: u64,
-    /// Events that were appended.
+    /// Number of appended events.
     pub events: u64,
-    /// Times that the server died.
+    /// Number of crashes of the server.
     pub crashes: u64,
-    /// Turns that were granted.
+    /// Number of granted turns.
     pub turns: u64,
 }
 
 impl Stats {
-    /// The sums of both.
+    /// Returns the sums of both.
     #[must_use]
     pub fn plus(self, other: Stats) -> Stats {
         Stats {
@@ -69,21 +69,21 @@ impl fmt::Display for Stats {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The seed that makes the same run again.
+    /// The seed that reproduces the run.
     pub seed: u64,
-    /// How much happened in it.
+    /// The size of the run.
     pub stats: Stats,
-    /// What a checker objected to.
+    /// The objection of a checker, if any.
     pub objection: Option<Objection>,
-    /// What happened, in lines for people; empty unless asked for.
+    /// The story of the run, line by line; empty unless asked for.
     pub story: Vec<String>,
 }
 
-/// Makes one run, with a bug planted in the engine or the kernel where they were built for that.
-/// The story costs time, so it is only told where it is wanted.
+/// Makes one run, with a planted bug if the engine and the kernel were built for that. The story
+/// costs time, so it is only recorded if `told` is true.
 pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
     moothall_kernel::planted::plant(bug);
     let report = match bug {
@@ -102,7 +102,7 @@ pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
     report
 }
 
-/// Conversations and their hosts.
+/// Runs the conversations and their hosts.
 fn converse(seed: u64, told: bool) -> Report {
     let mut world = World::new(seed, told);
     let objection = world.live().err();
@@ -121,7 +121,7 @@ impl Report {
     }
 }
 
-/// The first seed that shows a planted bug.
+/// Returns the lowest seed that shows a planted bug.
 pub const fn known_seed(bug: Bug) -> u64 {
     match bug {
         Bug::AcknowledgeBeforeCommit

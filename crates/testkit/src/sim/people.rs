@@ -1,4 +1,4 @@
-//! Who takes part in a run, what they are set to and what they say.
+//! The participants of a run, their settings and their words.
 
 use moothall_engine::registry::Roster;
 use moothall_kernel::Conversation;
@@ -26,17 +26,17 @@ pub(crate) const AGENTS: [(&str, [&str; 2]); 8] = [
     ("hal_9", ["Hal Nine", "Halley"]),
 ];
 
-/// The one of them whose client reads and says nothing of turns, where it comes by itself.
+/// The agent whose client, if it is a remote one, only reads and ignores turns.
 pub(crate) const READER: &str = "hal_9";
 
 /// A person who may be invited.
 pub(crate) const MIA: &str = "mia";
-/// A person whom the server knows, never invited.
+/// A person known to the server, never invited.
 pub(crate) const ZOE: &str = "zoe";
 
 const ROLES: [&str; 3] = ["critic", "planner", "writer"];
 
-/// One of the people.
+/// Returns one of the people.
 pub(crate) fn person(rng: &mut Rng) -> Actor {
     match rng.below(10) {
         0 => Actor::human(ZOE),
@@ -46,7 +46,7 @@ pub(crate) fn person(rng: &mut Rng) -> Actor {
     }
 }
 
-/// A policy with settings that matter.
+/// Returns a policy with settings that matter.
 pub(crate) fn policy(rng: &mut Rng) -> Policy {
     let weights: Vec<_> = PolicyName::VARIANTS.iter().map(|name| promise(*name).weight).collect();
     let name = PolicyName::VARIANTS[rng.weighted(&weights)];
@@ -62,7 +62,7 @@ pub(crate) fn policy(rng: &mut Rng) -> Policy {
     policy
 }
 
-/// What the registry says about some client.
+/// Returns the registry's facts about a client.
 pub(crate) fn facts(rng: &mut Rng) -> AgentFacts {
     let runtime =
         [Runtime::SCRIPT, Runtime::COMMAND, Runtime::LLM, Runtime::TERMINAL, Runtime::REMOTE]
@@ -74,10 +74,10 @@ pub(crate) fn facts(rng: &mut Rng) -> AgentFacts {
     AgentFacts { known, timeout, on_lost, ..AgentFacts::of_runtime(runtime) }
 }
 
-/// Clients of the registry: some agents share one.
+/// Clients of the registry. Some agents share one.
 const CLIENTS: [&str; 5] = ["demo", "codex", "claude", "gemini", "ollama"];
 
-/// A registry in which each client has facts by chance.
+/// Returns a registry with random facts for each client.
 pub(crate) fn roster(rng: &mut Rng) -> Roster {
     let mut roster = Roster::default();
     for client in CLIENTS {
@@ -87,20 +87,20 @@ pub(crate) fn roster(rng: &mut Rng) -> Roster {
     roster
 }
 
-/// One of its entries becomes another one.
+/// Replaces one entry of the registry.
 pub(crate) fn change(rng: &mut Rng, roster: &mut Roster) {
     let client = CLIENTS[rng.below(CLIENTS.len() as u64) as usize];
     let (facts, waits) = (facts(rng), rng.chance(30));
     roster.insert(client.into(), facts, waits);
 }
 
-/// Everybody who can take part.
+/// Returns all possible participants.
 pub(crate) fn everybody() -> Vec<ParticipantId> {
     let people = [MIA, ZOE, ParticipantId::USER, "stranger"];
     AGENTS.iter().map(|(id, _)| *id).chain(people).map(ParticipantId::new).collect()
 }
 
-/// An invitation of the agent with this number; profiles differ from one to the next.
+/// Returns an invitation of the agent with this number. Profiles differ from one to the next.
 pub(crate) fn invite(rng: &mut Rng, number: usize, circle: bool, roster: &Roster) -> Invite {
     let (id, nicknames) = AGENTS[number % AGENTS.len()];
     let nickname = rng.chance(70).then(|| nicknames[rng.below(2) as usize].to_owned());
@@ -116,7 +116,7 @@ pub(crate) fn invite(rng: &mut Rng, number: usize, circle: bool, roster: &Roster
     invite
 }
 
-/// An invitation of a person.
+/// Returns an invitation of a person.
 pub(crate) fn invite_person(circle: bool) -> Invite {
     let profile = Profile { client: Some("human".into()), ..Profile::default() };
     let mut invite = Invite::new(MIA, profile, AgentFacts::external());
@@ -127,7 +127,7 @@ pub(crate) fn invite_person(circle: bool) -> Invite {
     invite
 }
 
-/// A gathering of a few short breaths, with settings by chance.
+/// Returns a gathering of a few short breaths, with random settings.
 pub(crate) fn plan(rng: &mut Rng) -> GatheringPlan {
     GatheringPlan {
         rhythm: "breath".into(),
@@ -142,7 +142,7 @@ pub(crate) fn plan(rng: &mut Rng) -> GatheringPlan {
     }
 }
 
-/// Somebody's name as it stands in this conversation, or would.
+/// Returns a name of a participant: of this conversation, or of one that could be in it.
 fn name(rng: &mut Rng, state: &Conversation) -> String {
     let Some(participant) = rng.pick(state.participants()) else {
         return AGENTS[rng.below(8) as usize].0.into();
@@ -155,7 +155,7 @@ fn name(rng: &mut Rng, state: &Conversation) -> String {
     }
 }
 
-/// Words that begin with a mark, name people and try to be something else.
+/// Returns words that begin with a mark, name participants and imitate other syntax.
 pub(crate) fn words(rng: &mut Rng, state: &Conversation, mark: &str) -> String {
     let mut words = mark.to_owned();
     for _ in 0..rng.between(1, 3) {

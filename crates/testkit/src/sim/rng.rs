@@ -20,27 +20,27 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 where there is none.
+    /// Returns a number below `end`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         if end == 0 { 0 } else { self.next() % end }
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// True in so many of a hundred cases.
+    /// True in `percent` of 100 cases.
     pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// One of them; nothing where there is nothing.
+    /// Returns one of the choices; `None` without any.
     pub(crate) fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
         choices.get(self.below(choices.len() as u64) as usize)
     }
 
-    /// The place of one of them, each as likely as its weight.
+    /// Returns the index of one of the weights, each as likely as its weight.
     pub(crate) fn weighted(&mut self, weights: &[u64]) -> usize {
         let mut ticket = self.below(weights.iter().sum());
         for (place, weight) in weights.iter().enumerate() {

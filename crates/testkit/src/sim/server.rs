@@ -1,4 +1,5 @@
-//! A process's part in one conversation: its host, what it was not told yet, and what it waits for.
+//! A process's part in one conversation: its host, the queue of its inputs, and the output it waits
+//! for.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,17 +15,17 @@ use moothall_kernel::{Aggregate, Conversation};
 use super::consent::{self, ConsentAnswer};
 use super::errands;
 
-/// What a client asks.
+/// A client's request.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientRequest {
     pub(crate) command: Command,
     /// The client's key for a request that must take effect once.
     pub(crate) key: Option<String>,
-    /// Somebody has to agree first.
+    /// True if another person has to consent first.
     pub(crate) conditional: bool,
-    /// It is the command of this delivery.
+    /// The delivery whose command this is.
     pub(crate) delivery: Option<u64>,
-    /// What it owes elsewhere.
+    /// The command that it owes another room.
     pub(crate) owing: OwedItems,
 }
 
@@ -40,7 +41,7 @@ impl ClientRequest {
     }
 }
 
-/// Something that the host will be told.
+/// A future input of the host.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -48,41 +49,41 @@ impl ClientRequest {
 )]
 pub(crate) enum HostInput {
     Asked(ClientRequest),
-    /// The job of this number reports.
+    /// A report of the job with this number.
     Report(u64, TurnKey, Report),
     Probed(TurnKey, Probe),
-    /// What somebody said who was asked to agree.
+    /// An answer to a question about consent.
     Consent(ConsentAnswer),
     Refresh,
 }
 
-/// What the host waits for.
+/// The operation that the host waits for.
 #[derive(Clone, Debug)]
 pub(crate) enum Outstanding {
-    /// It asked for this, and nobody has looked at it.
+    /// The host's output, not carried out yet.
     Wanted(Output),
-    /// It is done, and the host does not know.
+    /// The result, which the host does not know yet.
     Done(Box<Input>),
 }
 
 pub(crate) struct Server {
-    /// Tells it from those before and after it.
+    /// Number that distinguishes it from earlier and later hosts.
     pub(crate) number: u64,
     pub(crate) host: Host,
     pub(crate) queue: VecDeque<HostInput>,
     pub(crate) outstanding: Option<Outstanding>,
     pub(crate) waiting: BTreeMap<RequestId, ClientRequest>,
-    /// No two servers use the same ids.
+    /// Last request id. Servers never share ids.
     last_request: u64,
-    /// When the host wants to look again, on the steady clock.
+    /// Time at which the host wants to look again, on the steady clock.
     pub(crate) wake: Option<Millis>,
-    /// It was made and has not looked yet.
+    /// True if the host is new and has not looked yet.
     pub(crate) is_new: bool,
-    /// For how long time stood still, as its log has to be told before anything else.
+    /// Durations for which time stood still. The host has to log them before anything else.
     pub(crate) owed: VecDeque<Millis>,
-    /// How far its conversation's own time was ahead of the steady clock when it last looked.
+    /// Lead of the conversation's own time over the steady clock at the last look.
     pub(crate) lead: i64,
-    /// Who was offline when it last asked.
+    /// Offline participants at the host's last lookup.
     pub(crate) offline: BTreeSet<ParticipantId>,
     pub(crate) roster: Roster,
 }
@@ -106,7 +107,7 @@ impl Server {
         }
     }
 
-    /// The conversation, as it is committed.
+    /// Returns the committed state of the conversation.
     pub(crate) fn room(&self) -> &Conversation {
         match self.host.committed() {
             Aggregate::Conversation(conversation) => conversation,
@@ -118,7 +119,7 @@ impl Server {
         self.queue.push_back(HostInput::Asked(ClientRequest::new(command, None)));
     }
 
-    /// A request on its way to the host.
+    /// Registers a request and returns it as an input.
     pub(crate) fn request(&mut self, request: ClientRequest) -> Input {
         self.last_request += 1;
         let id = RequestId(self.last_request);
@@ -144,7 +145,7 @@ impl Server {
         self.wake.is_some_and(|at| at <= steady)
     }
 
-    /// Whether nothing would happen if it were let alone now.
+    /// True if the host would do nothing now without further input.
     pub(crate) fn is_idle(&self, steady: Millis) -> bool {
         self.queue.is_empty()
             && self.outstanding.is_none()

@@ -1,4 +1,5 @@
-//! Programs that agents ask to have started: who asks, and the part of the engine that starts them.
+//! Programs that agents ask to start: the requests, and the part of the engine that starts the
+//! programs.
 
 use moothall_kernel::command::{Actor, EngineCommand};
 use moothall_kernel::duties::AllowedRequest;
@@ -13,21 +14,21 @@ use super::check::Objection;
 use super::server::{self, HostInput};
 use super::world::{World, object};
 
-/// Pause before an outcome that was not kept is told again, in milliseconds.
+/// Pause before an unsaved outcome is reported again, in milliseconds.
 const RETRY: i64 = 1_000;
 
-/// A program that is being started by this process.
+/// A program that this process is starting.
 #[derive(Clone, Debug)]
 pub(crate) struct Beginning {
     room: usize,
     permission: PermissionId,
     done: EngineCommand,
-    /// When what came of it is told, for the first time or again.
+    /// Time at which the outcome is reported, first or again.
     pub(crate) due: i64,
 }
 
 impl World {
-    /// Somebody wants something started: an agent, or somebody who may not ask for that.
+    /// Requests the start of a program, by an agent or by a participant without that right.
     pub(crate) fn ask_for_start(&mut self, room: usize) {
         self.last_permission += 1;
         let permission = PermissionId::new(format!("p{}", self.last_permission));
@@ -56,7 +57,7 @@ impl World {
         self.client(room, EngineCommand::Ask { permission, by, request, within });
     }
 
-    /// Somebody's program asks something in no turn, perhaps once more, or asks it no longer.
+    /// Asks a program's question outside a turn, perhaps a second time, or withdraws it.
     fn ask_in_no_turn(&mut self, room: usize, permission: PermissionId) {
         let asked = self.benches[room].room.questions.keys().next().cloned();
         let command = match (asked, self.rng.below(4)) {
@@ -79,15 +80,14 @@ impl World {
         self.client(room, command);
     }
 
-    /// The host wants a request carried out, however often it says so.
+    /// Carries out a request of the host, once even if asked repeatedly.
     pub(crate) fn begin_errand(
         &mut self,
         room: usize,
         errand: &AllowedRequest,
     ) -> Result<(), Objection> {
         let permission = &errand.permission;
-        // A host that was replaced may have settled it: the newer one finds that out with its next
-        // append.
+        // A replaced host may have settled the request. The newer one notices with its next append.
         if self.servers[room].host.committed().head() < self.benches[room].room.head {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl World {
         Ok(())
     }
 
-    /// The outcome of a request that was carried out, or could not be.
+    /// Returns the outcome of a request: carried out or failed.
     fn done(&mut self, errand: &AllowedRequest) -> EngineCommand {
         let permission = errand.permission.clone();
         let fails = self.rng.below(3) == 0;
@@ -140,7 +140,7 @@ impl World {
         }
     }
 
-    /// What came of starts is told until it is kept.
+    /// Reports the outcomes of starts until they are saved.
     pub(crate) fn tell_of_starts(&mut self) {
         let (now, servers, benches) = (self.time, &mut self.servers, &self.benches);
         self.beginnings.retain_mut(|known| {

@@ -1,9 +1,9 @@
-//! What happened, in lines that a person can follow.
+//! The story of a run, in lines that a person can follow.
 
 use moothall_kernel::event::{Event, RecordedEvent};
 use moothall_kernel::text;
 
-/// A story, if somebody wants to hear it.
+/// A story, if one was asked for.
 pub(crate) struct Story(Option<Vec<String>>);
 
 impl Story {
@@ -11,7 +11,7 @@ impl Story {
         Self(told.then(Vec::new))
     }
 
-    /// Adds a line; it is only made where somebody listens.
+    /// Adds a line. It is only formatted if the story is recorded.
     pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
         if let Some(lines) = &mut self.0 {
             lines.push(line());
@@ -23,7 +23,7 @@ impl Story {
     }
 }
 
-/// An event in one line.
+/// Formats an event in one line.
 pub(crate) fn line(room: usize, recorded: &RecordedEvent) -> String {
     let (seq, time) = (recorded.seq, recorded.ts.millis() % 100_000_000);
     let what = match &recorded.event {

@@ -18,7 +18,7 @@ use super::server::{ClientRequest, HostInput};
 use super::world::{DAWN, World, object};
 
 impl World {
-    /// Sets a runtime to work, once however often it is asked. Its prompt is looked at.
+    /// Sets a runtime to work, once even if asked repeatedly. Checks its prompt.
     pub(crate) fn hire(&mut self, room: usize, job: agent::Job) -> Result<(), Objection> {
         let fresh = self.benches[room].room.head == job.through;
         if fresh && self.rng.chance(40) {
@@ -40,7 +40,7 @@ impl World {
             known.host = host;
             return Ok(());
         }
-        // What a runtime began of it before it was cancelled, it has let go by now.
+        // A runtime has by now dropped a job that it began before its cancellation.
         self.jobs.retain(|known| known.key() != job.key);
         let known = self.servers[room].room().participant(&job.participant);
         let abilities = known.map_or(Abilities::PLAIN, |p| p.facts.abilities);
@@ -78,7 +78,8 @@ impl World {
         });
     }
 
-    /// Remote clients see by themselves that they have a turn, and that it is over.
+    /// Updates the jobs of remote clients, which notice by themselves that they have a turn and
+    /// that it has ended.
     pub(crate) fn look_after_remotes(&mut self, room: usize) {
         let state = self.servers[room].room();
         let head = state.head();
@@ -106,7 +107,7 @@ impl World {
                 self.employ(room, run.turn, run.attempt, run.participant, Abilities::REMOTE, head);
             }
         }
-        // What was reported for good is forgotten when the host has dealt with it.
+        // Forget final reports when the host has processed them.
         if self.servers[room].host.is_settled() {
             let done = |job: &Job| job.room == room && job.reported && job.timeline.is_empty();
             self.jobs.retain(|job| !done(job));
@@ -114,7 +115,7 @@ impl World {
         }
     }
 
-    /// Nobody waits for a job any more. Some do not notice.
+    /// Cancels a job. Some runtimes do not notice.
     pub(crate) fn cancel(&mut self, key: &TurnKey) {
         for job in self.jobs.iter_mut().filter(|job| !job.orphan && job.key() == *key) {
             job.orphan = true;
@@ -125,7 +126,7 @@ impl World {
         self.jobs.retain(|job| !job.orphan || !job.timeline.is_empty());
     }
 
-    /// A crash takes jobs with it. A terminal keeps what was typed into it, which is nothing before
+    /// Drops the jobs that a crash ends. A terminal keeps typed prompts, but there are none before
     /// the turn runs.
     pub(crate) fn forget_jobs(&mut self) {
         let benches = &self.benches;
@@ -135,7 +136,7 @@ impl World {
         self.jobs.retain(|job| job.survives() && (job.comes_by_itself() || is_typed(job)));
     }
 
-    /// Those that live elsewhere say again what may not have been heard.
+    /// Repeats the reports of runtimes that survive, since they may be lost.
     pub(crate) fn repeat_reports(&mut self, room: usize) {
         let now = self.time;
         for job in self.jobs.iter_mut().filter(|job| job.room == room && job.survives()) {
@@ -146,7 +147,7 @@ impl World {
         }
     }
 
-    /// When something will happen by itself.
+    /// Returns the time at which something happens by itself.
     pub(crate) fn next_happening(&self) -> Option<i64> {
         let reports = self.jobs.iter().filter_map(|job| job.timeline.front()).map(|(at, _)| *at);
         let alarms = self.servers.iter().filter_map(|server| server.wake);
@@ -159,7 +160,7 @@ impl World {
             .min()
     }
 
-    /// Everything that is due is put before the hosts.
+    /// Puts all due reports into the queues of the hosts.
     pub(crate) fn collect(&mut self) {
         loop {
             let due = self
@@ -174,7 +175,7 @@ impl World {
         self.jobs.retain(|job| !job.orphan || !job.timeline.is_empty());
     }
 
-    /// Tells the server the next report of this job.
+    /// Sends the next report of this job to the server.
     fn hear(&mut self, at: usize) {
         let Some((_, report)) = self.jobs[at].timeline.pop_front() else { return };
         let job = self.jobs[at].clone();
@@ -205,7 +206,8 @@ impl World {
         }
     }
 
-    /// A client that answers by posting speaks for itself; for the others, the runtime reports.
+    /// Finishes a job. A client that answers by posting posts itself; for others the runtime
+    /// reports.
     fn finish(&mut self, job: &Job, report: &PlannedReport) -> HostInput {
         let state = self.servers[job.room].room();
         let result = agents::result(&mut self.rng, job, report, state, &mut self.marks);
@@ -230,7 +232,7 @@ impl World {
         }
     }
 
-    /// A report reaches the host: what it says for good must not be thrown away from now on.
+    /// Notes that a report reached the host. From now on its final words must not be lost.
     pub(crate) fn note_told(&mut self, room: usize, job: u64, key: &TurnKey, report: &Said) {
         let Said::Finished { result, .. } = report else { return };
         if let Some(job) = self.jobs.iter_mut().find(|known| known.id == job) {
@@ -241,7 +243,7 @@ impl World {
         self.owed_words.extend(mark.map(|mark| (room, key.turn, mark)));
     }
 
-    /// The host will take a job for dead.
+    /// Notes that the host will take a job for dead.
     pub(crate) fn note_probed(&mut self, key: &TurnKey, probe: &Probe) {
         if *probe == Probe::Lost {
             self.jobs
@@ -251,13 +253,13 @@ impl World {
         }
     }
 
-    /// A key for a request that may be repeated.
+    /// Returns a key for a request that may be repeated.
     pub(crate) fn key(&mut self) -> String {
         self.last_key += 1;
         format!("{}", self.last_key)
     }
 
-    /// Permissions that wait for a person.
+    /// Returns the permissions that wait for a person.
     pub(crate) fn open_permissions(&self, room: usize) -> Vec<PermissionId> {
         let mut open = Vec::new();
         for recorded in self.disk.read(room, Seq(0)) {

@@ -1,4 +1,4 @@
-//! One run: conversations, their hosts, the disk beneath and the clock above.
+//! One run: conversations, their hosts, the disk below and the clock.
 
 use std::collections::BTreeSet;
 
@@ -31,49 +31,48 @@ use super::server::{ClientRequest, HostInput, Outstanding, Server};
 use super::starts::Beginning;
 use super::story::Story;
 
-/// When every run begins, in milliseconds.
+/// Start of every run, in milliseconds.
 pub(crate) const DAWN: i64 = 1_763_000_000_000;
-/// A run that does not come to rest in so many leaps of time never will. A turn waits for an hour,
-/// and each of three rooms looks every second whether its client is still there.
+/// Maximum number of leaps of time until a run comes to rest. A turn waits for an hour, and each of
+/// three rooms checks every second that its client is still there.
 const LEAPS_MAX: u32 = 12_000;
-/// So many turns after its end, a result is remembered to be somebody's.
+/// Number of ended turns after which a result may be forgotten.
 const REMEMBERED: u64 = 60;
 
 pub(crate) struct World {
     pub(crate) rng: Rng,
-    /// The time that passes, in milliseconds.
+    /// The elapsing time, in milliseconds.
     pub(crate) time: i64,
-    /// What the computer's clock shows beyond it.
+    /// Difference of the computer's clock from it, in milliseconds.
     pub(crate) skew: i64,
     pub(crate) disk: Disk,
     pub(crate) servers: Vec<Server>,
-    /// Hosts of a process that died, with an append still on its way.
+    /// Hosts of a dead process, with an append still in progress.
     zombies: Vec<(usize, Server)>,
-    /// Nothing goes wrong with the disk now.
+    /// True if the disk has no faults now.
     pub(crate) calm: bool,
     pub(crate) benches: Vec<Bench>,
     pub(crate) readers: Vec<Vec<Reader>>,
     pub(crate) offline: Vec<BTreeSet<ParticipantId>>,
-    /// What conversations may spend, in some worlds.
+    /// Budgets of conversations, in some worlds.
     pub(crate) purses: Purses,
     pub(crate) voices: VoiceBook,
     budgets: BudgetsConfig,
-    /// Turns that this process took from the purses.
+    /// Number of turns that this process charged to the purses.
     pub(crate) paid: i64,
-    /// Turns that it should have taken: those that reached the disk.
+    /// Number of turns that it should have charged: those that reached the disk.
     pub(crate) spent: i64,
-    /// Words that a runtime reported for good, by the job and the mark: they have to reach the
-    /// disk.
+    /// Final words that a runtime reported, by room, turn and mark. They have to reach the disk.
     pub(crate) owed_words: Vec<(usize, moothall_kernel::ids::TurnNo, usize)>,
     pub(crate) marks: Marks,
-    /// Marks that reached the disk, seen or kept.
+    /// Marks that reached the disk, visible or kept in the trace.
     pub(crate) filed: BTreeSet<(usize, usize)>,
     pub(crate) jobs: Vec<Job>,
     pub(crate) last_job: u64,
     last_host: u64,
-    /// What clients were told is done.
+    /// Events that clients were told are done.
     pub(crate) acknowledged: Vec<(usize, RecordedEvent)>,
-    /// What clients were not told and will ask again.
+    /// Unanswered requests that clients will repeat.
     pub(crate) unanswered: Vec<(usize, ClientRequest)>,
     pub(crate) last_key: u64,
     pub(crate) last_permission: u64,
@@ -84,8 +83,7 @@ pub(crate) struct World {
     pub(crate) habits: Habits,
     pub(crate) stats: Stats,
     pub(crate) story: Story,
-    /// When snapshots are taken: a chance of their own, so that nothing else in a run depends on
-    /// them.
+    /// Randomness for snapshots. It is separate, so that nothing else in a run depends on them.
     pub(crate) shutter: Rng,
 }
 
@@ -135,7 +133,7 @@ impl World {
         }
     }
 
-    /// What the computer's clock shows.
+    /// Returns the time of the computer's clock.
     pub(crate) fn clock(&self) -> Timestamp {
         Timestamp::from_millis(self.time + self.skew)
     }
@@ -162,7 +160,7 @@ impl World {
         self.compare_with_disk()
     }
 
-    /// Conversations, and who is in them.
+    /// Creates the conversations and invites their participants.
     fn begin(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
             let roster = people::roster(&mut self.rng);
@@ -221,7 +219,7 @@ impl World {
         Server::new(self.last_host, host, roster, lead)
     }
 
-    /// Lets one host go through all its steps.
+    /// Runs one host until it is idle.
     pub(crate) fn settle(&mut self, room: usize) -> Result<(), Objection> {
         while !self.servers[room].is_idle(self.now().steady) {
             self.advance(room)?;
@@ -229,7 +227,7 @@ impl World {
         Ok(())
     }
 
-    /// Lets everything happen that will happen by itself, then asks whether anything is missing.
+    /// Lets all pending work finish, then asks the checkers if anything is missing.
     pub(crate) fn rest(&mut self) -> Result<(), Objection> {
         self.disk.full = false;
         self.calm = true;
@@ -273,7 +271,8 @@ impl World {
         self.ask_for_jobs()
     }
 
-    /// What runtimes reported is on the disk, seen or kept, unless the turn is forgotten.
+    /// Checks that all words that runtimes reported are on the disk, visible or kept, unless their
+    /// turn is forgotten.
     fn ask_for_words(&mut self) -> Result<(), Objection> {
         for (room, turn, mark) in std::mem::take(&mut self.owed_words) {
             let ended = &self.benches[room].room.turns_ended;
@@ -289,7 +288,7 @@ impl World {
         Ok(())
     }
 
-    /// No runtime works on what is over without having been told.
+    /// Checks that no runtime works on an ended turn without having been told.
     fn ask_for_jobs(&mut self) -> Result<(), Objection> {
         let host = |job: &Job| self.servers[job.room].number;
         let idle = |job: &&Job| {
@@ -311,7 +310,7 @@ impl World {
         }
     }
 
-    /// Lifts whatever keeps conversations still.
+    /// Reopens and resumes all conversations, and brings all clients online.
     fn wake_everything(&mut self) -> Result<(), Objection> {
         self.calm = true;
         for room in 0..self.servers.len() {
@@ -323,7 +322,7 @@ impl World {
         Ok(())
     }
 
-    /// What clients were told, and what readers saw, is what the disk has.
+    /// Checks that the disk has all events that clients and readers were told of.
     pub(crate) fn compare_with_disk(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
             let disk = self.disk.read(room, Seq(0));
@@ -344,7 +343,7 @@ impl World {
         Ok(())
     }
 
-    /// The server dies and comes back.
+    /// Crashes the server and restarts it.
     pub(crate) fn crash(&mut self) -> Result<(), Objection> {
         self.stats.crashes += 1;
         let downtime = [
@@ -362,6 +361,8 @@ impl World {
         self.voices = VoiceBook::default();
         (self.paid, self.spent) = (0, 0);
         for room in 0..self.servers.len() {
+            // Requests and answers of people survive the crash. Reports of runtimes die with the
+            // process.
             self.servers[room]
                 .queue
                 .retain(|told| matches!(told, HostInput::Asked(_) | HostInput::Consent(_)));
@@ -374,8 +375,8 @@ impl World {
         Ok(())
     }
 
-    /// A conversation is loaded anew: whatever its host knew is gone. What it wanted of the disk
-    /// may come there late.
+    /// Loads a conversation anew: all knowledge of its old host is lost. An append of the old host
+    /// may still reach the disk late.
     pub(crate) fn reopen(&mut self, room: usize) -> Result<(), Objection> {
         object("snapshots", self.disk.check_snapshot(room))?;
         let loaded = match self.disk.load(room) {
@@ -421,8 +422,8 @@ impl World {
         self.benches[room].step(self.servers[room].room())
     }
 
-    /// Appends of hosts that were replaced reach the disk late, and their clients hear of it: what
-    /// they hear has to be true.
+    /// Lets the appends of replaced hosts reach the disk late. The answers that their clients get
+    /// have to be true.
     pub(crate) fn wake_zombies(&mut self) -> Result<(), Objection> {
         for (room, mut zombie) in std::mem::take(&mut self.zombies) {
             let Some(Outstanding::Wanted(Output::Append { batch })) = zombie.outstanding.take()
@@ -462,8 +463,8 @@ impl World {
             std::mem::swap(&mut self.servers[room], &mut zombie);
             heard?;
             if kept {
-                // The new host would find that out with its next append, which may be long in
-                // coming: it is let go and loaded again.
+                // The new host would notice that only with its next append, which may come late. So
+                // load it again now.
                 self.settle(room)?;
                 self.reopen(room)?;
             }
@@ -476,7 +477,7 @@ fn zombie_now(time: i64, skew: i64) -> Now {
     Now { wall: Timestamp::from_millis(time + skew), steady: Millis((time - DAWN) as u64) }
 }
 
-/// A verdict under a checker's name.
+/// Returns a verdict under a checker's name.
 pub(crate) fn object(checker: &'static str, verdict: Verdict) -> Result<(), Objection> {
     verdict.map_err(|message| Objection { checker, message })
 }

@@ -1,5 +1,5 @@
-//! Nobody sees an event outside its audience; a reader sees everything that is meant for it, in
-//! order, and only what lasts.
+//! A reader sees no event outside its audience. It sees every event meant for it, in order, and
+//! only lasting ones.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use moothall_kernel::view::Viewer;
 
 use super::Verdict;
 
-/// Kinds that are for everyone.
+/// Kinds of events for all readers.
 const PUBLIC: [&str; 23] = [
     "created",
     "renamed",
@@ -36,12 +36,12 @@ const PUBLIC: [&str; 23] = [
     "gathering",
 ];
 
-/// Somebody who follows a conversation.
+/// A reader that follows a conversation.
 pub(crate) struct Reader {
     pub(crate) viewer: Viewer,
     seen: BTreeSet<Seq>,
     newest: Seq,
-    /// Everything up to here was offered to it.
+    /// Newest event that was offered to the reader.
     pub(crate) through: Seq,
 }
 
@@ -50,7 +50,7 @@ impl Reader {
         Self { viewer, seen: BTreeSet::new(), newest: Seq(0), through: Seq(0) }
     }
 
-    /// An event reaches the reader.
+    /// Shows an event to the reader.
     pub(crate) fn see(&mut self, recorded: &RecordedEvent) -> Verdict {
         if !may_see(&recorded.event, &self.viewer) {
             return Err(format!(
@@ -68,7 +68,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What it saw is what the log has for it.
+    /// Checks that the reader saw exactly the log's events for it.
     pub(crate) fn compare(&self, log: &[RecordedEvent]) -> Verdict {
         let meant = log.iter().filter(|recorded| {
             recorded.seq <= self.through && may_see(&recorded.event, &self.viewer)

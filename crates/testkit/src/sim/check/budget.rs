@@ -1,4 +1,4 @@
-//! A budget of turns is passed in no hour, whatever crashes.
+//! A budget of turns is exceeded in no hour, even after crashes.
 
 use moothall_kernel::budget::{HOUR, start_of};
 use moothall_kernel::event::{Event, RecordedEvent};
@@ -9,7 +9,7 @@ use super::{Checker, ConversationModel, Scene, Verdict};
 pub(super) struct Budget {
     limit: Option<u64>,
     hour: Timestamp,
-    /// Turns that were granted in that hour.
+    /// Number of turns granted in that hour.
     turns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Each cause is covered by at most one finished turn per participant, for as long as it is
+//! Each cause is covered by at most one finished turn per participant, while the participant is
 //! invited.
 
 use moothall_kernel::event::{Event, Outcome, RecordedEvent};

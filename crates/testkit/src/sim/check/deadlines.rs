@@ -1,5 +1,5 @@
-//! Time limits run from the start, stand still while a permission is open or the server is down,
-//! and are kept.
+//! Time limits run from the start, pause while a permission is open or the server is down, and are
+//! kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,25 +12,25 @@ use moothall_kernel::time::{Millis, Timestamp};
 use super::patience::RoundPatience;
 use super::{Checker, ConversationModel, Scene, Verdict};
 
-/// How long a turn may wait for a runtime.
+/// Longest time that a turn may wait for a runtime.
 const WAIT: Millis = Millis::from_secs(3600);
-/// A decision takes no longer than this, in stream time.
+/// Longest duration of a decision, in stream time.
 const SLACK: Millis = Millis::from_secs(2);
 
 #[derive(Default)]
 pub(super) struct Deadlines {
     turns: BTreeMap<TurnNo, DeadlineClock>,
-    /// Until when people may answer what somebody wants started.
+    /// Deadlines for people's answers to start requests.
     starts: BTreeMap<PermissionId, Timestamp>,
     plan: Option<GatheringPlan>,
-    /// Which turn a round waits for, and until when.
+    /// The turn that a round waits for, and its deadline.
     patience: Option<(TurnNo, Timestamp)>,
     round: RoundPatience,
-    /// When the next beat, or the end of the grace, comes.
+    /// Time of the next beat, or of the end of the grace period.
     beat: Option<Timestamp>,
-    /// When the hold that goes on began.
+    /// Start of the current hold.
     held_since: Timestamp,
-    /// No beat came yet of the hold that goes on.
+    /// True if the current hold has not had a beat yet.
     first_beat: bool,
 }
 
@@ -193,7 +193,7 @@ impl Checker for Deadlines {
 }
 
 impl Deadlines {
-    /// Right after the server was down, everything that waits has to be moved.
+    /// Checks that everything that waits was moved by the downtime.
     fn resumed(&mut self, room: &ConversationModel, scene: &Scene<'_>, event: &Event) -> Verdict {
         let told =
             if let Event::ClockShifted { downtime } = event { Some(*downtime) } else { None };
@@ -230,7 +230,7 @@ impl Deadlines {
         }
     }
 
-    /// The clocks of a turn, and of the hold it belongs to, go on.
+    /// Resumes the clocks of a turn and of the hold it belongs to.
     fn thaw(&mut self, room: &ConversationModel, no: TurnNo, ts: Timestamp) {
         let Some(clock) = self.turns.get_mut(&no) else { return };
         let Some(since) = clock.frozen_since.take() else { return };
@@ -242,7 +242,7 @@ impl Deadlines {
         }
     }
 
-    /// The first beat is counted from the moment at which the holder begins its turn.
+    /// Restarts the first beat when the holder begins its turn.
     fn begins(&mut self, room: &ConversationModel, turn: TurnNo, attempt: u32, ts: Timestamp) {
         let piece = room.turns.get(&turn).is_some_and(|open| {
             open.why == TurnReason::Piece
@@ -285,7 +285,7 @@ fn within(deadline: Timestamp, ts: Timestamp, limit: Millis) -> Verdict {
     Ok(())
 }
 
-/// The time limit of a turn that starts now. (Ruling 12.)
+/// Returns the time limit of a turn that starts now. (Ruling 12.)
 fn limit_of(room: &ConversationModel, no: TurnNo) -> Option<Millis> {
     let turn = room.turns.get(&no)?;
     let facts = &room.members.get(&turn.participant)?.facts;

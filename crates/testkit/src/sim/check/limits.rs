@@ -1,4 +1,4 @@
-//! Limits of replies, polls, depth and exchanges are never passed.
+//! Limits of replies, polls, depth and exchanges are never exceeded.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use moothall_kernel::time::Millis;
 
 use super::{Checker, ConversationModel, Scene, Verdict, owed};
 
-/// Holds that words without proof lift within an hour.
+/// Maximum number of holds that words without proof lift within an hour.
 const LIFTS_AN_HOUR: usize = 6;
 const HOUR: Millis = Millis::from_secs(3600);
 
-/// The answering of one human message; the first is what comes before any.
+/// The answering of one human message. The first entry is for events before any message.
 #[derive(Default)]
 pub(super) struct Limits {
     rounds: Vec<Round>,
@@ -25,9 +25,9 @@ struct Round {
     replies: u32,
     polls: usize,
     agents: usize,
-    /// Whose turn for the message failed, ran out of time or was cancelled by a person.
+    /// Agents whose turn for the message failed, expired or was cancelled by a person.
     over: BTreeSet<ParticipantId>,
-    /// Who was asked to react.
+    /// Agents that were asked to react.
     reacted: BTreeSet<ParticipantId>,
 }
 
@@ -121,8 +121,8 @@ impl Limits {
         Ok(())
     }
 
-    /// Whoever is asked may answer, even if everybody does whom the floor does not wait for and who
-    /// may answer the same message.
+    /// Checks that a granted turn may still answer, even if all released turns for the same message
+    /// do.
     fn has_room(
         &self,
         room: &ConversationModel,
@@ -147,8 +147,8 @@ impl Limits {
         Ok(())
     }
 
-    /// Nobody is asked twice for a message of which it could not, or was not to, come to an end;
-    /// and nobody reacts twice.
+    /// Checks that an agent is not asked again for a message for which its turn broke off, and not
+    /// asked twice to react.
     fn asked(
         &mut self,
         room: &ConversationModel,
@@ -208,7 +208,7 @@ impl Limits {
     }
 }
 
-/// Nothing that an agent says by itself is shown while a guard or a Stop holds.
+/// Checks that an agent's own words are not shown while a guard or a Stop holds.
 fn by_itself(room: &ConversationModel, posted: &Posted) -> Verdict {
     if posted.own.is_none() {
         return Ok(());
@@ -222,7 +222,7 @@ fn by_itself(room: &ConversationModel, posted: &Posted) -> Verdict {
     Ok(())
 }
 
-/// Words without proof lift a hold six times within an hour at most.
+/// Checks that words without proof lift a hold at most six times within an hour.
 fn lifts(room: &ConversationModel, recorded: &RecordedEvent, posted: &Posted) -> Verdict {
     let recent = room.lifts.iter().filter(|at| recorded.ts.since(**at) < HOUR).count();
     if posted.resets && room.held.is_some() && recent >= LIFTS_AN_HOUR {
@@ -231,7 +231,7 @@ fn lifts(room: &ConversationModel, recorded: &RecordedEvent, posted: &Posted) ->
     Ok(())
 }
 
-/// Whether these words may wake anybody.
+/// Checks that these words may wake an agent.
 fn woken(
     room: &ConversationModel,
     scene: &Scene<'_>,
@@ -242,7 +242,7 @@ fn woken(
     if cause.depth != depth {
         return Err(format!("{} has depth {depth}, not {}", cause.seq, cause.depth));
     }
-    // What was granted once may go over to another turn, whatever has changed meanwhile.
+    // A granted turn's cause may move to another turn, even if the conditions have changed.
     if scene.carries_over(participant, room) {
         return Ok(());
     }

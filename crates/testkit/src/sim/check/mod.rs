@@ -1,7 +1,7 @@
-//! Checkers: each watches one promise, with knowledge of its own about what happened.
+//! Checkers. Each watches one promise, with its own record of the events.
 //!
-//! They see each event when it reaches the disk, the committed state after each step, and
-//! everything once more when the conversation has come to rest.
+//! Checkers see each event when it reaches the disk, the committed state after each step, and
+//! everything once more when the conversation is at rest.
 
 mod room;
 pub(crate) mod promises;
@@ -29,39 +29,39 @@ use moothall_kernel::time::Millis;
 
 pub(crate) use room::ConversationModel;
 
-/// Nothing to object to, or what is wrong.
+/// The result of a check: nothing, or the objection in words.
 pub(crate) type Verdict = Result<(), String>;
 
 /// An objection of one of the checkers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objection {
-    /// Which promise was broken.
+    /// Name of the broken promise.
     pub checker: &'static str,
-    /// How it was broken, in words.
+    /// The violation, in words.
     pub message: String,
 }
 
-/// What surrounds an event: the decision it is part of.
+/// The context of an event: the decision it is part of.
 pub(crate) struct Scene<'a> {
-    /// Who was offline when it was decided.
+    /// Participants that were offline at the decision.
     pub(crate) offline: &'a BTreeSet<ParticipantId>,
     /// All events of the decision.
     pub(crate) decision: &'a [RecordedEvent],
-    /// Its place among them.
+    /// Index of the event among them.
     pub(crate) place: usize,
-    /// How long the server was down right before this decision.
+    /// Downtime of the server right before this decision.
     pub(crate) downtime: Option<Millis>,
-    /// Whose words carry which mark.
+    /// The authors of marks.
     pub(crate) marks: &'a super::marks::Marks,
 }
 
 impl Scene<'_> {
-    /// The events before this one in its decision.
+    /// Returns the events before this one in its decision.
     pub(crate) fn before(&self) -> &[RecordedEvent] {
         &self.decision[..self.place]
     }
 
-    /// Whether a cause goes from one turn of a participant to another: its start did not cover it,
+    /// True if a cause moves from one turn of a participant to another: its start did not cover it,
     /// or a restart lost it.
     pub(crate) fn carries_over(
         &self,
@@ -77,31 +77,31 @@ impl Scene<'_> {
     }
 }
 
-/// Somebody who watches one promise in one conversation.
+/// A checker of one promise in one conversation.
 pub(crate) trait Checker {
     fn name(&self) -> &'static str;
-    /// An event reached the disk. `room` is as it was before.
+    /// Checks an event that reached the disk. `room` is the state before it.
     fn event(
         &mut self,
         room: &ConversationModel,
         scene: &Scene<'_>,
         recorded: &RecordedEvent,
     ) -> Verdict;
-    /// A step is over; this is the committed state.
+    /// Checks the committed state after a step.
     fn step(&mut self, _room: &ConversationModel, _state: &Conversation) -> Verdict {
         Ok(())
     }
-    /// Nothing runs, nothing is due.
+    /// Checks a conversation at rest: nothing runs, nothing is due.
     fn rest(&mut self, _room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         Ok(())
     }
 }
 
-/// All checkers of one conversation, and what they know in common.
+/// All checkers of one conversation, and their common record.
 pub(crate) struct Bench {
     pub(crate) room: ConversationModel,
     checkers: Vec<Box<dyn Checker>>,
-    /// The state that the log gives when it is read event by event.
+    /// The state from folding the log event by event.
     shadow: Conversation,
 }
 
@@ -123,7 +123,7 @@ impl Bench {
         Self { room: ConversationModel::new(), checkers, shadow: empty }
     }
 
-    /// Shows an event to everyone.
+    /// Shows an event to all checkers.
     pub(crate) fn event(
         &mut self,
         scene: &Scene<'_>,
@@ -141,7 +141,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Shows the committed state to everyone. It is compared only when it is as new as the log.
+    /// Shows the committed state to all checkers. Compares it only if it is as new as the log.
     pub(crate) fn step(&mut self, state: &Conversation) -> Result<(), Objection> {
         if state.head() != self.room.head {
             return Ok(());
@@ -164,7 +164,7 @@ impl Bench {
         })
     }
 
-    /// Everything has come to rest.
+    /// Asks all checkers at rest.
     pub(crate) fn rest(&mut self, offline: &BTreeSet<ParticipantId>) -> Result<(), Objection> {
         for checker in &mut self.checkers {
             checker
@@ -175,7 +175,7 @@ impl Bench {
     }
 }
 
-/// What the kernel remembers is what the events said.
+/// Checks that the kernel's state agrees with the events.
 fn agree(room: &ConversationModel, state: &Conversation) -> Verdict {
     let queued: Vec<_> = state.queued().map(|cause| cause.seq).collect();
     let same = room.held == state.held()

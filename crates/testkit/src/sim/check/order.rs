@@ -1,4 +1,4 @@
-//! Positions have no gap, time rises, and what is written can be read again.
+//! Positions have no gap, time rises, and every written event can be read again.
 
 use moothall_engine::log_format::codec;
 use moothall_kernel::event::RecordedEvent;
@@ -7,7 +7,7 @@ use super::{Checker, ConversationModel, Scene, Verdict};
 
 pub(super) struct Order;
 
-/// The event as the store gives it back.
+/// Returns the event as the store would return it.
 pub(super) fn reread(recorded: &RecordedEvent) -> RecordedEvent {
     let body = recorded.event.body().map(str::to_owned);
     codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body)

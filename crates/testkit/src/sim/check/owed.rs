@@ -1,4 +1,5 @@
-//! Every message that names or asks an agent is taken up by it or explained; no wake-up is lost.
+//! Every message that names or asks an agent is taken up by the agent or explained. No wake-up is
+//! lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use super::{Checker, ConversationModel, Scene, Verdict};
 
 #[derive(Default)]
 pub(super) struct OwedTurns {
-    /// For each message, the agents of whom nothing was heard about it.
+    /// For each message, the agents without a turn or explanation about it yet.
     asked: BTreeMap<Seq, BTreeSet<ParticipantId>>,
 }
 
@@ -31,8 +32,8 @@ impl Checker for OwedTurns {
                 if posted.published.is_none() && posted.error.is_none() && !room.gathering =>
             {
                 let mut asked = asked(room, posted);
-                // In a link, who is offline or only reads is told with whatever happens next:
-                // nobody tells the conversation that somebody came back.
+                // In a link, an agent that is offline or read-only gets the message with the next
+                // event: the conversation does not learn that a client came back.
                 asked.retain(|id| {
                     !room.promise().linked || !(scene.offline.contains(id) || room.only_reads(id))
                 });
@@ -87,8 +88,8 @@ impl Checker for OwedTurns {
 }
 
 impl OwedTurns {
-    /// A turn about later words covers the earlier ones too, and one about a reply the message that
-    /// was replied to.
+    /// Clears a message for a participant. A turn about later words covers the earlier ones too,
+    /// and a turn about a reply also the message replied to.
     fn heard(&mut self, room: &ConversationModel, participant: &ParticipantId, cause: &Cause) {
         let (linked, message) = (room.promise().linked, room.message_of(cause));
         for (seq, agents) in &mut self.asked {
@@ -99,7 +100,7 @@ impl OwedTurns {
         self.asked.retain(|_, agents| !agents.is_empty());
     }
 
-    /// Whatever a turn was granted for, it is about everything that its prompt shows.
+    /// Clears all messages that a turn's prompt shows, whatever the turn was granted for.
     fn shown(&mut self, room: &ConversationModel, participant: &ParticipantId, through: Seq) {
         for (seq, agents) in &mut self.asked {
             if room.effect_of(*seq) <= through && !room.queued.contains(seq) {
@@ -116,8 +117,8 @@ impl OwedTurns {
                     agents.remove(participant);
                 }
             }
-            // Other rules answer what waits in their own way; what was being answered stays as it
-            // is.
+            // Another policy answers queued messages in its own way. Turns in progress stay as they
+            // are.
             Change::PolicySet { policy, .. } if policy.name != room.policy.name => {
                 self.asked
                     .retain(|seq, _| room.queued.contains(seq) && promise(policy.name).linked);
@@ -127,7 +128,7 @@ impl OwedTurns {
     }
 }
 
-/// The agents that these words ask.
+/// Returns the agents that these words ask.
 fn asked(room: &ConversationModel, posted: &Posted) -> BTreeSet<ParticipantId> {
     if posted.from.as_str() == ParticipantId::MOOTHALL {
         return BTreeSet::new();
@@ -138,8 +139,7 @@ fn asked(room: &ConversationModel, posted: &Posted) -> BTreeSet<ParticipantId> {
     (room.promise().asks)(room, posted, named(room, posted))
 }
 
-/// The agents that some words name: by `to`, by their names, and a person's also by replying to
-/// them.
+/// Returns the agents that some words name: by `to`, by mentions, and for a person also by a reply.
 pub(super) fn named(room: &ConversationModel, posted: &Posted) -> Vec<ParticipantId> {
     let to = if let Recipient::One(id) = &posted.to { Some(id) } else { None };
     let replied =

@@ -1,5 +1,5 @@
-//! The patience of a round, told from the log: it is over when another person's message has waited
-//! for it as long as it may, and not before.
+//! The patience of a round, computed from the log. The round ends when another person's message has
+//! waited for the permitted time, and not before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use super::{ConversationModel, Verdict};
 
 #[derive(Default)]
 pub(super) struct RoundPatience {
-    /// Persons' messages that wait, and since when.
+    /// Persons' waiting messages, with the start of their wait.
     waiting: BTreeMap<Seq, Timestamp>,
-    /// Messages about which a person said who answers.
+    /// Messages for which a person chose who answers.
     asked: BTreeSet<Seq>,
     round: Option<PatienceClock>,
 }
@@ -22,12 +22,12 @@ pub(super) struct RoundPatience {
 struct PatienceClock {
     message: Seq,
     opened_at: Timestamp,
-    /// When the round waited for a turn first.
+    /// Time at which the round first waited for a turn.
     granted_at: Option<Timestamp>,
 }
 
 impl RoundPatience {
-    /// Reads an event, after which the round has a new end, or refuses an end that comes too soon.
+    /// Reads an event and updates the end of the round. Rejects an end that comes too soon.
     pub(super) fn observe(
         &mut self,
         room: &ConversationModel,
@@ -78,7 +78,7 @@ impl RoundPatience {
         self.ends_at(room, |round| Some(round.opened_at)).is_some_and(|end| end <= now)
     }
 
-    /// Returns the time at which the round is over at the latest.
+    /// Returns the latest end of the round.
     pub(super) fn end(&self, room: &ConversationModel) -> Option<Timestamp> {
         self.ends_at(room, |round| round.granted_at)
     }

@@ -1,5 +1,5 @@
-//! One holds the talking piece at a time, each speaker once in each round, and only the holder is
-//! heard.
+//! One participant holds the talking piece at a time, each speaker once in each round, and only the
+//! holder can post.
 
 use std::collections::BTreeSet;
 

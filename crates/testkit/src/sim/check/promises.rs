@@ -1,5 +1,5 @@
-//! What each policy promises, said a second time: by other code than the kernel's table, so that
-//! one can find a fault of the other.
+//! The promises of each policy, stated a second time: by other code than the kernel's table, so
+//! that each can reveal a fault of the other.
 
 use std::collections::BTreeSet;
 
@@ -10,26 +10,26 @@ use moothall_kernel::policy::PolicyName;
 
 use super::ConversationModel;
 
-/// So many mentions of an agent's message are acted on.
+/// Maximum number of mentions in an agent's message that take effect.
 const AGENT_MENTIONS: usize = 5;
 
-/// What a policy promises.
+/// The promises of a policy.
 pub(crate) struct Promise {
-    /// The agents that some words ask. The second are those whom they name.
+    /// Returns the agents that some words ask. The last argument has the agents that they name.
     pub(super) asks: fn(&ConversationModel, &Posted, Vec<ParticipantId>) -> BTreeSet<ParticipantId>,
-    /// Rounds and depths bound what agents say unasked.
+    /// True if rounds and depths bound the unasked replies of agents.
     pub(super) counts_replies: bool,
-    /// Nobody is asked about words beyond the limit of depth.
+    /// True if words beyond the depth limit ask no agent.
     pub(super) counts_depth: bool,
-    /// Guards hold what agents say to each other.
+    /// True if guards hold the words that agents say to each other.
     pub(super) guarded: bool,
-    /// Words go on to whoever has not heard them yet, with the newest of them.
+    /// True if words go to each agent that has not heard them yet, together with the newest ones.
     pub(super) linked: bool,
-    /// A person who names more agents than the settings allow gets an answer of each.
+    /// True if a person who names more agents than the settings allow gets an answer of each.
     pub(super) raises_cap: bool,
-    /// Gatherings can be held under it.
+    /// True if gatherings can be held under the policy.
     pub(crate) circle: bool,
-    /// How many conversations of a hundred have it in a simulation.
+    /// Share of conversations with this policy in a simulation, in percent.
     pub(crate) weight: u64,
 }
 
@@ -44,7 +44,7 @@ const NOBODY: Promise = Promise {
     weight: 0,
 };
 
-/// What the policy of that name promises.
+/// Returns the promises of a policy.
 pub(crate) const fn promise(name: PolicyName) -> Promise {
     match name {
         PolicyName::Hybrid => Promise {
@@ -72,7 +72,7 @@ pub(crate) const fn promise(name: PolicyName) -> Promise {
     }
 }
 
-/// A person's words ask every other agent.
+/// Returns all other agents for a person's words.
 fn everyone(
     room: &ConversationModel,
     posted: &Posted,
@@ -82,7 +82,7 @@ fn everyone(
     others.cloned().collect()
 }
 
-/// Words ask those whom they name, an agent's only as far as the switches say.
+/// Returns the named agents. For an agent's words, the switches limit them.
 fn named(
     room: &ConversationModel,
     posted: &Posted,

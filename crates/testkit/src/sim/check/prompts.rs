@@ -1,5 +1,5 @@
-//! A prompt holds what others said since the last turn: nothing kept, nothing of one's own,
-//! nobody's words under another name.
+//! A prompt has the words of others since the last turn: no refused words, none of the reader's
+//! own, and each under its author's name.
 
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::ids::{ParticipantId, Seq};
@@ -8,19 +8,19 @@ use moothall_kernel::policy::PolicyName;
 use super::{ConversationModel, Verdict};
 use crate::sim::marks::{self, Marks};
 
-/// Prompts beyond this size may leave something out.
+/// Size above which a prompt may leave something out.
 const WHOLE_BYTES: usize = 40 * 1024;
-/// What a prompt says when it left something out.
+/// Notice in a prompt that left something out.
 const LEFT_OUT: &str = "earlier messages are left out";
-/// What comes before the name and the first words of what a message replies to.
+/// The text before the name and first words of a replied-to message.
 const REPLIES: &str = "in reply to ";
-/// What bodies contain that pretend to be somebody's line.
+/// Text in bodies that imitates another participant's line.
 pub(crate) const FORGED: &str = "forged-line";
 
 /// The head of a frame that bodies contain.
 pub(crate) const FORGED_HEAD: &str = "User (1):";
 
-/// True if a body's own head stands in a prompt as if a person had spoken.
+/// True if a body's own head is in a prompt as if a person had spoken.
 fn poses_as_frame(prompt: &str) -> bool {
     let lines: Vec<&str> = prompt.lines().collect();
     lines.windows(3).any(|three| three == [FORGED_HEAD, "", FORGED])
@@ -40,7 +40,7 @@ pub(crate) fn check(
             return Err(format!("a body passes for a frame: {text:?}"));
         }
         for line in unquoted(text).lines().filter(|line| line.starts_with('[')) {
-            // A label means nothing among frames, which leave it as it was said.
+            // Among frames a label means nothing, and stays as it was said.
             if line.contains(FORGED) && !framed {
                 return Err(format!("a body passes for a speaker: {line:?}"));
             }
@@ -76,8 +76,8 @@ pub(crate) fn check(
     complete(room, you, through, prompt)
 }
 
-/// A prompt without the first words of what its messages reply to: those are somebody else's,
-/// perhaps the reader's own.
+/// Returns a prompt without the quoted first words of replied-to messages. They are another
+/// author's, perhaps the reader's own.
 fn unquoted(text: &str) -> String {
     let mut rest = text;
     let mut out = String::new();
@@ -94,7 +94,7 @@ fn unquoted(text: &str) -> String {
     out + rest
 }
 
-/// Whatever others said in the range is there.
+/// Checks that all words of others in the range are there.
 fn complete(
     room: &ConversationModel,
     you: &ParticipantId,
@@ -111,7 +111,7 @@ fn complete(
         if at <= from || at > through || posted.from == *you || waits || room.erased.contains(seq) {
             continue;
         }
-        // Some clients post nothing but `[PASS]`, which carries no mark.
+        // Some clients post only `[PASS]`, which carries no mark.
         let mark = marks::first(&posted.body);
         if mark.is_some() && !marks::all(&prompt.text).any(|told| Some(told) == mark) {
             return Err(format!("{you} is not told of {seq}, which is in ({from}, {through}]"));

@@ -1,5 +1,5 @@
-//! What a checker knows about a conversation: facts gathered from its events alone, by other code
-//! than the kernel's.
+//! A checker's record of a conversation, gathered from its events alone by other code than the
+//! kernel's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,25 +16,25 @@ use moothall_kernel::time::Timestamp;
 use super::promises::{Promise, promise};
 use crate::sim::people::READER;
 
-/// One of the invited.
+/// An invited participant.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     pub(crate) kind: Kind,
     pub(crate) facts: AgentFacts,
     pub(crate) part: Option<SeatRole>,
-    /// Everything up to here was covered by its finished turns, or stands in a memory of its own.
+    /// Newest event that its finished turns covered or that is in a memory of its own.
     pub(crate) covered: Seq,
-    /// What the last of its turns told it for good and left unanswered: it may be asked about that
-    /// again.
+    /// The events that its last turn was told of for good and left unanswered. They may be asked
+    /// about again.
     pub(crate) unanswered: Option<(Seq, Seq)>,
-    /// Whether it has answered a turn.
+    /// True if the participant has answered a turn.
     pub(crate) answered: bool,
 }
 
-/// Causes of a turn that the conversation remembers.
+/// Maximum number of causes of a turn that the conversation remembers.
 const CAUSES: usize = 32;
 
-/// A turn that did not end.
+/// An open turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Open {
     pub(crate) participant: ParticipantId,
@@ -43,16 +43,16 @@ pub(crate) struct Open {
     pub(crate) may_pass: bool,
     pub(crate) cause: Cause,
     pub(crate) attempt: u32,
-    /// The events that its prompt covers: after the first position, up to and with the second.
+    /// The events that its prompt covers: after the first position, through the second.
     pub(crate) running: Option<(Seq, Seq)>,
     pub(crate) replies: u32,
     /// The round it belongs to.
     pub(crate) round: Option<u64>,
-    /// All that it was asked about; of very much, the first and the newest.
+    /// Its causes. If there are too many, the first and the newest ones.
     pub(crate) causes: Vec<Cause>,
-    /// Whether it waits no more.
+    /// True if the floor no longer waits for it.
     pub(crate) released: bool,
-    /// A person stopped it while it spoke.
+    /// True if a person stopped it while it spoke.
     pub(crate) stopped: bool,
 }
 
@@ -69,46 +69,45 @@ pub(crate) struct ConversationModel {
     pub(crate) discussion: bool,
     pub(crate) invited_auto: bool,
     pub(crate) held: Option<Guard>,
-    /// Agents' contributions since a person said something, without own words that have to do with
-    /// no other agent.
+    /// Number of agents' contributions since a person's message, without own words that concern no
+    /// other agent.
     pub(crate) exchanges: u32,
-    /// A person stopped it, and none has spoken since.
+    /// True if a person stopped the conversation and none has spoken since.
     pub(crate) stopped: bool,
-    /// At whose terminals a person typed after that.
+    /// Agents at whose terminals a person typed after that.
     pub(crate) excused: BTreeSet<ParticipantId>,
-    /// When words without proof lifted a hold.
+    /// Times at which words without proof lifted a hold.
     pub(crate) lifts: Vec<Timestamp>,
     pub(crate) turns: BTreeMap<TurnNo, Open>,
     pub(crate) last_turn: TurnNo,
     pub(crate) turns_ended: BTreeMap<TurnNo, u64>,
     pub(crate) in_round: bool,
-    /// Those who are asked now are asked about each other's replies.
+    /// True if agents are now asked about each other's replies.
     pub(crate) reacting: bool,
     rounds: u64,
-    /// The round that is open, or was last; 0 before any.
+    /// The open or the last round; 0 before any.
     pub(crate) round: u64,
-    /// What belongs to a round: its message, and the replies to it.
+    /// The messages of rounds and the replies to them, with the round.
     about: BTreeMap<Seq, u64>,
-    /// Late answers whose time has not come.
+    /// Late answers that have not been taken up yet.
     late: BTreeSet<Seq>,
     pub(crate) gathering: bool,
     pub(crate) harvesting: bool,
     pub(crate) holder: Option<ParticipantId>,
-    /// Depth of what was said.
+    /// Depth of each message.
     pub(crate) depths: BTreeMap<Seq, u32>,
-    /// What was said and waits.
+    /// Messages that wait.
     pub(crate) queued: BTreeSet<Seq>,
-    /// Where words took effect later than they were said.
+    /// Positions at which delayed messages took effect.
     pub(crate) taken_at: BTreeMap<Seq, Seq>,
-    /// What people and agents said.
+    /// Messages of people and agents.
     pub(crate) said: BTreeMap<Seq, Posted>,
-    /// Whose words were erased since.
+    /// Messages whose words were erased since.
     pub(crate) erased: BTreeSet<Seq>,
     pub(crate) bound: BTreeSet<String>,
-    /// Programs that agents want started and that nothing came of yet, and whether a person allowed
-    /// it.
+    /// Unsettled requests of agents to start programs; true if a person allowed the request.
     pub(crate) starts: BTreeMap<PermissionId, bool>,
-    /// What programs ask in no turn, and whose.
+    /// Programs' questions outside a turn, with the agent.
     pub(crate) questions: BTreeMap<PermissionId, ParticipantId>,
 }
 
@@ -164,27 +163,27 @@ impl ConversationModel {
         self.turns.values().filter(move |turn| turn.participant == *id)
     }
 
-    /// Whether anything has a deadline.
+    /// True if anything has a deadline.
     pub(crate) fn waits(&self) -> bool {
         !self.turns.is_empty() || self.gathering || self.starts.values().any(|allowed| !allowed)
     }
 
-    /// Whether rounds and depths bound what agents say.
+    /// True if rounds and depths bound the replies of agents.
     pub(crate) fn counts_replies(&self) -> bool {
         self.promise().counts_replies
     }
 
-    /// What the policy in force promises.
+    /// Returns the promises of the current policy.
     pub(crate) fn promise(&self) -> Promise {
         promise(self.policy.name)
     }
 
-    /// Whether a cause is the message of the open round, or a reply to it.
+    /// True if a cause is the message of the open round, or a reply to it.
     pub(crate) fn is_of_round(&self, cause: &Cause) -> bool {
         self.in_round && self.about.get(&cause.seq) == Some(&self.round)
     }
 
-    /// The round that a cause belongs to, if it is open or somebody still works on its message.
+    /// Returns the round of a cause, if the round is open or its message is still being answered.
     fn round_of(&self, cause: &Cause) -> Option<u64> {
         let round = *self.about.get(&cause.seq)?;
         let works = || self.turns.values().any(|turn| self.may_answer(turn, round));
@@ -192,20 +191,21 @@ impl ConversationModel {
         ((self.in_round && self.round == round) || works() || waits()).then_some(round)
     }
 
-    /// The message that a cause is, or replies to.
+    /// Returns the message that a cause is or replies to.
     pub(crate) fn message_of(&self, cause: &Cause) -> Option<Seq> {
         let round = self.about.get(&cause.seq)?;
         self.about.iter().find(|(_, of)| *of == round).map(|(message, _)| *message)
     }
 
-    /// Whether a turn answers the message of a round, or would if it began without what it was
-    /// asked about since.
+    /// True if a turn answers the message of a round, or would if it began without its later
+    /// causes.
     pub(crate) fn may_answer(&self, turn: &Open, round: u64) -> bool {
         turn.round == Some(round)
             || (turn.running.is_none() && self.rounds_of(turn).any(|asked| asked == round))
     }
 
-    /// The rounds of all that a turn is to answer: what its prompt shows, once it runs.
+    /// Returns the rounds of all causes that a turn has to answer; once it runs, of those that its
+    /// prompt shows.
     pub(crate) fn rounds_of<'a>(&'a self, turn: &'a Open) -> impl Iterator<Item = u64> + 'a {
         let shown = |cause: &&Cause| {
             turn.running.is_none_or(|(_, through)| self.effect_of(cause.seq) <= through)
@@ -213,7 +213,7 @@ impl ConversationModel {
         turn.causes.iter().filter(shown).filter_map(|cause| self.about.get(&cause.seq).copied())
     }
 
-    /// No round goes on, and none comes back.
+    /// Ends all rounds for good.
     fn no_rounds(&mut self) {
         self.in_round = false;
         self.late.clear();
@@ -221,12 +221,13 @@ impl ConversationModel {
         self.turns.values_mut().for_each(|turn| turn.round = None);
     }
 
-    /// Where words took effect: queued ones when their time came.
+    /// Returns the position at which words took effect: for queued ones, the position at which they
+    /// were taken up.
     pub(crate) fn effect_of(&self, seq: Seq) -> Seq {
         self.taken_at.get(&seq).copied().unwrap_or(seq)
     }
 
-    /// Those among these who can be offline: agents that come by themselves.
+    /// Returns those participants that can be offline: agents that come by themselves.
     pub(crate) fn offline_among(&self, ids: &BTreeSet<ParticipantId>) -> BTreeSet<ParticipantId> {
         let comes = |member: &Member| {
             member.kind == Kind::Agent && member.facts.abilities.answers == Answers::ByPosting
@@ -234,7 +235,7 @@ impl ConversationModel {
         ids.iter().filter(|id| self.members.get(*id).is_some_and(comes)).cloned().collect()
     }
 
-    /// Whether somebody reads and is given no turns.
+    /// True if the participant is a read-only client, which gets no turns.
     pub(crate) fn only_reads(&self, id: &ParticipantId) -> bool {
         let comes = |member: &Member| {
             member.facts.abilities.answers == Answers::ByPosting && !member.answered
@@ -242,7 +243,7 @@ impl ConversationModel {
         id.as_str() == READER && self.members.get(id).is_some_and(comes)
     }
 
-    /// Takes note of an event, after the checkers have looked at it.
+    /// Records an event, after the checkers have seen it.
     pub(crate) fn note(&mut self, recorded: &RecordedEvent) {
         self.head = recorded.seq;
         self.last_ts = recorded.ts;
@@ -387,7 +388,7 @@ impl ConversationModel {
         }
     }
 
-    /// True if these words name, address or answer another agent, by what is known here.
+    /// True if these words name, address or answer another agent known here.
     fn is_with_agent(&self, posted: &Posted) -> bool {
         let to = if let Recipient::One(id) = &posted.to { Some(id) } else { None };
         let answered = posted.reply_to.as_ref().map(|cause| &cause.from);
@@ -417,7 +418,7 @@ impl ConversationModel {
         if posted.from.as_str() == ParticipantId::MOOTHALL {
             return;
         }
-        // Of long words, the mark at their beginning is enough.
+        // The mark at the beginning of long words is enough.
         let body = moothall_kernel::text::cut(&posted.body, 200).to_owned();
         self.said.insert(seq, Posted { body, ..posted.clone() });
         if posted.published.is_some() {

@@ -1,5 +1,4 @@
-//! Words carry marks: each is seen at most once, from the one who said it, for the attempt that it
-//! answers.
+//! Words carry marks. Each is seen at most once, from its author, for the attempt that it answers.
 
 use std::collections::BTreeSet;
 
@@ -42,8 +41,8 @@ impl Checker for WordsOnce {
 impl WordsOnce {
     fn said(&mut self, room: &ConversationModel, scene: &Scene<'_>, posted: &Posted) -> Verdict {
         let Some(mark) = marks::first(&posted.body) else {
-            // A client of an agent that became a person meanwhile. A person's words pass nothing
-            // on. (Ruling 11.)
+            // This client's agent became a person meanwhile. A person's words pass nothing on.
+            // (Ruling 11.)
             if posted.kind == Kind::Human && is_pass(&posted.body) {
                 return Ok(());
             }

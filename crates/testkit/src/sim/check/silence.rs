@@ -1,5 +1,5 @@
-//! Nobody is granted a turn, and no agent is heard, while muted, paused, archived, uninvited or
-//! offline.
+//! A muted, uninvited or offline agent, or an agent in a paused or archived conversation, gets no
+//! turn and cannot post.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What is asked in no turn. A program is started when a person allowed it, once, and whoever asked
-//! hears what came of it; nobody who is gone asks anything.
+//! Requests outside a turn. A program is started once and only after a person allowed it, and the
+//! requester gets the outcome. Departed agents ask nothing.
 
 use std::collections::BTreeSet;
 
@@ -57,8 +57,7 @@ impl Checker for StartsOnce {
     }
 
     fn rest(&mut self, room: &ConversationModel, _offline: &BTreeSet<ParticipantId>) -> Verdict {
-        // Nothing is begun for a conversation that is archived; it is done should that be opened
-        // again.
+        // An archived conversation starts nothing. If it is reopened, the start follows.
         if let Some((permission, _)) =
             room.starts.iter().find(|(_, allowed)| **allowed && !room.archived)
         {
@@ -73,7 +72,7 @@ impl Checker for StartsOnce {
     }
 }
 
-/// A request is carried out exactly if a person allowed it.
+/// Checks that a request was carried out exactly if a person allowed it.
 fn settled(room: &ConversationModel, permission: &PermissionId, carried_out: bool) -> Verdict {
     let allowed = room.starts.get(permission) == Some(&true);
     if carried_out == allowed {

@@ -1,5 +1,5 @@
-//! Every granted turn ends exactly once, and nothing after its end counts; nobody has more than one
-//! running and one waiting.
+//! Every granted turn ends exactly once, and no event counts after its end. A participant has at
+//! most one running and one waiting turn.
 
 use std::collections::BTreeSet;
 

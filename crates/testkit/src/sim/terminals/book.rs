@@ -1,4 +1,4 @@
-//! What outlives the server: turns as their conversation has them, and the rows of deliveries.
+//! Data that survives the server: the turns of the conversation, and the rows of deliveries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +12,14 @@ use moothall_kernel::permission::Question;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_terminals::turn::UnfinishedDelivery;
 
-/// A turn, as its conversation has it.
+/// A turn as its conversation has it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BookedTurn {
     pub(super) is_started: bool,
     pub(super) is_over: bool,
-    /// What is asked in it and not answered.
+    /// Unanswered questions of the turn.
     pub(super) asked: BTreeMap<PermissionId, Question>,
-    /// What is told of an answered permission, by its id.
+    /// Answers to permissions, by id.
     pub(super) answered: BTreeMap<PermissionId, String>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Row {
 pub(super) struct Book {
     pub(super) turns: BTreeMap<u64, BookedTurn>,
     pub(super) rows: Vec<Row>,
-    /// What is asked in no turn and not answered.
+    /// Unanswered questions outside a turn.
     pub(super) asked: BTreeMap<PermissionId, Question>,
     /// Reports that took effect.
     pub(super) kept: BTreeSet<String>,
@@ -46,7 +46,7 @@ impl Book {
         TurnKey { stream: "home".into(), turn: TurnNo(turn), attempt: 1 }
     }
 
-    /// What a turn says. The program says what it answers.
+    /// Returns the prompt of a turn. The program repeats it in its answer.
     pub(super) fn words(turn: u64) -> String {
         format!("please do job {turn};")
     }
@@ -79,7 +79,7 @@ impl Book {
         turn
     }
 
-    /// The start of a turn is committed, with its row, unless it is over.
+    /// Commits the start of a turn with its row, unless the turn has ended. Returns the row's id.
     pub(super) fn start(&mut self, turn: u64) -> Option<u64> {
         let known = self.turns.get_mut(&turn).filter(|turn| !turn.is_over && !turn.is_started)?;
         known.is_started = true;
@@ -87,7 +87,7 @@ impl Book {
         Some(self.rows.len() as u64)
     }
 
-    /// The end of a turn is committed; whether it was open.
+    /// Commits the end of a turn. Returns true if the turn was open.
     pub(super) fn end(&mut self, turn: u64) -> bool {
         self.turns.get_mut(&turn).is_some_and(|turn| !std::mem::replace(&mut turn.is_over, true))
     }
@@ -115,7 +115,7 @@ impl Book {
         Ok(true)
     }
 
-    /// What a new process finds.
+    /// Returns the unsettled deliveries that a new process finds.
     pub(super) fn earlier(&self) -> Vec<UnfinishedDelivery> {
         let is_owed = |state: DeliveryState| {
             matches!(

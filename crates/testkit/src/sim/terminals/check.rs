@@ -1,4 +1,4 @@
-//! What the way of a turn through a terminal promises, watched from outside.
+//! The promises of a turn through a terminal, watched from outside.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use moothall_engine::sessions::{Activity, Dialog, PaneState};
 use super::super::check::Objection;
 use super::book::Book;
 
-/// What was typed, how often.
+/// Number of times that each prompt was typed.
 #[derive(Default)]
 pub(super) struct Watch {
     typed: BTreeMap<u64, u32>,
@@ -18,14 +18,14 @@ pub(super) fn object<T>(checker: &'static str, message: String) -> Result<T, Obj
     Err(Objection { checker, message })
 }
 
-/// The turn whose words these are, or answer.
+/// Returns the turn whose prompt or answer this is.
 pub(super) fn turn_in(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once("do job ")?;
     rest.split(';').next()?.parse().ok()
 }
 
 impl Watch {
-    /// A prompt went into the composer.
+    /// Checks a prompt that was typed into the composer.
     pub(super) fn typed(&mut self, book: &Book, text: &str) -> Result<(), Objection> {
         let Some(turn) = turn_in(text) else {
             return object("typed", format!("nobody's words were typed: {text}"));
@@ -54,7 +54,7 @@ impl Watch {
     }
 }
 
-/// Enter goes into a composer, and Escape into what is to be interrupted.
+/// Checks a key: if a dialog is open, only an Escape that a person wanted is allowed.
 pub(super) fn key(state: PaneState, wanted: bool) -> Result<(), Objection> {
     if state == PaneState::Asking && !wanted {
         object("keys", "a key went into a dialog that nobody answered".into())
@@ -63,14 +63,14 @@ pub(super) fn key(state: PaneState, wanted: bool) -> Result<(), Objection> {
     }
 }
 
-/// What was answered to a question of the program's.
+/// A person's answer to a question of the program.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) action: String,
     pub(super) text: Option<String>,
 }
 
-/// A key, and perhaps words, went into this dialog for the answer to this question.
+/// Checks that the keys and words that went into a dialog are the answer to its question.
 pub(super) fn answer(
     dialog: &Dialog,
     text: Option<&str>,
@@ -89,7 +89,7 @@ pub(super) fn answer(
     }
 }
 
-/// What the program says answers the turn whose prompt it took.
+/// Checks that the program's words answer the turn whose prompt it took.
 pub(super) fn result(turn: u64, text: &str) -> Result<(), Objection> {
     match turn_in(text) {
         Some(of) if of != turn => object("words", format!("{text:?} answered job {turn}")),
@@ -97,7 +97,7 @@ pub(super) fn result(turn: u64, text: &str) -> Result<(), Objection> {
     }
 }
 
-/// At the end of the world.
+/// Checks the end of a run: no turn, question or delivery is open.
 pub(super) fn quiet(book: &Book, doing: Option<Activity>) -> Result<(), Objection> {
     if let Some(turn) = book.open().first() {
         return object("ends", format!("job {turn} never ended: {:?}", book.turns[turn]));

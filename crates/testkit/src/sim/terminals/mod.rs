@@ -1,9 +1,8 @@
-//! The way of turns through a terminal, with a program that is slow, loses a key, puts a prompt
-//! back, redraws, asks, dies and lies, a person who types between, and a server that dies at any
-//! step.
+//! Turns through a terminal. The program is slow, loses a key, puts a prompt back, redraws, asks,
+//! dies and lies. A person types in between, and the server can die at any step.
 //!
-//! The machine of the session is the real one. Made up are its terminal, the conversation that
-//! offers turns and hears what came of them, the rows of deliveries, and the spool in which reports
+//! The machine of the session is the real one. Simulated are its terminal, the conversation that
+//! offers turns and takes their results, the rows of deliveries, and the spool in which reports
 //! wait while no server runs.
 
 mod book;
@@ -18,7 +17,7 @@ use super::check::Objection;
 use super::{Report, Stats};
 use world::SessionWorld;
 
-/// Whether a bug is planted in the machine of a session.
+/// True if a bug is planted in the machine of a session.
 pub(super) fn is_of_terminals(bug: Bug) -> bool {
     matches!(
         bug,

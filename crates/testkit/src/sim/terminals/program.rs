@@ -1,4 +1,4 @@
-//! A program in a terminal: what it shows, what it takes, what it says.
+//! A program in a terminal: its screen, its input and its reports.
 
 use moothall_engine::sessions::{
     Dialog, Field, HookNews, HostFault, Key, NewestTurn, PaneState, Record, RecordEnd, Reports,
@@ -9,16 +9,16 @@ use moothall_kernel::permission::{OptionKind, PermissionOption};
 use super::super::rng::Rng;
 use super::spool::Spool;
 
-/// What it works on.
+/// The prompt that the program works on.
 #[derive(Clone, Debug)]
 struct Work {
     prompt: String,
     done_at: i64,
-    /// When it asks, if it does.
+    /// Time at which the program asks a question, if it does.
     asks_at: Option<i64>,
-    /// It loses the prompt instead of taking it, and puts it back.
+    /// True if the program puts the prompt back instead of taking it.
     puts_back: bool,
-    /// Its hook has reported the prompt by then; it reacts to nothing before.
+    /// Time at which its hook has reported the prompt. The program reacts to nothing before.
     reported_at: i64,
 }
 
@@ -28,17 +28,17 @@ pub(super) struct Program {
     pub(super) composer: String,
     work: Option<Work>,
     pub(super) dialog: Option<Dialog>,
-    /// Everything that scrolled by since the screen was cleared.
+    /// The output since the screen was cleared.
     history: String,
-    /// All prompts it took, for reports that hold all of them.
+    /// All prompts that it took, for reports that contain all of them.
     inputs: Vec<String>,
-    /// Its own record: prompts, and how their turns ended.
+    /// Its own record: prompts and the ends of their turns.
     record: Vec<(String, Option<RecordEnd>)>,
-    /// It draws nothing that can be read until then.
+    /// Time until which its screen is not readable.
     blank_until: i64,
     questions: u64,
     pub(super) is_dead: bool,
-    /// It has something new to show.
+    /// True if there is something new on the screen.
     pub(super) has_drawn: bool,
 }
 
@@ -79,7 +79,7 @@ impl Program {
         format!("{}\n› {}", self.history, self.composer)
     }
 
-    /// Returns what its own record says of the prompt with a tag, or of its newest turn.
+    /// Returns the program's own record of the prompt with a tag, or of its newest turn.
     pub(super) fn recorded(&self, tag: Option<&str>) -> Option<Record> {
         let is_meant = |prompt: &str| tag.is_none_or(|tag| prompt.contains(tag));
         let (at, (prompt, end)) =
@@ -95,7 +95,7 @@ impl Program {
         }
     }
 
-    /// Puts text into its composer, if nothing is in the way.
+    /// Puts text into the composer if the program is idle and the composer empty.
     pub(super) fn paste(&mut self, now: i64, text: &str) -> Result<(), HostFault> {
         if self.state(now) != PaneState::Idle || !self.composer.is_empty() {
             return Err(HostFault::Refused("it is not free".into()));
@@ -105,7 +105,7 @@ impl Program {
         Ok(())
     }
 
-    /// A key reaches it.
+    /// Handles a key.
     pub(super) fn press(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64, key: Key) {
         self.has_drawn = true;
         match key {
@@ -128,7 +128,7 @@ impl Program {
         }
     }
 
-    /// It takes what stands in its composer.
+    /// Takes the text of the composer as a prompt.
     fn take(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64) {
         let prompt = std::mem::take(&mut self.composer);
         let puts_back = rng.chance(10);
@@ -151,7 +151,7 @@ impl Program {
         self.work = Some(Work { prompt, done_at, asks_at, puts_back, reported_at });
     }
 
-    /// A lie: it says that it took a prompt of long ago.
+    /// Returns an earlier prompt, for a false report.
     fn earlier_prompt(&self, rng: &mut Rng) -> String {
         let before = self.inputs.len().saturating_sub(1);
         rng.pick(&self.inputs[..before])
@@ -168,18 +168,18 @@ impl Program {
         }
     }
 
-    /// A person at the terminal answers, or stops it.
+    /// A person at the terminal answers a question or interrupts.
     pub(super) fn touched(&mut self, rng: &mut Rng, now: i64) {
         self.has_drawn = true;
         match rng.below(3) {
             0 => self.interrupted(now),
-            // It asks the next thing at once.
+            // The program asks its next question at once.
             1 if self.dialog.is_some() => self.dialog = Some(self.question(rng)),
             _ => self.dialog = None,
         }
     }
 
-    /// A person clears what stands there and nobody sends off.
+    /// A person clears the unsent text in the composer.
     pub(super) fn tidied(&mut self) {
         self.composer.clear();
         self.has_drawn = true;
@@ -191,7 +191,7 @@ impl Program {
         self.has_drawn = true;
     }
 
-    /// Chooses options of this very dialog.
+    /// Chooses options of exactly this dialog.
     pub(super) fn choose(
         &mut self,
         now: i64,
@@ -210,7 +210,7 @@ impl Program {
         Ok(())
     }
 
-    /// When something will happen by itself.
+    /// Returns the time at which something happens by itself.
     pub(super) fn next_at(&self, now: i64) -> Option<i64> {
         let blank = Some(self.blank_until).filter(|at| *at > now);
         let work = self.work.as_ref().filter(|_| self.dialog.is_none());
@@ -219,7 +219,7 @@ impl Program {
         [blank, work].into_iter().flatten().min().filter(|_| !self.is_dead)
     }
 
-    /// What happens by itself.
+    /// Does the work that is due.
     pub(super) fn go_on(&mut self, rng: &mut Rng, spool: &mut Spool, now: i64) {
         if self.blank_until != 0 && self.blank_until <= now {
             (self.blank_until, self.has_drawn) = (0, true);
@@ -273,7 +273,7 @@ impl Program {
         let text = format!("answer to {}", work.prompt.lines().next().unwrap_or_default());
         self.history.push_str(&format!("{text}\n"));
         self.record_end(RecordEnd::Said(Some(text.clone())));
-        // A report that is longer than its way takes is lost.
+        // A report that is too long for its channel is lost.
         if self.reports.turns && !rng.chance(5) {
             let inputs = (!self.reports.prompts).then(|| self.inputs.clone());
             spool.write(
@@ -286,7 +286,7 @@ impl Program {
         }
     }
 
-    /// A lie: it says that it is done, and with nothing.
+    /// Falsely reports an end, with an empty result.
     pub(super) fn lie(&self, spool: &mut Spool, now: i64) {
         if self.reports.turns {
             spool.write(
@@ -297,7 +297,7 @@ impl Program {
     }
 }
 
-/// How long a hook takes: mostly nothing.
+/// Returns the duration of a hook, mostly 0.
 fn slowness(rng: &mut Rng) -> i64 {
     [0, 300, 5_000][rng.weighted(&[12, 4, 1])]
 }

@@ -1,4 +1,4 @@
-//! Reports of a program that wait until a server has taken them in, in their order.
+//! Reports of a program that wait, in order, until a server has taken them.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use moothall_engine::sessions::{Hook, HookNews};
 pub(super) struct Spool {
     waiting: VecDeque<(i64, Hook)>,
     written: u64,
-    /// The first of them is with the server.
+    /// True if the server has the first report.
     pub(super) is_brought: bool,
-    /// So many were there when the server started, and have not been taken in.
+    /// Number of untaken reports from before the server's start.
     pub(super) before_start: usize,
 }
 
 impl Spool {
-    /// A program reports; its hook is done at this time.
+    /// Adds a report whose hook ends at this time.
     pub(super) fn write(&mut self, at: i64, news: HookNews) {
         self.written += 1;
         let at = self.waiting.back().map_or(at, |(last, _)| at.max(*last));
@@ -32,15 +32,15 @@ impl Spool {
         ));
     }
 
-    /// The next report to be brought, if its time has come.
+    /// Returns the next report if its time has come.
     pub(super) fn next(&mut self, now: i64) -> Option<Hook> {
         let (_, hook) = self.waiting.front().filter(|(at, _)| *at <= now && !self.is_brought)?;
         self.is_brought = true;
         Some(hook.clone())
     }
 
-    /// The one that was brought was taken in; brought once more where its file was not removed in
-    /// time.
+    /// Takes the report that the server had. If its file was not removed in time, the report comes
+    /// again.
     pub(super) fn taken(&mut self, again: bool) {
         self.is_brought = false;
         if !again {
@@ -49,11 +49,11 @@ impl Spool {
         }
     }
 
-    /// Another server starts, and finds what was reported meanwhile.
+    /// Counts the reports that a new server finds.
     pub(super) fn restart(&mut self, now: i64) {
         self.is_brought = false;
-        // What is being written while it starts counts too: its program shows nothing new before
-        // its hook is done.
+        // A report being written during the start counts too: its program shows nothing new before
+        // its hook ends.
         self.before_start = self.waiting.iter().filter(|(at, _)| *at <= now).count();
     }
 

@@ -1,4 +1,4 @@
-//! One run: a session, its program, the server that drives it and dies, and the clock above.
+//! One run: a session, its program, the server that drives it and crashes, and the clock.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -24,11 +24,11 @@ use super::spool::Spool;
 
 mod perform;
 
-/// Steps in which anything may go wrong.
+/// Number of steps in which anything may go wrong.
 const WILD_STEPS: u64 = 2_000;
-/// Steps within which everything has to come to rest.
+/// Maximum number of steps until everything comes to rest.
 const CALM_STEPS_MAX: u64 = 8_000;
-/// Turns of one run.
+/// Maximum number of turns in one run.
 const TURNS_MAX: usize = 12;
 
 pub(super) struct SessionWorld {
@@ -43,11 +43,11 @@ pub(super) struct SessionWorld {
     program: Program,
     watch: Watch,
     server: Option<SessionProcess>,
-    /// When another server starts, if one will.
+    /// Time at which another server starts, if one will.
     restart_at: Option<i64>,
-    /// Nothing of the spool is brought before.
+    /// Time before which no report of the spool is delivered.
     stalled_until: i64,
-    /// A person wanted an Escape.
+    /// True if a person wanted an Escape.
     escape_wanted: bool,
     session_is_over: bool,
 }
@@ -58,18 +58,18 @@ struct SessionProcess {
     told: VecDeque<MachineInput>,
     outstanding: Option<MachineWait>,
     wake: Option<i64>,
-    /// What is on its way to the conversation.
+    /// Reports on their way to the conversation.
     lane: VecDeque<ConversationInput>,
     caught_up: bool,
-    /// The question that somebody answered last, and what it was about.
+    /// The person's last answer and its question.
     answered: Option<check::Answer>,
     is_ending: bool,
-    /// Turns whose results this process has kept.
+    /// Turns whose results this process has saved.
     done: BTreeSet<u64>,
     last_request: u64,
 }
 
-/// Something that the machine will be told.
+/// A future input of the machine.
 enum MachineInput {
     Input(Box<Input>),
     Begun(u64),
@@ -78,15 +78,15 @@ enum MachineInput {
     TakeUp(u64),
 }
 
-/// What the machine waits for.
+/// The operation that the machine waits for.
 enum MachineWait {
-    /// It asked for this, and nobody has done it.
+    /// The machine's output, not carried out yet.
     Wanted(Box<Output>),
-    /// It is done, and the machine does not know.
+    /// The result, which the machine does not know yet.
     Done(Box<Input>),
 }
 
-/// What the conversation will hear.
+/// A report to the conversation.
 enum ConversationInput {
     Started(u64),
     Finished(u64),
@@ -118,7 +118,7 @@ impl SessionWorld {
         }
     }
 
-    /// Everything goes wrong for a while, and then all has to come to rest.
+    /// Runs with faults for a while, and then without until everything is at rest.
     pub(super) fn live(&mut self) -> Result<(), Objection> {
         for _ in 0..WILD_STEPS {
             self.something_happens();
@@ -135,7 +135,7 @@ impl SessionWorld {
         object("ends", "it never comes to rest".into())
     }
 
-    /// The next thing that is there to be done, chosen by chance. `false` when nothing is.
+    /// Does one of the pending steps, chosen by chance. Returns false if none is pending.
     fn step(&mut self) -> Result<bool, Objection> {
         self.stats.steps += 1;
         self.program.go_on(&mut self.rng, &mut self.spool, self.time);
@@ -161,7 +161,7 @@ impl SessionWorld {
         Ok(true)
     }
 
-    /// Time passes until something happens by itself; `false` when nothing will.
+    /// Lets time pass until something happens by itself. Returns false if nothing will.
     fn wait(&mut self) -> bool {
         let wake = self.server.as_ref().and_then(|server| server.wake);
         let restart = self.restart_at.filter(|_| self.server.is_none());
@@ -172,13 +172,12 @@ impl SessionWorld {
             .map(|at| at.max(self.stalled_until));
         let next =
             [wake, restart, report, self.program.next_at(self.time)].into_iter().flatten().min();
-        // A wish to be woken at a time that is over is one to be woken now.
+        // A wake-up in the past is due now.
         self.time = next.map_or(self.time, |at| at.max(self.time + 1));
         next.is_some()
     }
 
-    /// What the server hears by itself: that the terminal drew, that its alarm rings, that there is
-    /// a report.
+    /// Sends the server its own events: the terminal drew, its alarm is due, a report arrived.
     fn bring_news(&mut self) {
         let Some(server) = &mut self.server else { return };
         if std::mem::take(&mut self.program.has_drawn) {
@@ -202,7 +201,7 @@ impl SessionWorld {
 
     fn restart(&mut self) {
         if self.session_is_over {
-            // Nobody takes its turns any more.
+            // The ended session takes no more turns.
             for turn in self.book.open() {
                 self.book.end(turn);
             }
@@ -241,7 +240,7 @@ impl SessionWorld {
         }
     }
 
-    /// By chance something happens, or nothing does.
+    /// Makes something happen by chance, or nothing.
     fn something_happens(&mut self) {
         match self.rng.below(2000) {
             0..30 if self.book.turns.len() < TURNS_MAX && !self.session_is_over => self.grant(),
@@ -259,7 +258,7 @@ impl SessionWorld {
             150..155 => self.stalled_until = self.time + self.rng.below(30_000) as i64,
             155 if self.stats.turns > 4 => self.program.is_dead = true,
             157..162 => self.interrupt(),
-            // As often as not, nothing does, and time passes.
+            // Half of the time nothing happens, and time passes.
             1_000..2_000
                 if self.server.as_ref().is_none_or(|server| server.outstanding.is_none()) =>
             {
@@ -278,7 +277,7 @@ impl SessionWorld {
         }
     }
 
-    /// A turn is cancelled by a person, or its time is over.
+    /// Ends a turn: a person cancels it, or its time is up.
     fn end_one(&mut self, interrupt: bool) {
         let Some(turn) = self.rng.pick(&self.book.open()).copied() else { return };
         self.book.end(turn);
@@ -298,7 +297,7 @@ impl SessionWorld {
         }
     }
 
-    /// A person answers a question from outside, or its time is over.
+    /// Answers a question as a person would from outside, or lets it expire.
     fn answer(&mut self) {
         let Some(server) = &mut self.server else { return };
         let open = self
@@ -312,7 +311,7 @@ impl SessionWorld {
         let Some((permission, question)) = of_turn.or_else(|| self.book.asked.pop_first()) else {
             return;
         };
-        // What is asked in no turn waits for as long as it stands there.
+        // A question outside a turn waits as long as its dialog is open.
         let option = [Some("y"), Some("n"), None]
             [if self.calm { 0 } else { self.rng.weighted(&[3, 1, u64::from(is_turns)]) }];
         let given = option.map(|option| given(&question, option));
@@ -326,7 +325,7 @@ impl SessionWorld {
         });
     }
 
-    /// A person comes by, when nothing else happens. `false` when there is nothing to do for them.
+    /// Sends a person when nothing else happens. Returns false if there is nothing for them to do.
     fn tidy_up(&mut self) -> bool {
         let in_a_turn =
             self.book.turns.values().any(|turn| !turn.is_over && !turn.asked.is_empty());
@@ -370,7 +369,7 @@ impl SessionWorld {
         }
     }
 
-    /// The conversation takes up a turn that an earlier process granted.
+    /// Resumes a turn that an earlier process granted.
     fn resume(&mut self, turn: u64) {
         let (Some(server), Some(known)) = (&mut self.server, self.book.turns.get(&turn)) else {
             return;
@@ -378,7 +377,7 @@ impl SessionWorld {
         if known.is_over {
             return;
         }
-        // Loading takes its time.
+        // Loading takes time.
         if self.rng.chance(50) && !server.told.is_empty() {
             return server.told.push_back(MachineInput::TakeUp(turn));
         }
@@ -392,7 +391,8 @@ impl SessionWorld {
         }
     }
 
-    /// Tells the machine something and carries out what it wants, but for what it has to wait for.
+    /// Gives the machine an input and carries out its outputs, except those that the machine waits
+    /// for.
     fn tell(&mut self, input: Input) -> Result<(), Objection> {
         let Some(server) = &mut self.server else { return Ok(()) };
         let checkpoints = Checkpoints::default();
@@ -445,7 +445,7 @@ impl SessionWorld {
         Ok(())
     }
 
-    /// Nothing more happens in a session that is over, but that its conversations hear of it.
+    /// After the end of a session, only delivers the remaining reports to its conversations.
     fn end_session(&mut self) {
         let is_over =
             self.server.as_ref().is_some_and(|server| server.machine.doing() == Activity::Ended);
@@ -473,7 +473,7 @@ impl SessionWorld {
             | Output::LookUp { .. } => {
                 server.outstanding = Some(MachineWait::Wanted(Box::new(output)))
             }
-            // What cannot be kept is the same as a crash before it.
+            // A failed write is like a crash before it.
             Output::Mark { delivery, from, to, lasting: Durability::Written, .. } => {
                 drop(self.book.mark(delivery, &from, to))
             }
@@ -514,7 +514,7 @@ impl SessionWorld {
         !self.calm && self.rng.chance(percent)
     }
 
-    /// The conversation hears what a runtime reports, in its order.
+    /// Delivers the next report to the conversation.
     fn commit_next(&mut self) {
         let Some(server) = &mut self.server else { return };
         match server.lane.pop_front() {
@@ -588,7 +588,7 @@ fn session(native: Option<String>) -> Session {
     }
 }
 
-/// The answer of a person who has their own words for a yes, where the question takes any.
+/// Returns a person's answer. A yes is given in words if the question takes words.
 fn given(question: &Question, option: &str) -> PermissionAnswer {
     match question.options.iter().find(|offered| offered.takes_text) {
         Some(taker) if option == "y" => PermissionAnswer {

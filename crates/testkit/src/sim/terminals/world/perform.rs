@@ -1,4 +1,4 @@
-//! What the server of a run does for its machine: looks, types, keeps, and fails at it.
+//! The server's part for its machine: it looks, types, saves, and fails at it.
 
 use moothall_engine::ports::LogError;
 use moothall_engine::sessions::{HostFault, Key, PasteReport, SessionError};
@@ -10,7 +10,7 @@ use super::super::check;
 use super::{MachineWait, SessionWorld};
 
 impl SessionWorld {
-    /// What the machine waits for is done, or it hears that it is.
+    /// Carries out the output that the machine waits for, or gives it the result.
     pub(super) fn go_on(&mut self) -> Result<(), Objection> {
         match self.server.as_mut().and_then(|server| server.outstanding.take()) {
             Some(MachineWait::Wanted(output)) => {
