@@ -1,4 +1,4 @@
-//! The stored numbers of states.
+//! The stored numbers of the states of deliveries: one that was given out never changes.
 
 use strum::VariantArray;
 

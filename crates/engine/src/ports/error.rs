@@ -1,4 +1,4 @@
-//! Errors of the log.
+//! The reasons for which a log refuses or fails, each with its code.
 
 use moothall_kernel::ids::{Seq, StreamId};
 

@@ -49,8 +49,8 @@ pub trait Upkeep: Send + Sync + 'static {
     /// may stand for other events.
     fn log_id(&self) -> &str;
     /// Reads everything, and replays each stream. Takes as long as reading the whole log. Damage is
-    /// in [`Verification::faults`], even if it makes further reading impossible. A stream that was only
-    /// acquired is not counted.
+    /// in [`Verification::faults`], even if it makes further reading impossible. A stream that was
+    /// only acquired is not counted.
     async fn verify(&self) -> Verification;
     /// Copies a consistent state to the new folder `dest`, while others write, and verifies the
     /// copy. Never overwrites, and only a complete copy gets the name `dest`.

@@ -1,4 +1,4 @@
-//! The caller of a command.
+//! The caller of a command: its id, and what proves it.
 
 use crate::model::ids::ParticipantId;
 

@@ -12,14 +12,15 @@ use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::own::Stop;
 use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenPermission, OpenQuestion, SettledPermission, Settlement};
-use crate::model::request::{Request, Stage};
+use crate::model::request::Request;
 use crate::model::state::{
     Conversation, Discussion, Guards, Owner, QueuedMessage, Reply, Round, RunningTurn, Tombstone,
     Turn, WakingWords,
 };
 use crate::model::summary::Summary;
-use crate::model::time::{Millis, Timestamp};
+use crate::model::time::Timestamp;
 
+mod downtime;
 mod turns;
 
 impl Conversation {
@@ -569,35 +570,6 @@ impl Conversation {
             tenure.filter(|tenure| first && tenure.holder == turn.participant && tenure.beats == 0)
         {
             tenure.next_at = ts + gathering.plan.beat_interval;
-        }
-    }
-
-    /// Moves all open deadlines and beats by the time for which the clock stood still. Moves the
-    /// start of running turns too, because they were not worked on meanwhile.
-    fn shift(&mut self, downtime: Millis) {
-        for turn in self.floor.turns.values_mut() {
-            turn.deadline = turn.deadline + downtime;
-            if let Some(running) = &mut turn.running {
-                running.started_at = running.started_at + downtime;
-            }
-            turn.patience = turn.patience.map(|until| until + downtime);
-            // Otherwise the end of the freeze would count the downtime twice.
-            turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
-            for waiting in turn.permissions.values_mut() {
-                waiting.expires = waiting.expires + downtime;
-            }
-        }
-        self.floor.round.iter_mut().for_each(|round| round.shift(downtime));
-        for open in self.floor.requests.values_mut() {
-            if let Stage::Asked(waiting) = &mut open.stage {
-                waiting.expires = waiting.expires + downtime;
-            }
-        }
-        if let Some(gathering) = &mut self.gathering {
-            gathering.harvest_until = gathering.harvest_until.map(|until| until + downtime);
-            if let Some(tenure) = &mut gathering.tenure {
-                tenure.next_at = tenure.next_at + downtime;
-            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The ends of models' answers.
+//! The ways in which the answer of a model can end, as far as its provider tells them apart.
 
 use serde::{Deserialize, Serialize};
 

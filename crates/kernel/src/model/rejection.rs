@@ -1,4 +1,4 @@
-//! Rejections of commands.
+//! Rejections of commands: the kind, the message, and the way forward.
 
 use crate::model::event::{Event, SuppressedBecause};
 use crate::model::ids::{EventId, ParticipantId};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{SpentBudget, WindowTotals};
 use crate::model::contribution::{Asides, Contribution};
-use crate::model::event::{Cause, Guard, Posted, Recipient, RecordedEvent};
+use crate::model::event::{Cause, Guard, RecordedEvent};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -20,12 +20,12 @@ use crate::model::settings::Policy;
 use crate::model::summary::{Summaries, Summary};
 use crate::model::talk::TalkRefusal;
 use crate::model::time::{Millis, Timestamp};
-use crate::planted::{self, Bug};
 
 mod owner;
 mod round;
 mod tombstone;
 mod turn;
+mod waking;
 
 pub use owner::Owner;
 pub(crate) use round::ClosedRound;
@@ -33,6 +33,7 @@ pub use round::{Reply, Round};
 pub(crate) use tombstone::Tombstone;
 pub(crate) use turn::{EndedTurn, TurnCause};
 pub use turn::{RunningTurn, Turn};
+pub use waking::WakingWords;
 
 /// Number of contributions that the repeat detector compares. (Ruling 18.)
 pub const REPEAT_WINDOW: usize = 8;
@@ -208,50 +209,6 @@ impl Floor {
 
     fn recent(&self, no: TurnNo) -> Option<&EndedTurn> {
         self.ended.iter().rev().find(|ended| ended.turn == no)
-    }
-}
-
-/// Words that may give agents a turn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WakingWords {
-    pub(crate) cause: Cause,
-    /// The participant who knows the words already: see [`Posted::author`].
-    pub(crate) author: ParticipantId,
-    pub(crate) to: Recipient,
-    pub(crate) mentions: Vec<ParticipantId>,
-    /// The members that hear the words in another conversation.
-    pub(crate) elsewhere: Vec<ParticipantId>,
-    /// The author of the message that a person's words reply to.
-    pub(crate) replies_to: Option<ParticipantId>,
-    /// Agents that a person asks to answer, one after the other. No other agent is asked.
-    pub(crate) asks: Vec<ParticipantId>,
-    pub(crate) human: bool,
-    /// The message that the words answer, if its round was already closed.
-    pub(crate) late: Option<Seq>,
-}
-
-impl WakingWords {
-    /// Reads the words from a message; `cause` points to it.
-    pub(crate) fn of(posted: &Posted, cause: Cause) -> Self {
-        let human = posted.is_persons();
-        // An agent's reply does not address the author of the message that it replies to. (Ruling
-        // 15.)
-        let addresses = human && !planted::has(Bug::ReplyAddressesNobody);
-        let replies_to =
-            posted.reply_to.as_ref().filter(|_| addresses).map(|replied| replied.from.clone());
-        let (author, to, mentions) =
-            (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
-        Self {
-            cause,
-            author,
-            to,
-            mentions,
-            elsewhere: posted.elsewhere.clone(),
-            replies_to,
-            asks: posted.asks.clone(),
-            human,
-            late: posted.late,
-        }
     }
 }
 

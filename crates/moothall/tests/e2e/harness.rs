@@ -43,8 +43,8 @@ pub struct Home {
     signed: AtomicBool,
 }
 
-/// Agent programs leave processes behind that outlive their terminals: parents that ignore a hangup,
-/// and daemons.
+/// Agent programs leave processes behind that outlive their terminals, among them daemons and
+/// parents that ignore a hangup.
 impl Drop for Home {
     fn drop(&mut self) {
         let home = format!("HOME={}", self.path().display());

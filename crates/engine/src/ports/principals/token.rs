@@ -68,7 +68,7 @@ impl Secret {
     /// Makes a new credential.
     ///
     /// # Errors
-    /// [`RandomnessError`] if the operating system gives no random bytes; there is no weaker fallback.
+    /// [`RandomnessError`] if the operating system gives no random bytes; no weaker source is used.
     pub fn fresh(kind: TokenKind) -> Result<Secret, RandomnessError> {
         let mut text = String::from(kind.prefix());
         text.push_str(&random_hex::<SECRET_BYTES>()?);
