@@ -111,7 +111,7 @@ impl ConnectionSlots {
         }
     }
 
-    /// A seat for a connection from this address, after [`Seats::room`] has said that there is one.
+    /// A seat for a connection from this address, after [`ConnectionSlots::room`] has said that there is one.
     /// Nothing for one more from an address that is sent away in numbers already, nor for an
     /// unknown one when only seats for known addresses are left.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {

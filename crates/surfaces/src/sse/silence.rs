@@ -38,7 +38,7 @@ impl Silence {
         self.since = Instant::now();
     }
 
-    /// Resolves when something has to be said. Not to be asked again after [`Broken::GoingAway`].
+    /// Resolves when something has to be said. Not to be asked again after [`SilenceEnd::GoingAway`].
     pub(super) async fn broken(&mut self) -> SilenceEnd {
         loop {
             tokio::select! {

@@ -1,5 +1,5 @@
 //! Credentials on the wire. A credential itself is in two bodies only: the request that signs in,
-//! and the answer that made it.
+//! and the answer that created it.
 
 use moothall_engine::access::{AuditRecord, Caller, Mode, Revocation, Token};
 use moothall_kernel::time::Timestamp;
@@ -14,34 +14,35 @@ pub struct SignIn {
     pub key: String,
 }
 
-/// Answer of `GET /session` and `POST /session`: who asks, and what they may do.
+/// Answer of `GET /session` and `POST /session`: the caller and its rights.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WhoAmI {
-    /// `local`: conversations need no credential. `token`: everything does.
+    /// `local`: conversations need no credential. `token`: every request needs one.
     pub mode: String,
-    /// Whose credential it is; `null` where there is none.
+    /// Owner of the credential; `null` without a credential.
     pub principal: Option<PrincipalRef>,
-    /// What they may do, e.g. `threads:read`.
+    /// Scopes of the caller, e.g. `threads:read`.
     pub scopes: Vec<String>,
-    /// The conversations that they reach; `null` stands for all.
+    /// Ids of the threads that the caller reaches; `null` stands for all.
     pub threads: Option<Vec<String>>,
-    /// The id of the credential.
+    /// Id of the credential; `null` without a credential.
     pub token: Option<String>,
-    /// From when on it is worth nothing; `null` where nobody can say yet.
+    /// Time at which the credential expires. `null` without a credential, or if its end is not
+    /// known yet.
     pub expires_at: Option<String>,
 }
 
-/// Somebody whom the server knows.
+/// A person or agent known to the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PrincipalRef {
-    /// The id under which they take part.
+    /// Id under which the principal takes part.
     pub id: String,
     /// `human` or `agent`.
     pub kind: String,
 }
 
 impl WhoAmI {
-    /// What there is to say about a caller.
+    /// Returns the answer about a caller.
     pub fn of(mode: Mode, caller: &Caller) -> Self {
         let proof = caller.proof.as_deref();
         Self {
@@ -63,7 +64,7 @@ impl WhoAmI {
 /// Answer of `POST /session/end`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SignedOut {
-    /// Whether there was a cookie that was worth something.
+    /// True if the request had a valid cookie, whose session was ended.
     pub ended: bool,
 }
 
@@ -71,18 +72,18 @@ pub struct SignedOut {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InvitationRequest {
-    /// The id under which whoever accepts it takes part. Required.
+    /// Id under which the invited person or agent will take part. Required.
     #[schema(pattern = "^[A-Za-z0-9._:-]{1,64}$")]
     pub principal: String,
-    /// `human` (also where it is missing) or `agent`.
+    /// `human` or `agent`; `human` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^(human|agent)$")]
     pub kind: Option<String>,
-    /// What the token will allow; what is usual for the kind where it is missing, and never more
-    /// than the inviter's own.
+    /// Scopes of the future token; the inviter must have each of them. If absent, the usual scopes
+    /// of the kind that the inviter has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
-    /// 1 to 168; 24 where it is missing.
+    /// Hours until the invitation expires, 1 to 168; 24 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 168)]
     pub expires_in_hours: Option<u64>,
@@ -92,16 +93,16 @@ pub struct InvitationRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InvitationAccepted {
-    /// The code of the invitation, which is worth something once.
+    /// Code of the invitation. It can be used once.
     pub code: String,
 }
 
-/// A code that can be handed on: the answer of `POST /threads/{id}/invitations`.
+/// An invitation code to hand on: the answer of `POST /threads/{id}/invitations`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InvitationCode {
-    /// The code; worth something once.
+    /// The code. It can be used once.
     pub code: String,
-    /// Until when. Only in answers.
+    /// Time at which the code expires. Only in answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
 }
@@ -110,25 +111,25 @@ pub struct InvitationCode {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenRequest {
-    /// The id of the person or agent that it is for. Required.
+    /// Id of the person or agent that the token is for. Required.
     #[schema(pattern = "^[A-Za-z0-9._:-]{1,64}$")]
     pub principal: String,
-    /// `human` (also where it is missing) or `agent`; a principal stays what it is.
+    /// `human` or `agent`; `human` if absent. The kind of a known principal cannot change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^(human|agent)$")]
     pub kind: Option<String>,
-    /// What it allows; what is usual for the kind where it is missing.
+    /// Scopes of the token; the usual scopes of the kind if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
-    /// The only conversations that it reaches; all where it is missing.
+    /// Ids of the only threads that the token reaches; all threads if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_items = 1, max_items = 64)]
     pub threads: Option<Vec<String>>,
-    /// What people call it.
+    /// Label of the token, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 100)]
     pub label: Option<String>,
-    /// 1 to 3650; 90 where it is missing.
+    /// Days until the token expires, 1 to 3650; 90 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 3650)]
     pub expires_in_days: Option<u64>,
@@ -137,43 +138,43 @@ pub struct TokenRequest {
 /// Answer of `POST /tokens`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenCreated {
-    /// The token itself, for this once.
+    /// The token itself. It is shown only this once.
     pub token: String,
-    /// What is kept about it.
+    /// The stored facts about the token.
     #[serde(flatten)]
     pub entry: TokenEntry,
 }
 
-/// What is kept about a token.
+/// The stored facts about a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenEntry {
-    /// Its public id, by which it is listed, revoked and audited.
+    /// Public id of the token, for lists, revocation and audit.
     pub id: String,
     /// `personal`, `agent`, `session` or `invitation`.
     pub kind: String,
-    /// The person or agent whose token it is.
+    /// The person or agent that owns the token.
     pub principal: PrincipalRef,
-    /// What whoever holds it may do, e.g. `threads:read`.
+    /// Scopes of the token, e.g. `threads:read`.
     pub scopes: Vec<String>,
-    /// The only conversations that it reaches; `null` stands for all.
+    /// Ids of the only threads that the token reaches; `null` stands for all.
     pub threads: Option<Vec<String>>,
-    /// What people call it.
+    /// Label of the token, for people.
     pub label: String,
-    /// The id of the credential that it was made from: that a browser signed in with, or that made
-    /// the invitation.
+    /// Id of the credential from which this one was made: the one a browser signed in with, or the
+    /// inviter's. `null` if there is none.
     pub parent: Option<String>,
-    /// When it was made.
+    /// Time at which the token was created.
     pub created_at: String,
-    /// From when on it is worth nothing.
+    /// Time at which the token expires.
     pub expires_at: String,
-    /// When it was last seen, to the minute.
+    /// Time of the last use, to the minute; `null` if the token was never used.
     pub last_used_at: Option<String>,
-    /// When it was revoked.
+    /// Time of the revocation; `null` if the token is not revoked.
     pub revoked_at: Option<String>,
 }
 
 impl TokenRevoked {
-    /// Returns what came of it.
+    /// Returns the answer about a revocation.
     pub fn of(revocation: &Revocation) -> Self {
         Self {
             revoked: true,
@@ -185,7 +186,7 @@ impl TokenRevoked {
 }
 
 impl TokenEntry {
-    /// Everything but the token.
+    /// Returns the facts about a token, without the token itself.
     pub fn of(token: &Token) -> Self {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
         Self {
@@ -213,9 +214,9 @@ impl TokenEntry {
 /// Answer of `GET /tokens`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenList {
-    /// Those that are kept, the oldest first.
+    /// The stored tokens, oldest first.
     pub tokens: Vec<TokenEntry>,
-    /// The `cursor` of the next page, if there may be one.
+    /// The `cursor` of the next page; absent if no page can follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -223,15 +224,16 @@ pub struct TokenList {
 /// Answer of `POST /tokens/{id}/revoke`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenRevoked {
-    /// Always `true`: it is worth nothing.
+    /// Always `true`: the token is not valid.
     pub revoked: bool,
-    /// Whether it was worth something before.
+    /// True if this request revoked at least one token.
     pub changed: bool,
-    /// The ids of everything that was revoked now: itself, browsers that signed in with it, its
-    /// invitations that were not accepted, and with `with_children` the tokens that came of others.
+    /// Ids of all tokens revoked by this request: the token itself, browsers that signed in with
+    /// it, and its unaccepted invitations. With `with_children` also the tokens that came from
+    /// accepted ones.
     #[serde(default)]
     pub ids: Vec<String>,
-    /// The tokens that came of its invitations, and of theirs, and are worth something still.
+    /// Tokens that came from its invitations, or from theirs in turn, and are still valid.
     #[serde(default)]
     pub children: Vec<TokenEntry>,
 }
@@ -240,7 +242,7 @@ pub struct TokenRevoked {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RevokeRequest {
-    /// Also revoke the tokens that came of its invitations, and of theirs.
+    /// True to also revoke the tokens that came from its invitations, and from theirs in turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_children: Option<bool>,
 }
@@ -248,34 +250,34 @@ pub struct RevokeRequest {
 /// Answer of `GET /audit`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuditPage {
-    /// At most as many as asked for, the newest first.
+    /// The rows, newest first; at most the requested number.
     pub rows: Vec<AuditRow>,
-    /// `before` of the next page, where there may be one.
+    /// Value of `before` for the next page; `null` if no page can follow.
     pub next: Option<u64>,
 }
 
-/// Something that was recorded.
+/// One row of the audit record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuditRow {
-    /// Its place; rises by one with each.
+    /// Number of the row, rising by one with each row.
     pub number: u64,
-    /// When it was done: RFC 3339, UTC, milliseconds.
+    /// Time of the deed: RFC 3339, UTC, milliseconds.
     pub at: String,
     /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
     /// `registered`, `claimed`, `budget_raised` or `denied`.
     pub deed: String,
-    /// Who, where that is proven.
+    /// Id of the person or agent that did it; `null` if not proven.
     pub by: Option<String>,
-    /// The id of the credential with which.
+    /// Id of the credential that was used; `null` without one.
     pub token: Option<String>,
-    /// The id of the credential that it is about, where that is another one.
+    /// Id of another credential that the deed was about; `null` if there is none.
     pub about: Option<String>,
-    /// In a few words.
+    /// Further details, in a few words.
     pub detail: String,
 }
 
 impl AuditRow {
-    /// A row of the audit record as it travels.
+    /// Returns a row of the audit record for the wire.
     pub fn of(audited: &AuditRecord) -> Self {
         let entry = &audited.entry;
         Self {

@@ -1,4 +1,4 @@
-//! The bodies that clients get back, beside events and errors.
+//! The bodies of answers, other than events and errors.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,13 +12,13 @@ use super::envelope::Envelope;
 pub struct Ping {
     /// Always `ok`: the server answers.
     pub status: String,
-    /// Always `moothall`, by which programs recognise it.
+    /// Always `moothall`. Programs recognise the server by it.
     pub server: String,
-    /// Its name for people: `Moothall`.
+    /// Name of the server for people: `Moothall`.
     pub name: String,
-    /// The version of the server's program.
+    /// Version of the server's program.
     pub version: String,
-    /// The server's time: RFC 3339, UTC, milliseconds.
+    /// Time of the server: RFC 3339, UTC, milliseconds.
     pub timestamp: String,
 }
 
@@ -27,35 +27,36 @@ pub struct Ping {
 pub struct Health {
     /// Always `ok`: the server answers.
     pub status: String,
-    /// Conversations held in memory.
+    /// Number of conversations in memory.
     pub live_threads: usize,
 }
 
 /// A thread in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadEntry {
-    /// The id of the thread.
+    /// Id of the thread.
     pub id: String,
-    /// The title of the thread.
+    /// Title of the thread.
     pub name: String,
-    /// When the thread was created.
+    /// Time at which the thread was created.
     pub created_at: String,
-    /// When its newest event came.
+    /// Time of the thread's newest event.
     pub updated_at: String,
-    /// The position of its newest event.
+    /// Position of the thread's newest event.
     pub head: u64,
-    /// Whether it takes no more messages.
+    /// True if the thread takes no more messages.
     pub archived: bool,
-    /// The name of its policy.
+    /// Name of the thread's policy.
     pub policy: String,
-    /// How much waits there for a person: what agents ask permission for, and a guard that holds
-    /// the floor. Missing where an earlier version of the server wrote to it last.
+    /// Number of things in the thread that wait for a person: permissions, a guard that holds the
+    /// floor, and a gathering that waits for a person's words. Absent if an earlier version of the
+    /// server wrote to the thread last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for_people: Option<u64>,
-    /// The position up to which the participant named by `as` has read it.
+    /// Position up to which the participant named by `as` has read the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
-    /// Messages of others after that; 100 stands for 100 or more.
+    /// Number of messages of others after `read`; 100 stands for 100 or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<u64>,
 }
@@ -63,9 +64,9 @@ pub struct ThreadEntry {
 /// Answer of `GET /threads`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadList {
-    /// In the order in which they were created.
+    /// The threads, in the order in which they were created.
     pub threads: Vec<ThreadEntry>,
-    /// Pass it as `after` for the next page; missing on the last one.
+    /// Value of `after` for the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
@@ -73,58 +74,58 @@ pub struct ThreadList {
 /// Answer of `POST /threads`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadCreated {
-    /// The id of the new thread.
+    /// Id of the new thread.
     pub id: String,
-    /// The title of the new thread.
+    /// Title of the new thread.
     pub name: String,
-    /// When the thread was created.
+    /// Time at which the thread was created.
     pub created_at: String,
-    /// The position of the event that began it.
+    /// Position of the thread's first event.
     pub head: u64,
-    /// The policy and all its settings.
+    /// The policy with all its settings.
     #[schema(value_type = Object)]
     pub policy: Value,
-    /// The event that began it.
+    /// The thread's first event.
     pub event: Envelope,
 }
 
 /// Answer of `GET /threads/{id}/events`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EventPage {
-    /// In the order of `seq`, which has holes where the viewer may not look.
+    /// The events, ordered by `seq`. Events that the viewer may not read leave gaps.
     pub events: Vec<Envelope>,
-    /// How many there are.
+    /// Number of events on this page.
     pub count: usize,
-    /// The newest position that was looked at: pass it as `after` to go on.
+    /// The newest position that was read: `after` for the next page.
     pub through: u64,
-    /// The position of the thread's newest event.
+    /// Position of the thread's newest event.
     pub head: u64,
 }
 
 /// Answer of `POST /threads/{id}/events`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Accepted {
-    /// Always `true`: it is committed and synced.
+    /// Always `true`: the event is committed and synced.
     pub received: bool,
-    /// The event; `null` when nothing had to change.
+    /// The event; `null` if nothing had to change.
     pub event: Option<Envelope>,
-    /// What you should know all the same: words for programs (`held`, `stopped`, `queue_full`,
-    /// `unknown_name`), and sentences for people, which follow the word that they are about.
+    /// Warnings about the accepted event: words for programs (`held`, `stopped`, `queue_full`,
+    /// `unknown_name`), each followed by its sentences for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// For an invited agent that has to come by itself: what to tell it.
+    /// Instructions to join, for an invited agent that has to connect by itself; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub join: Option<JoinPrompt>,
 }
 
-/// How an invited agent that runs elsewhere can take part.
+/// Instructions for an invited agent that runs elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JoinPrompt {
-    /// The id of the invited participant.
+    /// Id of the invited participant.
     pub participant: String,
-    /// Words to paste into it.
+    /// Prompt to paste into the agent.
     pub prompt: String,
-    /// A command that shows what it would hear, for a shell.
+    /// Shell command that shows the messages for the agent.
     #[serde(default)]
     pub command: String,
 }
@@ -132,33 +133,33 @@ pub struct JoinPrompt {
 /// Answer of `POST /threads/{id}/stop`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StopAccepted {
-    /// Always `true`, also when there was nothing to stop.
+    /// Always `true`, even if there was nothing to stop.
     pub stopped: bool,
-    /// The event; `null` when there was nothing to stop.
+    /// The event; `null` if there was nothing to stop.
     pub event: Option<Envelope>,
 }
 
 /// Answer of `POST /turns/{id}/cancel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Cancelled {
-    /// Always `true`, also when nothing had to change.
+    /// Always `true`, even if nothing had to change.
     pub cancelled: bool,
-    /// The event; `null` when nothing had to change.
+    /// The event; `null` if nothing had to change.
     pub event: Option<Envelope>,
 }
 
 /// The presence of one participant in a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceEntry {
-    /// The id of the participant whose presence it is.
+    /// Id of the participant.
     pub id: String,
-    /// `listening`, `thinking`, `typing`, `idle`, or the client's own word.
+    /// Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word.
     pub state: String,
-    /// When it was last said.
+    /// Time of the last update.
     pub updated_at: String,
-    /// It is older than `ttl_seconds`: count the participant as offline.
+    /// True if the presence is older than `ttl_seconds`. The participant counts as offline then.
     pub stale: bool,
-    /// What the client added.
+    /// Further details from the client; `null` if there are none.
     #[schema(value_type = Option<Object>)]
     pub details: Option<Map<String, Value>>,
 }
@@ -166,27 +167,26 @@ pub struct PresenceEntry {
 /// Answer of `GET /threads/{id}/presence`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceList {
-    /// The id of the thread.
+    /// Id of the thread.
     pub thread: String,
-    /// How long a presence counts.
+    /// Seconds for which a presence is valid.
     pub ttl_seconds: u64,
-    /// Those that count first, then by id.
+    /// The participants, those with a valid presence first, then by id.
     pub participants: Vec<PresenceEntry>,
 }
 
-/// A presence that was just said: the `presence` signal of a stream, and part of the answer to a
-/// post.
+/// A new presence: the `presence` signal of a stream, and part of the answer to a post.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceUpdate {
-    /// The id of the thread in which it was said.
+    /// Id of the thread.
     pub thread: String,
-    /// The id of the participant whose presence it is.
+    /// Id of the participant.
     pub participant: String,
-    /// `listening`, `thinking`, `typing`, `idle`, or the client's own word.
+    /// Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word.
     pub state: String,
-    /// When it was said.
+    /// Time of the update.
     pub updated_at: String,
-    /// What the client added.
+    /// Further details from the client; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub details: Option<Map<String, Value>>,
@@ -195,20 +195,20 @@ pub struct PresenceUpdate {
 /// Answer of `POST /threads/{id}/presence`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceAccepted {
-    /// Always `true`: it counts from now on.
+    /// Always `true`: the presence is valid from now on.
     pub received: bool,
-    /// What is known now.
+    /// The presence as it is now.
     pub presence: PresenceUpdate,
 }
 
 /// A notification of `GET /events/stream`: a thread has a new head.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Bell {
-    /// The id of the thread that has something new.
+    /// Id of the thread with new events.
     pub thread: String,
-    /// The position of its newest event.
+    /// Position of the thread's newest event.
     pub head: u64,
-    /// How much waits there for a person, as in the list of threads.
+    /// Number of things in the thread that wait for a person, as in the list of threads.
     #[serde(default)]
     pub waits_for_people: u64,
 }
@@ -216,53 +216,53 @@ pub struct Bell {
 /// An agent of the registry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgentEntry {
-    /// What an invite's `client` says.
+    /// Name of the agent, for `client` of an invite.
     pub client: String,
-    /// One sentence about it.
+    /// Description of the agent, in one sentence.
     pub summary: String,
-    /// `script`, `command`, `llm`, `terminal` or `remote`.
+    /// Runtime of the agent: `script`, `command`, `llm`, `terminal` or `remote`.
     pub runtime: String,
-    /// `built-in`, `configured` or `discovered`.
+    /// Origin of the agent: `built-in`, `configured` or `discovered`.
     pub origin: String,
-    /// The user of the server's computer that its programs run as, where it is not the server's
-    /// own. A `command` or `terminal` agent without it reaches all that the server keeps.
+    /// User of the server's computer that the agent's programs run as; absent if it is the server's
+    /// own. In that case a `command` or `terminal` agent reaches all of the server's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_as: Option<String>,
-    /// How long a turn of it may take.
+    /// Maximum seconds for one turn of the agent.
     pub timeout_seconds: f64,
-    /// What an invite of it starts from.
+    /// Default profile for invites of the agent.
     pub profile: WireProfile,
 }
 
 /// Answer of `GET /agents`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgentList {
-    /// All agents of the registry, by name.
+    /// All agents of the registry, ordered by name.
     pub agents: Vec<AgentEntry>,
 }
 
-/// The `delta` signal of a stream: a piece of a running turn's answer.
+/// The `delta` signal of a stream: a part of a running turn's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeltaSignal {
-    /// The id of the turn: `<thread>.<number>`.
+    /// Id of the turn: `<thread>.<number>`.
     pub turn: String,
-    /// Which attempt at the turn it is, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// The id of the participant whose turn it is.
+    /// Id of the turn's participant.
     pub participant: String,
-    /// Bytes of the answer before this piece.
+    /// Number of bytes of the answer before this part.
     pub offset: usize,
-    /// The text of the piece, to be put after the earlier ones.
+    /// Text of this part, to be appended to the earlier parts.
     pub text: String,
 }
 
-/// The `progress` signal of a stream: what a running turn is doing.
+/// The `progress` signal of a stream: the current activity of a running turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProgressSignal {
-    /// The id of the turn: `<thread>.<number>`.
+    /// Id of the turn: `<thread>.<number>`.
     pub turn: String,
-    /// The id of the participant whose turn it is.
+    /// Id of the turn's participant.
     pub participant: String,
-    /// In a few words.
+    /// The activity in a few words.
     pub text: String,
 }

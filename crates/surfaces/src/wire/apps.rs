@@ -1,31 +1,31 @@
-//! Apps of JSON-RPC on the wire of HTTP.
+//! JSON-RPC apps in the HTTP API.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// An app that an agent has.
+/// An app that an agent manages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AppEntry {
-    /// Its id.
+    /// Id of the app.
     pub id: String,
-    /// Its name in its manifest; empty if no agent registered for it yet.
+    /// Name from the app's manifest; empty if no agent has registered the app yet.
     pub name: String,
-    /// The id of the agent that manages its tasks.
+    /// Id of the agent that manages the app's tasks.
     pub agent: String,
-    /// The name of that agent; `null` if it was freed.
+    /// Name of that agent; `null` if the name was freed.
     pub agent_name: Option<String>,
-    /// Since when it manages them.
+    /// Time since which the agent manages the app.
     pub since: String,
-    /// `true` if it is asked over a connection now.
+    /// True if the app is asked over an open connection now.
     pub connected: bool,
 }
 
 /// Answer of `GET /apps`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AppPage {
-    /// Apps, by their ids.
+    /// The apps, ordered by id.
     pub apps: Vec<AppEntry>,
-    /// The `cursor` of the next page, if there is one.
+    /// The `cursor` of the next page; absent if no page follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -34,7 +34,7 @@ pub struct AppPage {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppTransfer {
-    /// The name or the id of a registered agent.
+    /// Name or id of a registered agent.
     pub agent: String,
 }
 

@@ -1,5 +1,5 @@
-//! What the tools of the Model Context Protocol take: for each tool one type, and what a client's
-//! model reads about each of its fields.
+//! Arguments of the Model Context Protocol tools: one type for each tool, and for each field the
+//! description that a client's model reads.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -7,22 +7,22 @@ use utoipa::PartialSchema;
 
 use super::NewGatheringMember;
 
-/// An argument of a tool, as it is described.
+/// The description of a tool's argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument {
-    /// Its name in the arguments of a call.
+    /// Name of the argument in a call.
     pub name: &'static str,
-    /// Its type, in the words of JSON Schema.
+    /// Type of the argument, as a JSON Schema type.
     pub kind: &'static str,
-    /// Whether a call needs it.
+    /// True if a call must have the argument.
     pub required: bool,
-    /// What it means, for a client's model.
+    /// Description for a client's model.
     pub means: &'static str,
-    /// The schema of its items, for a list.
+    /// Returns the schema of the items, for a list.
     pub items: fn() -> Value,
 }
 
-/// What a field may hold, as it is described.
+/// A type of field, with its JSON Schema description.
 trait Kind {
     const KIND: &'static str;
     const REQUIRED: bool = false;
@@ -65,17 +65,18 @@ impl Kind for Vec<NewGatheringMember> {
     const ITEMS: fn() -> Value = member_schema;
 }
 
-/// What a member of a gathering is described as.
+/// Returns the schema of a gathering's member.
 fn member_schema() -> Value {
     serde_json::to_value(NewGatheringMember::schema()).unwrap_or_default()
 }
 
-/// A text.
+/// Returns the schema of a text.
 fn text_schema() -> Value {
     json!({"type": "string"})
 }
 
-/// A tool's arguments as a type, and their descriptions made of it, so that the two cannot differ.
+/// Defines a tool's arguments as a type, together with their descriptions, so that the two cannot
+/// differ.
 macro_rules! arguments {
     ($(#[doc = $doc:literal])* $name:ident { $($field:ident: $kind:ty = $means:expr,)* }) => {
         $(#[doc = $doc])*
@@ -86,7 +87,7 @@ macro_rules! arguments {
         }
 
         impl $name {
-            /// Its fields, in their order.
+            /// Descriptions of the fields, in their order.
             pub const DESCRIBED: &[Argument] = &[$(Argument {
                 name: stringify!($field),
                 kind: <$kind as Kind>::KIND,

@@ -1,5 +1,4 @@
-//! What helps a person before and beside speaking: previews, slash commands, publishing what was
-//! kept.
+//! Help for a person before and beside speaking: previews, slash commands, publishing of kept text.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,16 +10,16 @@ use super::turn::NoAgentAsked;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
-    /// Who would say it; `user` where it is missing.
+    /// Id of the participant that would speak; `user` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// `all` (also if it is missing), or a participant's id or nickname.
+    /// Addressee: `all`, or a participant's id or nickname; `all` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What the message would say, as text.
+    /// Text of the draft.
     pub content: String,
-    /// The id of the earlier message that it replies to.
+    /// Id of the earlier message that the draft replies to; absent if it replies to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
 }
@@ -28,29 +27,30 @@ pub struct Draft {
 /// Answer of `POST /threads/{id}/preview`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Preview {
-    /// Every invited agent: those who would be asked first, in the order in which they would be.
+    /// Every invited agent: first those that would be asked, in the order in which they would be
+    /// asked.
     pub forecast: Vec<ForecastEntry>,
-    /// The reason for which the words ask no agent, if what they say is the reason.
+    /// The reason why the draft asks no agent, if its words are the reason; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unasked: Option<NoAgentAsked>,
-    /// A name in the words that reaches no participant, with the reason, if they ask agents all the
-    /// same.
+    /// A name in the draft that reaches no participant, with the reason, if the draft asks agents
+    /// nevertheless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stray: Option<NoAgentAsked>,
 }
 
-/// What would become of one agent.
+/// The forecast for one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ForecastEntry {
-    /// The id of the agent.
+    /// Id of the agent.
     pub participant: String,
-    /// Why it would be asked.
+    /// Reason why the agent would be asked; absent if it would not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Why it would not.
+    /// Reason why the agent would not be asked; absent if it would.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
-    /// The same as a phrase for people, which follows the agent's name.
+    /// The reason as a phrase for people, which follows the agent's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -59,7 +59,7 @@ pub struct ForecastEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCommand {
-    /// Who asks; `user` where it is missing.
+    /// Id of the participant that runs the command; `user` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
@@ -70,9 +70,9 @@ pub struct NewCommand {
 /// Answer of `POST /threads/{id}/commands`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CommandRan {
-    /// What to show the person.
+    /// Text for the person.
     pub text: String,
-    /// The event that it became, when it changed something.
+    /// The event, if the command changed something; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<Envelope>,
 }
@@ -80,26 +80,26 @@ pub struct CommandRan {
 /// A slash command, as help and completion show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CommandUsage {
-    /// The words that name it.
+    /// Name of the command.
     pub name: String,
-    /// What follows its name; square brackets mean that it can be left out.
+    /// Arguments of the command, with optional ones in square brackets.
     pub arguments: String,
-    /// What it does, in one sentence.
+    /// Effect of the command, in one sentence.
     pub does: String,
-    /// An example that can be sent as it stands.
+    /// An example that can be sent unchanged.
     pub example: String,
 }
 
 /// Answer of `GET /commands`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CommandList {
-    /// In the order in which help shows them.
+    /// The commands, in the order of the help.
     pub commands: Vec<CommandUsage>,
 }
 
 /// Answer of `POST /threads/{id}/kept/{seq}/publish`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Published {
-    /// The message that it became.
+    /// The published message.
     pub event: Envelope,
 }

@@ -8,135 +8,135 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-/// What the address of a session's participant says.
+/// Kind of a session's address.
 const SESSION: &str = "session";
 
 /// The content of a control as clients send it, in the order in which its parts take effect. A
-/// truth value may stand for the object with `on`, and a list for the one with `targets`.
+/// boolean may replace an object with `on`, and a list an object with `targets`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NewControl {
-    /// Make somebody a participant of the thread.
+    /// A participant to invite.
     pub invite: Option<NewInvite>,
-    /// End somebody's part in the thread.
+    /// A participant to take out.
     pub uninvite: Option<NewUninvite>,
-    /// Nobody hears them from now on.
+    /// Participants to mute.
     pub mute: Option<Targets>,
-    /// They are heard again.
+    /// Participants to unmute.
     pub unmute: Option<Targets>,
-    /// No agent gets a turn.
+    /// The pause, in which no agent gets a turn.
     pub pause: Option<Switch>,
-    /// Go on: whatever holds the floor lets go.
+    /// Present to release the guard that holds the floor.
     pub resume: Option<Resume>,
-    /// Agents answer each other.
+    /// Discussion, in which agents answer each other.
     pub discussion: Option<NewDiscussion>,
-    /// Whoever is invited is asked about all that is said.
+    /// Switch that asks all invited agents about unaddressed messages.
     pub invited_auto: Option<Switch>,
-    /// More turns and money for a while.
+    /// A temporary raise of turns and money.
     pub budget: Option<NewRaise>,
-    /// They take a turn without a message.
+    /// Participants that take a turn without a message.
     pub prod: Option<Targets>,
-    /// The policy's name, or an object with `name` and its settings.
+    /// Name of the policy, or an object with `name` and its settings.
     pub policy: Option<Value>,
     /// Settings of the policy.
     pub config: Option<Map<String, Value>>,
-    /// Agree to the end of a gathering that the other keys bring.
+    /// True to accept that the other keys end a gathering.
     pub confirm: Option<bool>,
-    /// Close the conversation. It stands alone.
+    /// Archives the conversation. No other key may be present.
     pub archive: Option<Switch>,
-    /// Open it again. It stands alone.
+    /// Opens the conversation again. No other key may be present.
     pub unarchive: Option<Switch>,
 }
 
-/// Whom to invite, and as what.
+/// A participant to invite, with its profile.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NewInvite {
-    /// Its id in the thread. A session's may be left out.
+    /// Id of the participant in the thread. May be absent for a session.
     pub participant_id: Option<String>,
-    /// The fields of a [`WireProfile`], to be read strictly.
+    /// The fields of a [`WireProfile`], which are read strictly.
     pub profile: Option<Value>,
-    /// `writers` or `drivers`: says whose words reach its terminal, if it has one. If it is
-    /// missing, `writers` at the first invite and as before later.
+    /// Group whose words reach the participant's terminal: `writers` or `drivers`. If absent,
+    /// `writers` at the first invite and unchanged later.
     pub reach: Option<String>,
 }
 
-/// Whom to take out.
+/// A participant to take out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct NewUninvite {
-    /// Its id in the thread, or its nickname.
+    /// Id or nickname of the participant in the thread.
     pub participant_id: Option<String>,
 }
 
-/// Participants that are meant.
+/// The participants that a control is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Targets {
-    /// Their ids or nicknames, at least one.
+    /// Ids or nicknames, at least one.
     pub targets: Vec<String>,
-    /// How they are muted: `hard`, also where it is missing.
+    /// Mode of the mute: `hard`, which is also the default.
     pub mode: Option<String>,
 }
 
-/// Something that is on or off.
+/// A switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Switch {
-    /// On, where it is missing.
+    /// True for on, which is also the default.
     pub on: Option<bool>,
 }
 
-/// That it goes on; there is nothing to say about it.
+/// A resume, without further settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Resume {}
 
-/// Whether agents answer each other.
+/// Settings of the discussion among agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct NewDiscussion {
-    /// On, where it is missing.
+    /// True for on, which is also the default.
     pub on: Option<bool>,
-    /// Whether they also call each other by name; as `on`, where it is missing.
+    /// True if agents may also mention each other; as `on` if absent.
     pub allow_agent_mentions: Option<bool>,
 }
 
-/// By how much a budget is raised.
+/// A raise of a budget.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NewRaise {
-    /// So many turns more in each hour.
+    /// Additional turns an hour.
     pub turns: Option<u64>,
-    /// So much money more in each day.
+    /// Additional money a day, in the currency.
     pub cost: Option<f64>,
-    /// For so long; an hour where it is missing.
+    /// Duration of the raise in seconds; one hour if absent.
     pub seconds: Option<f64>,
 }
 
-/// What an invite says about a participant.
+/// The profile of a participant, from its invites.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireProfile {
-    /// The registry entry that answers for it, or any other word for an external program. Required
-    /// at the first invite.
+    /// Name of the registry entry that answers for the participant, or any other word for an
+    /// external program. Required at the first invite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// The model behind it. Required at the first invite of an agent.
+    /// Name of the model. Required at the first invite of an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Names it answers to together with others; `[]` or `null` takes those away that it has.
+    /// Names that the participant shares with others. `[]` or `null` removes the present ones.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub roles: Option<Vec<String>>,
-    /// The name people read, unique in its thread; `""` or `null` takes away what it has.
+    /// Name for people, unique in its thread. `""` or `null` removes the present one.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
-    /// The session that takes part, by id or name: it is prompted in its terminal. `client` and
-    /// `model` may be left out then, and the participant's id too.
+    /// Id or name of the session that takes part: it is prompted in its terminal. `client`, `model`
+    /// and the participant's id may then be absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
-/// What is written, be it `null`: that is not the same as to say nothing of it.
+/// Reads a field that is present. `null` becomes the empty value, to tell it from an absent field.
 fn given<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     value: D,
 ) -> Result<Option<T>, D::Error> {
@@ -151,13 +151,13 @@ impl From<&Profile> for WireProfile {
 }
 
 impl WireProfile {
-    /// A profile, and the session behind it, if there is one.
+    /// Returns a profile with the id of its session, if the address names one.
     pub fn of(profile: &Profile, address: Option<&Address>) -> Self {
         Self { session: session_at(address).map(Into::into), ..profile.into() }
     }
 }
 
-/// The session that an address names.
+/// Returns the id of the session that an address names.
 fn session_at(address: Option<&Address>) -> Option<&str> {
     address.filter(|address| address.kind == SESSION).map(|address| address.local_id.as_str())
 }
@@ -169,17 +169,17 @@ impl From<WireProfile> for Profile {
     }
 }
 
-/// A link in place of its key.
+/// Shown in place of a link's key.
 const OF_MEMBERS: &str = "link:members";
 
-/// One content object that says all of this. Where several were invited at once, `invite` is the
-/// first of them and `invites` has them all; so it is with those taken out and with what is bound.
-/// Those muted, heard again or asked to speak are one list.
+/// Returns all changes as one content object. If several participants were invited, `invite` is the
+/// first and `invites` the list of all; likewise for those taken out and for bound targets. Those
+/// muted, unmuted or prodded become one list.
 pub fn changes_as_content(changes: &[Change]) -> Value {
     Value::Object(together(changes.iter().map(change_as_entry)))
 }
 
-/// Returns a target as it is told. The key of a link is a hash of its members, which says nothing.
+/// Returns a target for readers. The key of a link is a hash of its members, so it is replaced.
 fn told(target: &str) -> &str {
     if target.starts_with(LINK_KEY) { OF_MEMBERS } else { target }
 }

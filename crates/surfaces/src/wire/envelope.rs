@@ -19,108 +19,110 @@ use super::usage::purse_words;
 /// An event as clients see it. Order comes from `seq` alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Envelope {
-    /// A UUID of version 7.
+    /// Id of the event: a UUID of version 7.
     pub id: String,
-    /// Its position in the thread, from 1.
+    /// Position of the event in its thread, from 1.
     pub seq: u64,
-    /// When it was appended: RFC 3339, UTC, milliseconds. Rises strictly within a thread.
+    /// Time at which the event was appended: RFC 3339, UTC, milliseconds. Rises strictly within a
+    /// thread.
     pub ts: String,
-    /// The id of the thread that it belongs to.
+    /// Id of the event's thread.
     pub thread: String,
-    /// `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
-    /// `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's
-    /// own word.
+    /// Type of the event: `message`, `control`, `notice`, `turn`, `permission`, `gathering`,
+    /// `thread.created`, `thread.renamed`, `thread.archived`, `thread.unarchived`,
+    /// `thread.deleted`, or a client's own word.
     #[serde(rename = "type")]
     pub kind: String,
-    /// A participant's id; `moothall` is the server itself.
+    /// Id of the participant that the event comes from; `moothall` is the server itself.
     pub from: String,
-    /// `all`, or the id of the participant it addresses. It targets; it never hides.
+    /// Addressee: `all`, or a participant's id. An addressee never hides an event from other
+    /// readers.
     pub to: String,
-    /// Text for messages and names, an object for most others. A control's has a key for each thing
-    /// that changed; where several were invited at once, `invite` is the first of them and
-    /// `invites` the list of them all.
+    /// Text for messages and names, an object for most other types. A control's object has a key
+    /// for each change. If several participants were invited at once, `invite` is the first of them
+    /// and `invites` the list of all.
     pub content: Value,
-    /// What else is known.
+    /// Further facts about the event; absent if there are none.
     #[serde(default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
-/// What is known about an event beside its content.
+/// Facts about an event beside its content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Meta {
-    /// The event it replies to.
+    /// Id of the event that this one replies to; absent if it replies to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
-    /// The turn it answers.
+    /// Id of the turn that the message answers; absent if it answers none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// `moothall` when the server wrote it down on the speaker's behalf.
+    /// `moothall` if the server wrote the message on the speaker's behalf; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
     /// Labels of the client, and the server's `coordinator` and `error`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Steps away from a human message, which has 0.
+    /// Number of steps from a human message to this one; absent for the human message, which has 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Invited participants whom the words name, in order.
+    /// Ids of the invited participants whom the message names, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<String>,
-    /// The places at which the words name them, in order; the first 128. Messages from before they
-    /// were kept have none.
+    /// Places at which the message names participants, in order; the first 128. Empty for messages
+    /// from servers that did not keep places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mention_places: Vec<MentionPlace>,
-    /// That `from` said it was the client's word, or that of a terminal: no credential stood behind
-    /// it.
+    /// True if no credential proves `from`: the client or a terminal stated it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unproven: bool,
-    /// The participant in whose terminal it was typed, where agents can type too.
+    /// Id of the participant in whose terminal the message was typed. Agents can type there too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed_at: Option<String>,
-    /// It waits until earlier messages are answered.
+    /// True if the message waits until earlier messages are answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queued: bool,
-    /// Too many messages waited already: it asks no agent, and does not wait either.
+    /// True if the queue was full: the message asks no agent and does not wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queue_full: bool,
-    /// A person stopped its author: these are the words that were shown by then, and no more of
-    /// them comes.
+    /// True if a person stopped the author: the content is the text shown by then, and stays
+    /// incomplete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
-    /// The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is
-    /// missing), `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not
-    /// say.
+    /// End of the model's answer: `stop`, `length` (a limit of tokens; the rest is missing),
+    /// `filter`, `refusal`, `tool`, `error` or `cut`. Absent if the provider does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// These are thoughts: the model said nothing else.
+    /// True if the content is the model's thoughts, because the model wrote nothing else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub thought: bool,
-    /// The position of the kept text that a person made visible with it.
+    /// Position of the kept text that a person published with this message; absent for other
+    /// messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<u64>,
-    /// Its words were erased: its content is empty.
+    /// True if the words of the event were erased. Its content is empty then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
-    /// What went wrong, when it says that an agent failed.
+    /// The failure, if the message reports that an agent failed; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<WireFault>,
 }
 
-/// A place in the words that names participants.
+/// A place in a message that names participants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MentionPlace {
-    /// The place of its sign (`@`), in UTF-16 code units from the beginning of the words.
+    /// Position of the `@`, in UTF-16 code units from the beginning of the message.
     pub start: usize,
-    /// The end of the name, in the same units.
+    /// Position of the end of the name, in UTF-16 code units from the beginning of the message.
     pub end: usize,
-    /// The ids of the participants that it names: one, or all that bear a role, a client or a
-    /// model.
+    /// Ids of the named participants: one, or all that have a role, a client or a model of that
+    /// name.
     pub participants: Vec<String>,
 }
 
 impl MentionPlace {
     /// Returns the places in a message, in order; none once its words are erased.
     fn all(posted: &Posted) -> Vec<Self> {
+        // Places are in order, so each part of the body is counted once.
         let (mut units, mut counted) = (0, 0);
         let mut unit_at = |at: usize| {
             units += posted.body.get(counted..at)?.encode_utf16().count();
@@ -137,7 +139,7 @@ impl MentionPlace {
 }
 
 impl Meta {
-    /// Whether nothing is known.
+    /// True if no fact is known.
     pub fn is_empty(&self) -> bool {
         *self == Meta::default()
     }
@@ -147,16 +149,16 @@ impl Meta {
     }
 }
 
-/// A pointer to the event that gave rise to something.
+/// A reference to the event that caused something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CauseRef {
-    /// The id of that event.
+    /// Id of the event.
     pub id: String,
-    /// Its position in the thread.
+    /// Position of the event in its thread.
     pub seq: u64,
-    /// Whose words it was.
+    /// Id of the participant that the event comes from.
     pub from: String,
-    /// Steps away from a human message, which has 0.
+    /// Number of steps from a human message to this event; 0 for the human message.
     pub depth: u32,
 }
 
@@ -207,8 +209,8 @@ fn to_word(to: &Recipient) -> String {
 }
 
 impl Envelope {
-    /// An event of a conversation as it travels. Everything comes from the event itself, so the
-    /// same event always looks the same.
+    /// Returns an event of a conversation as an envelope. Every field comes from the event itself,
+    /// so an event always has one and the same envelope.
     pub fn of(stream: &StreamId, recorded: &RecordedEvent) -> Self {
         let face = face(stream, &recorded.event);
         let from = recorded
@@ -229,7 +231,7 @@ impl Envelope {
     }
 }
 
-/// The word for an event's type. A client's own event has the client's own.
+/// Returns the word for an event's type. A custom event has the client's own word.
 pub fn type_word(event: &Event) -> &str {
     match event {
         Event::Created { .. } => "thread.created",
@@ -314,7 +316,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::ClockShifted { downtime } => Face::new(
             json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
         ),
-        // No reader of a conversation gets any: they are in the streams of tasks.
+        // Task events are in the streams of tasks, so a reader of a conversation never gets this.
         Event::Task(_) => Face::new(notice("task", "Something happened to a task.", None)),
         Event::Redacted { seq, .. } => Face::new(
             json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0}),
@@ -383,7 +385,7 @@ fn notice(code: &str, text: &str, about: Option<&ParticipantId>) -> Value {
     }
 }
 
-/// A budget that is used up: whose, of what, how much there was, and until when.
+/// Returns the content for a spent budget: its owner, measure, limit and end of window.
 fn spent_content(spent: &SpentBudget, currency: &str, about: &ParticipantId) -> Value {
     let (budget, whose) = purse_words(&spent.purse);
     let sentence = spent.sentence(currency);
@@ -412,7 +414,7 @@ fn turn_content(stream: &StreamId, event: &Event) -> Value {
         .unwrap_or_default()
 }
 
-/// What a guard's hold means, for people.
+/// Returns the meaning of a guard's hold, as a sentence for people.
 const fn guard_sentence(guard: Guard) -> &'static str {
     match guard {
         Guard::Exchanges => {
@@ -527,7 +529,7 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
     }
 }
 
-/// Adds what is known of an outcome.
+/// Adds the facts of an outcome that are not null.
 fn with_facts(mut content: Value, facts: Value) -> Value {
     if let (Some(content), Value::Object(facts)) = (content.as_object_mut(), facts) {
         content.extend(facts.into_iter().filter(|(_, value)| !value.is_null()));

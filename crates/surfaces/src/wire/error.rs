@@ -1,29 +1,29 @@
-//! The one shape of every error: a code, a message, and where it happened.
+//! The one shape of every error: a code, a message, and the place of the error.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Every answer that is not a success.
+/// Body of every answer that is not a success.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// The code, what it means here, and where it happened.
+    /// Code of the error, its meaning here, and its place.
     pub error: ErrorDetail,
 }
 
-/// What went wrong with one request, and where.
+/// The cause of one failed request, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorDetail {
-    /// Stable word; the reference lists them all.
+    /// Stable code of the error; the reference lists all codes.
     pub code: String,
-    /// What was wrong and what to do, in one or two sentences.
+    /// Cause of the error and its remedy, in one or two sentences.
     pub message: String,
-    /// The thread it is about.
+    /// Id of the thread that the error is about; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// The participant it is about.
+    /// Id of the participant that the error is about; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant: Option<String>,
-    /// The event that kept the words all the same, where they were kept.
+    /// Id of the event in which the refused words were kept; absent if they were not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
 }

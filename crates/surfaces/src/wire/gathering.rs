@@ -1,4 +1,4 @@
-//! Gatherings as clients send and get them.
+//! Gatherings in requests and answers.
 
 use moothall_engine::door::GatheringEntry;
 use moothall_kernel::gathering::{Gathering, Member};
@@ -11,62 +11,63 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGathering {
-    /// Who begins it; `user` where it is missing, and the session itself where its token says so.
+    /// Id of the participant that begins the gathering. If absent, `user`, or the session to which
+    /// the token belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// The title of its thread; made from the rhythm where it is missing.
+    /// Title of the gathering's thread; made from the rhythm if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What kind of gathering it is, for example `daily`: 1 to 64 characters; `gathering` where it
-    /// is missing. Harvests of one rhythm make a trail.
+    /// Rhythm of the gathering, for example `daily`: 1 to 64 characters; `gathering` if absent.
+    /// Harvests of one rhythm make a trail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rhythm: Option<String>,
-    /// The question it begins with.
+    /// The opening question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening_question: Option<String>,
     /// Rounds of inhale, hold and exhale: `minimal` (1-1-1), `standard` (2-2-2), `extended`
-    /// (2-3-2), or three numbers from 1; `standard` where it is missing.
+    /// (2-3-2), or three numbers from 1; `standard` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub breath: Option<Value>,
-    /// Beats for which a speaker may hold the piece: 1 to 100, 3 where it is missing.
+    /// Beats for which a speaker may hold the piece: 1 to 100; 3 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beats_per_turn: Option<u32>,
-    /// Seconds from beat to beat: 1 to 86,400, 60 where it is missing.
+    /// Seconds from beat to beat: 1 to 86,400; 60 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beat_interval_seconds: Option<f64>,
-    /// Seconds for a last word after the last beat: 1 to 86,400, 20 where it is missing.
+    /// Seconds for a last word after the last beat: 1 to 86,400; 20 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_word_seconds: Option<f64>,
-    /// When agents with a memory of their own hear what others say: `live`, at once, which costs a
-    /// turn for each contribution and listener; or `on_turn`, together with the piece. `live` where
-    /// it is missing.
+    /// Delivery of others' words to agents with their own memory. `live`: at once, which costs a
+    /// turn for each contribution and listener. `on_turn`: together with the piece. `live` if
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<String>,
-    /// True if programs that are started for it go on after it. Without this, they end with it.
+    /// True if programs started for the gathering continue after it. Otherwise they end with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<bool>,
-    /// Who takes part: two speakers or more, and one harvester.
+    /// The participants: two or more speakers, and one harvester.
     #[schema(min_items = 3, max_items = 200)]
     pub participants: Vec<NewGatheringMember>,
 }
 
-/// Somebody who shall take part in a gathering.
+/// A future participant of a gathering.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGatheringMember {
-    /// The name that the others read. Required.
+    /// Name for the other participants. Required.
     pub name: String,
-    /// Its number, from 1: speakers hold the piece in the order of their numbers. Required.
+    /// Number of the participant, from 1. Speakers hold the piece in the order of their numbers.
+    /// Required.
     #[schema(minimum = 1)]
     pub number: u32,
-    /// `speaker`, or `harvester`, who listens and writes the harvest; `speaker` where it is
-    /// missing.
+    /// `speaker`, or `harvester`, who listens and writes the harvest; `speaker` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// `session`, one that lives; `agent`, one of the registry, started for the occasion where it
-    /// lives in a terminal; or `human`. Required.
+    /// Kind of the participant. `session`: a living session. `agent`: an agent of the registry,
+    /// started for the gathering if it runs in a terminal. `human`: a person. Required.
     pub kind: String,
     /// For `session`: its id, the beginning of its id, or its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,22 +75,22 @@ pub struct NewGatheringMember {
     /// For `agent`: its name in the registry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// For an agent that is started: the folder it works in, as a whole path; its own where it is
-    /// missing.
+    /// For a started agent: absolute path of the working folder; the agent's own if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// For an agent that is started: more arguments for its program.
+    /// For a started agent: additional arguments for its program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// For an agent: the model it is called with, which a program in a terminal is given as
-    /// `--model`; its own where it is missing.
+    /// For an agent: name of the model, which a program in a terminal gets as `--model`; the
+    /// agent's own model if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The computer it is on; only this one is known yet: missing, or `local`.
+    /// Computer of the participant. Only the server's own is known yet: absent, or `local`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computer: Option<String>,
-    /// For a person: the id that they speak under. The first person without one is whoever begins
-    /// the gathering, or `user` where that is an agent; the others get one made of their names.
+    /// For a person: id under which the person speaks. Without an id, the first person is the one
+    /// who begins the gathering, or `user` if an agent begins it. The others get an id made from
+    /// their names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant_id: Option<String>,
 }
@@ -98,119 +99,120 @@ pub struct NewGatheringMember {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPiecePass {
-    /// Who holds the piece and hands it on; `user` where it is missing.
+    /// Id of the participant that holds the piece and passes it; `user` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// To whom: a name, an id or a number; the next in order where it is missing.
+    /// Name, id or number of the next holder; the next in order if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
 
-/// Somebody who takes part in a gathering.
+/// A participant of a gathering.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GatheringMember {
-    /// The name that people read.
+    /// Name for people.
     pub name: String,
-    /// Its number.
+    /// Number of the participant.
     pub number: u32,
     /// `speaker` or `harvester`.
     pub role: String,
     /// `human` or `agent`.
     pub kind: String,
-    /// The id under which it speaks in the thread.
+    /// Id under which the participant speaks in the thread.
     pub participant_id: String,
 }
 
-/// Who holds the talking piece.
+/// The holder of the talking piece.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PieceHolder {
-    /// The name that people read.
+    /// Name for people.
     pub name: String,
-    /// Its number.
+    /// Number of the participant.
     pub number: u32,
-    /// The id under which it speaks in the thread.
+    /// Id under which the participant speaks in the thread.
     pub participant_id: String,
 }
 
-/// What came of a gathering.
+/// The harvest of a gathering.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Harvest {
-    /// What the harvester wrote, as Markdown; empty where it was erased.
+    /// Text by the harvester, as Markdown; empty if it was erased.
     pub text: String,
-    /// The id of the message with it.
+    /// Id of the message with the harvest.
     pub event: String,
 }
 
 /// A gathering, as it is now or was at its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GatheringAnswer {
-    /// Its id, which is that of its thread.
+    /// Id of the gathering, equal to that of its thread.
     pub id: String,
-    /// Its thread.
+    /// Id of the gathering's thread.
     pub thread: String,
-    /// The title of its thread.
+    /// Title of the gathering's thread.
     pub title: String,
-    /// `seeding`, while those who take part are brought; `active`; or `closed`.
+    /// `seeding` while its participants join; then `active`; at the end `closed`.
     pub status: String,
-    /// What kind of gathering it is.
+    /// Rhythm of the gathering.
     pub rhythm: String,
-    /// The question it began with.
+    /// The opening question.
     pub opening_question: String,
-    /// Rounds of inhale, hold and exhale.
+    /// Numbers of rounds of inhale, hold and exhale.
     pub breath: [u32; 3],
     /// Beats for which a speaker may hold the piece.
     pub beats_per_turn: u32,
     /// Seconds from beat to beat.
     pub beat_interval_seconds: f64,
-    /// Seconds for a last word.
+    /// Seconds for a last word after the last beat.
     pub last_word_seconds: f64,
     /// `live` or `on_turn`.
     pub delivery: String,
-    /// `inhale`, `hold`, `exhale`, or `close` while the harvest is written and after; none while
-    /// it is seeded.
+    /// `inhale`, `hold` or `exhale`; `close` from the request for the harvest on; `null` during
+    /// seeding.
     pub phase: Option<String>,
-    /// What the phase asks of the speakers, in one sentence.
+    /// Rule of the phase for speakers, in one sentence.
     pub rule: Option<String>,
-    /// The round of the phase, from 1; 0 before the first.
+    /// Round of the phase, from 1; 0 before the first.
     pub round: u32,
-    /// How many rounds the phase has.
+    /// Number of rounds of the phase.
     pub rounds: u32,
-    /// Who holds the piece; nobody between two holders, and at the close.
+    /// Holder of the piece; `null` between two holders, and at the close.
     pub holder: Option<PieceHolder>,
-    /// Since when they hold it.
+    /// Time since which the holder has had the piece; `null` without a holder.
     pub since: Option<String>,
-    /// Beats of the hold so far.
+    /// Number of beats of this hold so far.
     pub beat: u32,
-    /// How many beats a hold has.
+    /// Number of beats of a hold.
     pub beats: u32,
-    /// Whether the holder was asked for a last word.
+    /// True if the holder was asked for a last word.
     pub last_word: bool,
-    /// The holder handed the piece on while it was at work: it goes on when that turn ends.
+    /// True if the holder passed the piece during its turn. The piece moves on when that turn ends.
     pub pass_asked: bool,
-    /// When the next beat comes, or the time for the last word ends; none while that stands still:
-    /// before the holder begins, while a permission is open, and in a pause.
+    /// Time of the next beat, or of the end of the last word. `null` while the clock stands: before
+    /// the holder begins, while a permission is open, and in a pause.
     pub next_beat_at: Option<String>,
-    /// A person stopped it; it goes on when somebody resumes.
+    /// True if a person stopped the gathering. It continues after a resume.
     pub stopped: bool,
-    /// The ids of those who will still hold the piece in this round, in order.
+    /// Ids of the participants that will still hold the piece in this round, in order.
     pub order: Vec<String>,
-    /// Everybody who took part when it began, by number; those who left too.
+    /// All participants at the beginning, ordered by number, including those who left.
     pub participants: Vec<GatheringMember>,
-    /// What came of it, once it is there.
+    /// The harvest; `null` before it is written.
     pub harvest: Option<Harvest>,
-    /// Why it is closed: `done`, `too_few` speakers were left, or a person `ended` it.
+    /// Reason of the close: `done`, `too_few` (speakers were left), or `ended` (by a person);
+    /// `null` before.
     pub closed_because: Option<String>,
-    /// The seed message of the participant that was asked for.
+    /// Seed message of the requested participant; `null` without one.
     pub seed: Option<String>,
-    /// What went on at the last beat, for the holder that was asked for.
+    /// Summary of the last beat, for the requested holder; `null` without one.
     pub pulse: Option<String>,
 }
 
 /// Answer of `GET /gatherings`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GatheringList {
-    /// The newest 100, the newest first.
+    /// The newest 100 gatherings, newest first.
     pub gatherings: Vec<GatheringAnswer>,
 }
 
@@ -274,7 +276,7 @@ impl From<&GatheringEntry> for GatheringAnswer {
 }
 
 impl GatheringAnswer {
-    /// What is known before it is open.
+    /// Returns the answer about a gathering that is not open yet.
     fn seeding(entry: &GatheringEntry) -> Self {
         let view = &entry.view;
         Self {

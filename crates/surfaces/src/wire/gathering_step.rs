@@ -1,4 +1,4 @@
-//! The content of events of type `gathering`: what happened in one, step by step.
+//! The content of events of type `gathering`, step by step.
 
 use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
 use serde::{Deserialize, Serialize};
@@ -6,108 +6,110 @@ use utoipa::ToSchema;
 
 use super::GatheringMember;
 
-/// How a gathering goes.
+/// The plan of a gathering.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GatheringRules {
-    /// What kind of gathering it is.
+    /// Rhythm of the gathering.
     pub rhythm: String,
-    /// The question it begins with.
+    /// The opening question.
     pub opening_question: String,
-    /// Rounds of inhale, hold and exhale.
+    /// Numbers of rounds of inhale, hold and exhale.
     pub breath: [u32; 3],
     /// Beats for which a speaker may hold the piece.
     pub beats_per_turn: u32,
     /// Seconds from beat to beat.
     pub beat_interval_seconds: f64,
-    /// Seconds for a last word.
+    /// Seconds for a last word after the last beat.
     pub last_word_seconds: f64,
     /// `live` or `on_turn`.
     pub delivery: String,
 }
 
-/// The content of an event of type `gathering`; its `event` key says which.
+/// The content of an event of type `gathering`. Its `event` key names the variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum GatheringStep {
-    /// It began.
+    /// The gathering began.
     Opened {
-        /// The id of whoever began it.
+        /// Id of the participant that began it.
         by: String,
-        /// How it goes.
+        /// Plan of the gathering.
         plan: GatheringRules,
-        /// Who takes part, by number.
+        /// The participants, ordered by number.
         participants: Vec<GatheringMember>,
     },
     /// A round began.
     RoundOpened {
-        /// `inhale`, `hold` or `exhale`.
+        /// Phase of the round: `inhale`, `hold` or `exhale`.
         phase: String,
-        /// What the phase asks of the speakers, in one sentence.
+        /// Rule of the phase for speakers, in one sentence.
         rule: String,
-        /// Which round of the phase, from 1.
+        /// Number of the round in its phase, from 1.
         round: u32,
-        /// The ids of those who will hold the piece, in order.
+        /// Ids of the participants that will hold the piece, in order.
         order: Vec<String>,
     },
-    /// Somebody got the piece.
+    /// A participant got the piece.
     PieceGiven {
-        /// The id of whoever has it now.
+        /// Id of the new holder.
         holder: String,
-        /// Why it is not the one who was named, where that is so.
+        /// Reason why the named participant did not get the piece; `null` if it did.
         #[schema(required = true)]
         note: Option<String>,
     },
-    /// A beat of the hold.
+    /// A beat of the hold passed.
     Beat {
-        /// Which beat of the hold, from 1.
+        /// Number of the beat in this hold, from 1.
         number: u32,
     },
-    /// The holder's time is over but for a last word.
+    /// The holder's beats are used up, and a last word was asked for.
     LastWordAsked,
-    /// The holder let go of the piece.
+    /// The holder released the piece.
     PieceReleased {
-        /// The id of whoever had it.
+        /// Id of the former holder.
         holder: String,
-        /// `passed`, `last_word`, `grace` (nothing came in the time for it), `gone` (the holder is
-        /// not there any more), or `stopped` (a person stopped or ended it, or too few are left).
+        /// Reason: `passed`, `last_word`, `grace` (no last word came in time), `gone` (the holder
+        /// is no longer there), or `stopped` (a person stopped or ended the gathering, or too few
+        /// speakers are left).
         because: String,
-        /// The id of whoever was named as the next and can be.
+        /// Id of the participant that was named as the next holder and can be; otherwise `null`.
         #[schema(required = true)]
         next: Option<String>,
-        /// What there is to say about a name that cannot.
+        /// Explanation, if the named participant cannot be the next holder; otherwise `null`.
         #[schema(required = true)]
         note: Option<String>,
     },
-    /// Nothing more is spoken: the harvest is asked for.
+    /// The speaking ended, and the harvest was asked for.
     HarvestAsked {
-        /// The id of whoever writes it.
+        /// Id of the harvester.
         harvester: String,
-        /// The word with which the gathering will close.
+        /// Reason with which the gathering will close.
         because: String,
-        /// Until when a person is waited for; none for an agent, whose turn has a limit of its own.
+        /// Time until which a person is waited for; `null` for an agent, whose turn has its own
+        /// limit.
         #[schema(required = true)]
         until: Option<String>,
-        /// The policy that comes into force when the gathering closes.
+        /// Name of the policy that applies after the close; absent if none was recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         policy: Option<String>,
     },
-    /// The harvest is there.
+    /// The harvest was written.
     Harvested {
-        /// The id of whoever wrote it.
+        /// Id of the harvester.
         harvester: String,
-        /// The id of the message with it.
+        /// Id of the message with the harvest.
         message: String,
     },
-    /// It is over.
+    /// The gathering was closed.
     Closed {
-        /// `done`, `too_few` or `ended`.
+        /// Reason: `done`, `too_few` or `ended`.
         because: String,
     },
-    /// The holder hands the piece on when its turn ends.
+    /// The holder passed the piece, which moves on when the holder's turn ends.
     PassAsked {
-        /// The id of the holder.
+        /// Id of the holder.
         holder: String,
-        /// The name that the holder gave; none for the next in order.
+        /// Name given by the holder; `null` for the next in order.
         #[schema(required = true)]
         to: Option<String>,
     },
@@ -130,7 +132,7 @@ impl From<&GatheringEvent> for GatheringStep {
             GatheringEvent::PieceGiven { holder, note } => {
                 GatheringStep::PieceGiven { holder: holder.to_string(), note: note.clone() }
             }
-            // What went on at a beat is for the holder alone.
+            // The pulse of a beat is for the holder alone, so it is left out.
             GatheringEvent::Beat { number, .. } => GatheringStep::Beat { number: *number },
             GatheringEvent::LastWordAsked => GatheringStep::LastWordAsked,
             GatheringEvent::PassAsked { holder, to, .. } => {

@@ -1,4 +1,4 @@
-//! What guards hold and refuse, and what is near its limit.
+//! Guards on the wire: those that hold, refuse or wait, and those near their limit.
 
 use moothall_engine::door::{BudgetGuard, GuardItem, GuardSubject};
 use moothall_engine::reservations::{Shortage, TurnReservation};
@@ -14,66 +14,67 @@ use super::usage::purse_words;
 /// Answer of `GET /guards`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GuardsAnswer {
-    /// The currency of money, as ISO 4217 writes it.
+    /// Currency of money, as an ISO 4217 code.
     pub currency: String,
-    /// The guards: those of the whole server first, then those of each thread.
+    /// The guards: first those of the whole server, then those of each thread.
     pub guards: Vec<GuardEntry>,
-    /// The `cursor` of the next page, if more threads are to be looked at.
+    /// The `cursor` of the next page; absent if no more threads are to be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// One guard, and how it stands.
+/// One guard with its current state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GuardEntry {
-    /// The id of its thread; not there for what all threads share.
+    /// Id of the guard's thread; absent for a guard of the whole server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// The title of that thread.
+    /// Title of that thread; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// `hold`, `pause`, `stop`, `mute`, `exchanges`, `pair`, `repeat`, `queue`, `queue_share`,
-    /// `replies`, `pace`, `refused`, `budget`, `waiting` or `own_words`.
+    /// Kind of the guard: `hold`, `pause`, `stop`, `mute`, `exchanges`, `pair`, `repeat`, `queue`,
+    /// `queue_share`, `replies`, `pace`, `refused`, `budget`, `waiting` or `own_words`.
     pub guard: String,
-    /// `held`, `refused`, `waiting`, `reserved` or `near`.
+    /// State of the guard: `held`, `refused`, `waiting`, `reserved` or `near`.
     pub state: String,
-    /// The guard in a few words for people.
+    /// Description of the guard for people, in a few words.
     pub says: String,
-    /// Of a hold: `exchanges`, `pair`, `repeat` or `stopped`.
+    /// Cause of a hold: `exchanges`, `pair`, `repeat` or `stopped`; absent for other guards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<String>,
-    /// The participants that it is about.
+    /// Ids of the participants that the guard is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub who: Vec<String>,
-    /// The owner of the budget, or of the one that a call waits for: `hall`, `conversation`,
-    /// `agent`, `principal`.
+    /// Kind of owner of the budget, or of the budget that a call waits for: `hall`, `conversation`,
+    /// `agent` or `principal`; absent for other guards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<String>,
-    /// The agent or principal.
+    /// Name of the agent or principal that owns the budget; absent for other owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whose: Option<String>,
-    /// Of a budget: `turns`, `unattended_turns` or `cost_micros`.
+    /// Measure of a budget or of a waiting call: `turns`, `unattended_turns` or `cost_micros`;
+    /// absent for other guards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measure: Option<String>,
-    /// The number that there is, if it is counted.
+    /// Current count; absent for a guard without a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// The most that there may be.
+    /// Maximum of `count`; absent for a guard without a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The part of the limit that is set aside for calls under way.
+    /// Part of the limit that is reserved for calls in progress; absent if it is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
-    /// Of a call that waits: the millionths of the currency that are missing for it.
+    /// Amount that a waiting call lacks, in millionths of the currency; absent for other guards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<u64>,
-    /// Since when, if that is known.
+    /// Time since which the guard has been in this state; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// The time at which there is room again by itself.
+    /// Time at which there is room again by itself; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// The remedy; not there for agents.
+    /// Remedy for the guard; absent if the reader is an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lift: Option<GuardLift>,
 }
@@ -81,20 +82,22 @@ pub struct GuardEntry {
 /// The remedy for a guard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GuardLift {
-    /// `resume`, `unmute`, `config`, `stop`, `raise` (a budget), `words` (of a person) or `time`.
+    /// Kind of the remedy: `resume`, `unmute`, `config`, `stop`, `raise` (a budget), `words` (of a
+    /// person) or `time`.
     pub by: String,
-    /// The slash command that does it in the thread, such as `/resume`.
+    /// Slash command of the remedy in the thread, such as `/resume`; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// `true` if that needs a person's credential.
+    /// True if the remedy needs a person's credential.
     pub proof: bool,
-    /// The number of times that a person's words without a credential lift it yet within the hour.
+    /// Number of times that a person without a credential can still lift the guard by speaking
+    /// within the hour; absent if words do not lift it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_left: Option<u64>,
 }
 
 impl GuardEntry {
-    /// A guard as it travels, with what lifts it if the reader is a person.
+    /// Returns a guard for the wire, with its remedy if the reader is a person.
     pub(crate) fn of(item: &GuardItem, is_for_people: bool) -> Self {
         let entry = match &item.guard {
             GuardSubject::Floor(row) => Self::of_floor(row),
@@ -155,7 +158,7 @@ impl GuardEntry {
             measure: Some(Measure::Money.to_string()),
             ..Self::default()
         };
-        // Without a purse that is short, it waits for the call before it.
+        // A call without a short purse waits for an earlier call, so only time helps.
         match &call.short {
             Some(Shortage { purse, micros }) => {
                 Self { missing: Some(*micros), ..entry }.raised(purse)

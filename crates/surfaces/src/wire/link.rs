@@ -1,4 +1,4 @@
-//! Links between sessions as clients send and get them.
+//! Links between sessions in requests and answers.
 
 use moothall_engine::sessions::{Link, LinkState, Member};
 use serde::{Deserialize, Serialize};
@@ -8,37 +8,39 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewLink {
-    /// The sessions that shall be in it, two or more.
+    /// The sessions of the link, two or more.
     #[schema(min_items = 2, max_items = 200)]
     pub members: Vec<NewLinkMember>,
-    /// Its title; made from the members' names where it is missing.
+    /// Title of the link; made from the members' names if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Words that its members may exchange before a person has to go on; `[defaults]` of the
-    /// operator without it. A link that these sessions have already stays as it is.
+    /// Maximum number of messages that members may exchange before a person has to continue, 1 to
+    /// 200. If absent, the value in the operator's `[defaults]`. An existing link of these sessions
+    /// keeps its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 200)]
     pub max_exchanges_without_human: Option<u32>,
-    /// Who asks; `user` where it is missing, and the session itself where its token says so.
+    /// Id of the participant that asks. If absent, `user`, or the session to which the token
+    /// belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
 }
 
-/// Somebody who shall be in a link.
+/// A future member of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewLinkMember {
     /// The session: its id, the beginning of its id, or its name. Required.
     pub session: String,
-    /// Its name in the link; the session's own where it is missing.
+    /// Name of the member in the link; the session's own name if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its number, which stands beside its name before what it says.
+    /// Number of the member, shown beside its name before its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub number: Option<u32>,
-    /// What it is there for.
+    /// Purpose of the member in the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
 }
@@ -46,17 +48,17 @@ pub struct NewLinkMember {
 /// A member of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LinkMember {
-    /// The id of the session.
+    /// Id of the member's session.
     pub session: String,
-    /// Its name in the link.
+    /// Name of the member in the link.
     pub name: String,
-    /// Its number, which stands beside its name before what it says; missing where it has none.
+    /// Number of the member, shown beside its name before its words; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u32>,
-    /// What it is there for.
+    /// Purpose of the member in the link; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The computer it is on; missing for this one.
+    /// Name of the session's computer; absent for the server's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computer: Option<String>,
 }
@@ -64,18 +66,18 @@ pub struct LinkMember {
 /// A link: a thread under `open` whose members are sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LinkEntry {
-    /// Its id, which is that of its thread.
+    /// Id of the link, equal to that of its thread.
     pub id: String,
-    /// The title of its thread.
+    /// Title of the link's thread.
     pub title: String,
-    /// Whether it still carries words.
+    /// True if the link carries words.
     pub active: bool,
-    /// When it was made.
+    /// Time at which the link was created.
     pub created_at: String,
-    /// Who is in it; for a link that is over, who was in it last.
+    /// Members of the link; the last ones for a closed link.
     pub members: Vec<LinkMember>,
-    /// Sessions that ended with the computer, or as the last of the link, and that keep it closed.
-    /// Resume them or end them.
+    /// Ended sessions that keep the link closed: they ended with the computer, or as the last of
+    /// the link. Resume them or end them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<String>,
 }
@@ -83,9 +85,9 @@ pub struct LinkEntry {
 /// Answer of `GET /links`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LinkList {
-    /// Those that carry words.
+    /// The links that carry words.
     pub links: Vec<LinkEntry>,
-    /// Closed ones that come back when the sessions in `waits_for` are resumed or ended.
+    /// Closed links that open again when the sessions in `waits_for` are resumed or ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<LinkEntry>,
 }
@@ -93,14 +95,14 @@ pub struct LinkList {
 /// Answer of `POST /links` and `POST /links/{id}/close`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LinkAnswer {
-    /// `created`; `reused`, when there was one between just these members; or `closed`.
+    /// `created`; `reused` if these members had a link already; or `closed`.
     pub link_state: String,
     /// The link as it is now.
     pub link: LinkEntry,
 }
 
 impl LinkEntry {
-    /// A link as it travels; `name_of` knows the sessions' own names.
+    /// Returns a link for the wire. `name_of` returns a session's own name.
     pub fn of(link: &Link, name_of: impl Fn(&Member) -> String) -> Self {
         let member = |member: &Member| LinkMember {
             session: member.session.to_string(),
@@ -121,7 +123,7 @@ impl LinkEntry {
 }
 
 impl LinkAnswer {
-    /// What became of a link.
+    /// Returns the answer about a link.
     pub fn of(link: LinkEntry, state: LinkState) -> Self {
         Self { link_state: state.to_string(), link }
     }

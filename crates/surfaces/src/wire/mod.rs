@@ -1,6 +1,6 @@
-//! The types that cross the wire, and nothing else: what clients send and what they get, converted
-//! by hand from the kernel's words. The command line reads them too. Lengths of time are seconds,
-//! times are RFC 3339 in UTC.
+//! The types that cross the wire, and nothing else: bodies that clients send and answers that they
+//! get, converted by hand from the kernel's types. The command line reads them too. Durations are
+//! in seconds, times are RFC 3339 in UTC.
 
 mod envelope;
 mod types;
@@ -73,5 +73,5 @@ pub use types::EventTypes;
 pub use upkeep::{NewReadMark, ReadMark, Redacted, ThreadDeleted};
 pub use usage::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
 
-/// The ids of participants.
+/// Pattern of a participant's id.
 pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9._:-]{1,64}$";

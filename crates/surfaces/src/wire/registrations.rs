@@ -1,33 +1,33 @@
-//! Agents that registered, on the wire of HTTP.
+//! Registered agents in the HTTP API.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// An agent that registered.
+/// A registered agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RegistrationEntry {
-    /// Its id.
+    /// Id of the agent.
     pub id: String,
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// Its own description.
+    /// The agent's own description; `null` if it gave none.
     pub description: Option<String>,
-    /// The user who claimed it.
+    /// The user who claimed the agent; `null` before.
     pub owner: Option<String>,
-    /// When it registered.
+    /// Time of the registration.
     pub registered_at: String,
-    /// When its key was last seen; `null` if it never was.
+    /// Time at which the agent's key was last used; `null` if never.
     pub last_seen_at: Option<String>,
-    /// `true` if its keys were revoked.
+    /// True if the agent's keys were revoked.
     pub revoked: bool,
 }
 
 /// Answer of `GET /registrations`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RegistrationPage {
-    /// Agents, by their names.
+    /// The agents, ordered by name.
     pub agents: Vec<RegistrationEntry>,
-    /// The `cursor` of the next page, if there may be one.
+    /// The `cursor` of the next page; absent if no page can follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -35,22 +35,22 @@ pub struct RegistrationPage {
 /// Answer of `POST /registrations/{agent}/revoke`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AgentRevoked {
-    /// Its id.
+    /// Id of the agent.
     pub id: String,
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// Always `true`: its keys are worth nothing.
+    /// Always `true`: none of the agent's keys is valid.
     pub revoked: bool,
-    /// `true` if one was worth something before.
+    /// True if a key was valid before.
     pub changed: bool,
 }
 
 /// Answer of `POST /registrations/{agent}/free`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AgentFreed {
-    /// The id that it had, which no other agent gets.
+    /// Former id of the agent. No other agent gets it.
     pub id: String,
-    /// The name, which is free.
+    /// The name, which can be registered again.
     pub name: String,
     /// Always `true`.
     pub freed: bool,

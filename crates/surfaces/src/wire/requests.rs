@@ -1,4 +1,4 @@
-//! The bodies that clients send, each a type that refuses members it does not know.
+//! The bodies of requests. Most of these types refuse unknown members.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,69 +8,68 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewThread {
-    /// The title; `Untitled` where it is missing or empty.
+    /// Title of the thread; `Untitled` if absent or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 200)]
     pub name: Option<String>,
-    /// Who begins it; `user` where it is missing.
+    /// Id of the participant that creates the thread; `user` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// A policy's name, or an object with `name` and its settings; `mention_only` where it is
-    /// missing.
+    /// Name of a policy, or an object with `name` and its settings; `mention_only` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Value>,
 }
 
-/// Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are
-/// refused; of other keys the answer warns.
+/// Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` belong to the server and are
+/// refused. The answer warns of other unknown keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NewEvent {
-    /// `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a pass, or a
-    /// word of your own.
+    /// Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or a word of
+    /// your own; `message` if absent.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 64)]
     pub kind: Option<String>,
-    /// Who says it. Required.
+    /// Id of the participant that speaks. Required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// `all` (also if it is missing), or a participant's id or nickname.
+    /// Addressee: `all`, or a participant's id or nickname; `all` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// The words of a message, the name of a renamed thread, the object of a control,
-    /// `{"pass": true}` of a turn.
+    /// Text of a message, name of a renamed thread, object of a control, or `{"pass": true}` for a
+    /// turn.
     #[serde(default)]
     pub content: Value,
     /// `reply_to` (an event's id) and `tags` (words of your own).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NewMeta>,
-    /// The thread of the path, as the events have it that clients read; no other.
+    /// Id of the thread in the path, as in events that clients read. Another id is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     pub thread: Option<String>,
 }
 
-/// The content of a `turn` event: having nothing to say.
+/// The content of a `turn` event: a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct NewPass {
-    /// `true`, or the name of the one who is to speak next.
+    /// `true`, or the name of the participant that shall speak next.
     pub pass: Pass,
 }
 
 impl NewPass {
-    /// What clients are told that send anything else.
+    /// The message for clients that send other content.
     pub const TAKES: &str =
         "A 'turn' event takes the content {\"pass\": true}, or {\"pass\": \"<name>\"}";
 }
 
-/// That somebody has nothing to say.
+/// A participant's pass.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub enum Pass {
-    /// To nobody in particular.
+    /// A pass without a next speaker.
     On,
-    /// To the one of this name.
+    /// A pass to the participant of this name.
     To(String),
 }
 
@@ -86,10 +85,10 @@ impl TryFrom<Value> for Pass {
     }
 }
 
-/// What a client may say about its event. Other keys are not kept, and the answer warns of them.
+/// Facts that a client adds to its event. Other keys are dropped with a warning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NewMeta {
-    /// The id of the earlier event that it replies to.
+    /// Id of the earlier event that this one replies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
     /// Words of your own, each of 1 to 64 characters.
@@ -102,25 +101,25 @@ pub struct NewMeta {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPresence {
-    /// Whose presence it is. Required, unless a credential says it.
+    /// Id of the participant. Required without a credential that names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required.
+    /// Presence: `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 64)]
     pub state: Option<String>,
-    /// Whatever else you want to tell; kept when an update has none.
+    /// Further details of your own. An update without details keeps the earlier ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub details: Option<Value>,
 }
 
-/// Body of requests that only say who asks. It may be left out.
+/// Body of requests that only name the asking participant. The body may be absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Actor {
-    /// Who asks; `user` where it is missing.
+    /// Id of the participant that asks; `user` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
@@ -129,16 +128,17 @@ pub struct Actor {
 /// Body of `POST /mcp`: one message of JSON-RPC 2.0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct McpMessage {
-    /// The version of JSON-RPC: always `2.0`.
+    /// Version of JSON-RPC: always `2.0`.
     #[schema(pattern = r"^2\.0$")]
     pub jsonrpc: String,
-    /// What the answer will carry: a text or a number; missing where no answer is wanted.
+    /// Id of the request, repeated in the answer: a text or a number. Absent if no answer is
+    /// wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Value>,
-    /// What is asked for, e.g. `tools/call`.
+    /// Name of the method, e.g. `tools/call`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// What the method takes, as an object.
+    /// Parameters of the method, as an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub params: Option<Value>,

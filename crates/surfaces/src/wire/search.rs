@@ -1,4 +1,4 @@
-//! What a search answers: threads, messages, and the pieces that matched.
+//! Answers of a search: messages with the matching pieces of their text.
 
 use moothall_engine::ports::Hit;
 use moothall_kernel::search::Piece;
@@ -8,47 +8,47 @@ use utoipa::ToSchema;
 /// Answer of `GET /search`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SearchAnswer {
-    /// The messages found, the newest first.
+    /// The found messages, newest first.
     pub hits: Vec<SearchHit>,
-    /// Pass it as `cursor` for the next page; missing on the last one.
+    /// Value of `cursor` for the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
-    /// Events that are not indexed yet, and so were not searched; 0 when nothing is missing.
+    /// Number of events that are not indexed yet and were not searched; 0 if the search was
+    /// complete.
     pub lag_events: u64,
 }
 
-/// A message that was found.
+/// A found message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SearchHit {
-    /// The id of the thread in which it was said.
+    /// Id of the message's thread.
     pub thread: String,
-    /// The title of that thread.
+    /// Title of that thread.
     pub thread_name: String,
-    /// The id of the event that is the message.
+    /// Id of the message's event.
     pub id: String,
-    /// Its position in the thread.
+    /// Position of the message in its thread.
     pub seq: u64,
-    /// When it was said.
+    /// Time of the message.
     pub ts: String,
-    /// The id of the participant who said it.
+    /// Id of the participant that wrote the message.
     pub from: String,
-    /// The words around the first match, on one line. Text, not markup: escape it as any other
-    /// text.
+    /// Text around the first match, on one line. Plain text, not markup: escape it for display.
     pub snippet: Vec<SnippetPiece>,
 }
 
 /// A piece of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SnippetPiece {
-    /// The text of the piece.
+    /// Text of the piece.
     pub text: String,
-    /// Whether they were searched for.
+    /// True if the piece matches the query.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub matched: bool,
 }
 
 impl SearchHit {
-    /// A hit as it travels.
+    /// Returns a hit for the wire.
     pub fn of(hit: Hit, thread_name: String) -> Self {
         let from = hit.recorded.event.from().map(ToString::to_string).unwrap_or_default();
         Self {

@@ -1,4 +1,4 @@
-//! Sessions on the wire: what runs in terminals, what it shows, and what is said to it.
+//! Sessions on the wire: programs in terminals, their screens, and messages to them.
 
 use moothall_engine::sessions::{ResumedSession, SendResult, SessionData, Status, View};
 use moothall_kernel::ids::{EventId, PermissionId, StreamId};
@@ -9,31 +9,33 @@ use utoipa::ToSchema;
 
 use super::envelope::Envelope;
 
-/// Body of `POST /sessions`: a program to start, or with `adopt` one that runs already.
+/// Body of `POST /sessions`: a program to start, or with `adopt` one that already runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSession {
-    /// Which program: one of `programs` in `GET /sessions`. Required.
+    /// Name of the program: one of `programs` in `GET /sessions`. Required.
     pub client: String,
-    /// The folder it works in, as a whole path; where it is missing, the one that the program is
-    /// configured with, or else the server's.
+    /// Absolute path of the working folder. If absent, the folder configured for the program, or
+    /// else the server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// More arguments for it.
+    /// Additional arguments for the program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 64)]
     pub args: Vec<String>,
-    /// What it shall be called; unique among those that live, and a valid id of a participant.
+    /// Name of the session: a valid participant id, unique among living sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The terminal of a program that somebody else started; without `cwd` and `args` then.
+    /// Terminal of a running program that this server did not start. Not together with `cwd` and
+    /// `args`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt: Option<Adoption>,
-    /// For agents that live in no terminal: the thread, in which they take part, where a person is
-    /// asked whether this may be started.
+    /// For agents without a terminal: id of a thread in which they take part. A person is asked
+    /// there if the program may be started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Who asks; `user` where it is missing, and the session itself where its token says so.
+    /// Id of the participant that asks. If absent, `user`, or the session to which the token
+    /// belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
@@ -43,36 +45,36 @@ pub struct NewSession {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum StartAnswer {
-    /// A person is asked first, status 202.
+    /// A permission that a person has to answer first, status 202.
     Asked(StartAsked),
-    /// It runs, status 200.
+    /// The running session, status 200.
     Started(Box<SessionEntry>),
 }
 
-/// A person is asked first: if a program may be started, or if two sessions may talk. The asker is
-/// told the outcome, in the same thread.
+/// An open request to a person: to start a program, or to let two sessions talk. The asker is
+/// notified of the outcome in the same thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartAsked {
     /// Always `asked`: nothing was done yet.
     pub state: String,
-    /// The permission that waits for an answer.
+    /// Id of the permission that waits for an answer.
     pub permission: String,
-    /// The thread in which it is asked.
+    /// Id of the thread in which a person is asked.
     pub thread: String,
-    /// The same in words.
+    /// The state and the next step, in words.
     pub message: String,
 }
 
 impl StartAsked {
-    /// A permission that waits in a thread.
+    /// Returns the answer for a request to start a program.
     pub fn new(thread: &StreamId, permission: &PermissionId) -> Self {
         let message = "A person is asked whether this may be started. You are told in your thread what comes of it; go on with something \
                        else, or end your turn, and do not ask again.";
         Self::with(thread, permission, message)
     }
 
-    /// A wish to talk that waits in a thread.
+    /// Returns the answer for a request to talk to a session.
     pub fn to_talk(thread: &StreamId, permission: &PermissionId) -> Self {
         let message = "You share no conversation with a session of that name, so a person is asked if you may talk to it. You are told the \
                        answer in your thread; go on with something else, or end your turn, and do not ask again.";
@@ -89,50 +91,51 @@ impl StartAsked {
     }
 }
 
-/// Where a program runs that somebody else started.
+/// The terminal of a program that this server did not start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adoption {
-    /// The multiplexer's socket: a name or a path.
+    /// Socket of the multiplexer: a name or a path.
     pub socket: String,
-    /// The pane there, e.g. `%7` or `work:0.1`.
+    /// Pane of the multiplexer, e.g. `%7` or `work:0.1`.
     pub pane: String,
 }
 
 /// A session: one run of a program in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionEntry {
-    /// Its id, and that of its home: the thread in which everything is said that goes to it alone.
+    /// Id of the session and of its home, the thread for everything that is said to this session
+    /// alone.
     pub id: String,
-    /// What it is called.
+    /// Name of the session.
     pub name: String,
-    /// Which program runs in it: a client of the registry.
+    /// Name of the program: a client of the registry.
     pub client: String,
-    /// `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`.
+    /// State of the session: `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`.
     pub state: String,
-    /// Turns that wait for it.
+    /// Number of turns that wait for the session.
     pub waiting: usize,
-    /// The folder it works in.
+    /// Working folder of the program.
     pub cwd: String,
-    /// `started` by this server, or `observed`: without hooks, so only its screen tells what it
-    /// says.
+    /// `started` by this server, or `observed`: a program without hooks, whose words are read from
+    /// its screen alone.
     pub origin: String,
-    /// The user of that computer that its program runs as, where it is not the server's own.
+    /// User that the program runs as on its computer; absent if it is the server's own user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_as: Option<String>,
-    /// The computer it is on; missing for this one.
+    /// Name of the session's computer; absent for the server's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computer: Option<String>,
-    /// The program's own id for it, once it is known.
+    /// The program's own id for the session; absent until it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<String>,
-    /// Sessions that ended with the computer, or as the last of a link, and that keep links of this
-    /// session closed. Resume them or end them.
+    /// Ended sessions that keep links of this session closed: they ended with the computer, or as
+    /// the last of a link. Resume them or end them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<String>,
-    /// When the session began.
+    /// Time at which the session began.
     pub started_at: String,
-    /// When and why it ended.
+    /// Time and reason of the session's end; absent while it lives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<SessionEnd>,
 }
@@ -142,10 +145,10 @@ pub struct SessionEntry {
 pub struct SessionEnd {
     /// When it ended: RFC 3339, UTC, milliseconds.
     pub at: String,
-    /// Why, in one sentence.
+    /// Reason of the end, in one sentence.
     pub why: String,
-    /// True if its terminal went with the computer or the multiplexer: `moothall resume --all` runs
-    /// these again.
+    /// True if the terminal was lost with the computer or the multiplexer. `moothall resume --all`
+    /// restarts such sessions.
     pub lost: bool,
 }
 
@@ -177,36 +180,36 @@ impl From<&Status> for SessionEntry {
 /// A program that can be started in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProgramEntry {
-    /// The name of the program, as `client` of a new session takes it.
+    /// Name of the program, for `client` of a new session.
     pub client: String,
-    /// One sentence about it.
+    /// Description of the program, in one sentence.
     pub summary: String,
 }
 
 /// Answer of `GET /sessions`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionList {
-    /// In the order in which they began.
+    /// The sessions, in the order in which they began.
     pub sessions: Vec<SessionEntry>,
-    /// What can be started.
+    /// The programs that can be started.
     pub programs: Vec<ProgramEntry>,
 }
 
-/// What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
+/// The content of a session's screen: the answer of `GET /sessions/{id}/screen`, and the `screen`
 /// event of its stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScreenAnswer {
-    /// The id of the session.
+    /// Id of the session.
     pub session: String,
-    /// What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
-    /// `gone`.
+    /// State of the program according to the screen: `starting`, `idle`, `busy`, `asking`, `shell`
+    /// or `gone`.
     pub state: String,
-    /// The whole screen. Text, not markup, without escape sequences.
+    /// Text of the whole screen, without markup and without escape sequences.
     pub text: String,
-    /// What stands in the program's composer, where that can be told.
+    /// Text in the program's composer; absent if it cannot be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composer: Option<String>,
-    /// The question that the program asks, when it waits for permission.
+    /// The program's question, if the program waits for permission; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialog: Option<DialogEntry>,
 }
@@ -214,33 +217,35 @@ pub struct ScreenAnswer {
 /// A question of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DialogEntry {
-    /// What it wants to do.
+    /// The action that the program wants to take.
     pub action: String,
-    /// Whether all of that stands on the screen.
+    /// True if the screen shows the whole action.
     pub complete: bool,
-    /// The answers it offers.
+    /// The answers that the program offers.
     pub options: Vec<OptionEntry>,
 }
 
 /// One of the answers that a permission offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OptionEntry {
-    /// Names it among the options of its question.
+    /// Id of the option, unique among the options of its question.
     pub id: String,
-    /// Its words, as whoever asks has them.
+    /// Text of the option, as the asking program words it.
     pub label: String,
-    /// What it comes to: `allow_once`, `allow_always`, `reject_once`, `reject_always` or `other`.
+    /// Effect of the option: `allow_once`, `allow_always`, `reject_once`, `reject_always` or
+    /// `other`.
     pub kind: String,
-    /// It is answered with `text`: words of one's own.
+    /// True if the option is answered with `text`, in the person's own words.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_text: bool,
-    /// It may be chosen together with others of the kind: their ids or numbers with commas between.
+    /// True if the option can be combined with others of this kind: list their ids or numbers,
+    /// separated by commas.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_others: bool,
 }
 
 impl OptionEntry {
-    /// Options as they travel.
+    /// Returns options for the wire.
     pub fn all(options: &[PermissionOption]) -> Vec<Self> {
         let entry = |option: &PermissionOption| Self {
             id: option.id.clone(),
@@ -254,7 +259,7 @@ impl OptionEntry {
 }
 
 impl ScreenAnswer {
-    /// A view as it travels.
+    /// Returns a screen for the wire.
     pub fn of(session: &StreamId, view: View) -> Self {
         Self {
             session: session.to_string(),
@@ -273,15 +278,15 @@ impl ScreenAnswer {
 /// Answer of `GET /sessions/{id}/data`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionDataAnswer {
-    /// The session, and how it is now.
+    /// The session as it is now.
     pub session: SessionEntry,
-    /// What it was asked and said, oldest first, cut to its end.
+    /// Everything that was said to and by the session, oldest first. Only the end is kept.
     pub text: String,
-    /// Whether something was cut off.
+    /// True if the beginning of the text was cut off.
     pub truncated: bool,
-    /// The cut that was made, in characters.
+    /// Maximum number of characters in the text.
     pub tail_chars: usize,
-    /// How to get what was cut off.
+    /// A way to get the missing text; absent if nothing was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -306,7 +311,7 @@ impl From<SessionData> for SessionDataAnswer {
     }
 }
 
-/// When the first words came that are, perhaps in part, within the cut.
+/// Returns the time of the oldest line that is within the cut, at least in part.
 fn oldest_shown(data: &SessionData) -> Option<Timestamp> {
     let mut left = data.tail_chars;
     let within = data.lines.iter().rev().take_while(|line| {
@@ -321,17 +326,19 @@ fn oldest_shown(data: &SessionData) -> Option<Timestamp> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMessage {
-    /// The words. Required, unless a link is only to be closed.
+    /// The message. Required, unless a link is only to be closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Talk over a link of the two: what either says at the end of a turn reaches the other. Only a
-    /// session can ask for it.
+    /// True to talk over a link of the two sessions: the words of each at the end of a turn reach
+    /// the other. Only a session can ask for this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct: bool,
-    /// End the link of the two, after the words, if there are any. Only a session can ask for it.
+    /// True to close the link of the two sessions, after the message if there is one. Only a
+    /// session can ask for this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub close_link: bool,
-    /// Who says it; `user` where it is missing, and the session itself where its token says so.
+    /// Id of the participant that speaks. If absent, `user`, or the session to which the token
+    /// belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
@@ -341,38 +348,37 @@ pub struct NewMessage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum SendAnswer {
-    /// A person is asked first, status 202.
+    /// A permission that a person has to answer first, status 202.
     Asked(StartAsked),
-    /// It was said, or held back, status 200.
+    /// The message, posted or held back, status 200.
     Sent(MessageSent),
 }
 
-/// Words that were said to a session or in a thread, or held back.
+/// A message to a session or a thread, posted or held back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MessageSent {
-    /// The link, when there is one.
+    /// Id of the link; `null` if there is none.
     pub link_id: Option<String>,
-    /// `created`, `reused`, `closed` or `none`.
+    /// State of the link: `created`, `reused`, `closed` or `none`.
     pub link_state: String,
-    /// Whom it goes to: sessions, or the participants of a thread.
+    /// Ids of the recipients: sessions, or the participants of a thread.
     pub delivered_to: Vec<String>,
-    /// The thread in which it was said.
+    /// Id of the thread of the message.
     pub thread: String,
-    /// The event; missing when nothing was said.
+    /// Id of the event; absent if no message was posted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// The position of the event in its thread; missing when nothing was said.
+    /// Position of the event in its thread; absent if no message was posted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one until a
-    /// person speaks there. `unknown_name`: the words name a name that no participant bears, and a
-    /// sentence follows.
+    /// `held` or `stopped`: a guard or a Stop holds the message back until a person speaks in the
+    /// thread. `unknown_name`: the message names an unknown participant, and a sentence follows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl MessageSent {
-    /// Words that are held back in a conversation.
+    /// Returns the answer for a message that is held back in a conversation.
     pub fn held_back(stream: &StreamId, warnings: Vec<String>) -> Self {
         Self {
             link_id: None,
@@ -385,7 +391,7 @@ impl MessageSent {
         }
     }
 
-    /// What became of a message, with the event that it is when it is known.
+    /// Returns the answer for a sent message, with its event if known.
     pub fn of(sent: &SendResult, event: Option<EventId>) -> Self {
         Self {
             link_id: sent.link.as_ref().map(ToString::to_string),
@@ -402,7 +408,7 @@ impl MessageSent {
 /// Answer of `POST /sessions/{id}/interrupt` and `…/end`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionActed {
-    /// Always `true`: what cannot be done is an error.
+    /// Always `true`: a failed action is an error.
     pub done: bool,
     /// The session as it is now.
     pub session: SessionEntry,
@@ -413,18 +419,17 @@ pub struct SessionActed {
 pub struct SessionResumed {
     /// The session as it is now.
     pub session: SessionEntry,
-    /// True if the program goes on with what it remembers; otherwise it began anew.
+    /// True if the program continues with its memory; false if it began anew.
     pub remembers: bool,
-    /// The links that carry its words again.
+    /// Ids of the links that carry words again.
     pub links: Vec<String>,
-    /// Arguments that the program was started with and that were left out now: they were a prompt,
-    /// or may have been one.
+    /// Arguments of the first start that were left out now, because they are or may be a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
 impl SessionResumed {
-    /// The answer about a session that was resumed and that travels like this.
+    /// Returns the answer for a resumed session.
     pub fn of(resumed: &ResumedSession, session: SessionEntry) -> Self {
         Self {
             session,
@@ -438,10 +443,9 @@ impl SessionResumed {
 /// Answer of `GET /sessions/{id}/attach`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AttachAnswer {
-    /// The session whose terminal it is, as it is now.
+    /// The session that owns the terminal, as it is now.
     pub session: SessionEntry,
-    /// The command with which a person on the server's computer looks at the terminal and types
-    /// into it.
+    /// Command with which a person on the server's computer opens the terminal and types into it.
     pub argv: Vec<String>,
 }
 
@@ -449,19 +453,19 @@ pub struct AttachAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewAnswer {
-    /// The thread in which it was asked. Required.
+    /// Id of the thread of the permission. Required.
     pub thread: String,
-    /// One of its options: its id, its words or their beginning, its number, or `allow` or `deny`,
-    /// which mean the one option that allows or refuses it this once. Several with `with_others`
-    /// stand with commas between them. Required without `text`; with it, it may be left out, and is
-    /// the one option that takes any.
+    /// The chosen option: its id, its words or their beginning, its number, or `allow` or `deny`,
+    /// which mean the one option that allows or refuses only this time. Several options with
+    /// `with_others` are separated by commas. Required without `text`. With `text` it may be
+    /// absent, and then means the one option that takes text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub option: String,
-    /// Words of one's own, for an option with `takes_text`, which needs them: some that can be
-    /// seen, at most 4096 bytes.
+    /// The person's own words, for an option with `takes_text`. Required for such an option: at
+    /// least one visible character, at most 4096 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Who answers: a person; `user` where it is missing.
+    /// Id of the person who answers; `user` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
@@ -470,8 +474,8 @@ pub struct NewAnswer {
 /// Answer of `POST /permissions/{id}/answer`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PermissionAnswered {
-    /// Always `true`: an answer that is refused is an error.
+    /// Always `true`: a rejected answer is an error.
     pub answered: bool,
-    /// The event that says so.
+    /// The event of the answer.
     pub event: Option<Envelope>,
 }

@@ -1,4 +1,4 @@
-//! What a thread is like now: participants, turns, what waits, its policy.
+//! The current state of a thread: participants, turns, queue and policy.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
@@ -15,61 +15,63 @@ use super::turn::turn_id;
 /// Answer of `GET /threads/{id}/state`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadStateAnswer {
-    /// The id of the thread.
+    /// Id of the thread.
     pub thread: String,
-    /// The title of the thread.
+    /// Title of the thread.
     pub name: String,
-    /// The position of its newest event: the state is the one after it.
+    /// Position of the thread's newest event. The state includes that event.
     pub head: u64,
-    /// All else that is known of the thread.
+    /// Further state of the thread.
     pub state: ThreadState,
 }
 
-/// What a thread is like now.
+/// The current state of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadState {
-    /// Whether a pause is on, in which no agent gets a turn.
+    /// True if the thread is paused: no agent gets a turn.
     pub paused: bool,
-    /// It takes no more messages.
+    /// True if the thread takes no more messages.
     pub archived: bool,
-    /// The guard that holds the floor: `exchanges`, `pair`, `repeat`, `stopped`.
+    /// Guard that holds the floor: `exchanges`, `pair`, `repeat` or `stopped`; `null` if there is
+    /// none.
     pub held: Option<String>,
-    /// Who is muted, sorted.
+    /// Ids of muted participants, sorted.
     pub muted: Vec<String>,
-    /// Whether agents' mentions wake other agents under `mention_only`.
+    /// Switches that let agents' mentions wake other agents under `mention_only`.
     pub discussion: DiscussionState,
-    /// Whether unaddressed human messages ask every invited agent under `mention_only`.
+    /// Switch that asks every invited agent about unaddressed human messages under `mention_only`.
     pub invited_auto: SwitchState,
-    /// The policy and all its settings.
+    /// The policy with all its settings.
     #[schema(value_type = Object)]
     pub policy: Value,
-    /// Who takes part in the thread.
+    /// The participants of the thread, present and past.
     pub participants: ParticipantsState,
     /// Human messages that wait until earlier ones are answered, in order.
     pub queue: Vec<CauseRef>,
-    /// Turns granted and not ended.
+    /// Turns that were granted and have not ended.
     pub turns: Vec<OpenTurn>,
-    /// Programs that agents ask to have started: each waits for a person's answer.
-    pub starts: Vec<AskedRef>,
-    /// What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a
+    /// Agents' requests to start a program or to talk to a session, each of which waits for a
     /// person's answer.
+    pub starts: Vec<AskedRef>,
+    /// Questions of agents' programs outside of a turn, such as trust in a folder, each of which
+    /// waits for a person's answer.
     pub questions: Vec<AskedRef>,
-    /// Who is still to be asked about the current message.
+    /// Agents still to be asked about the current message.
     pub upcoming: Vec<UpcomingEntry>,
-    /// Visible agent replies to the current message.
+    /// Number of visible agent replies to the current message.
     pub replies: u32,
-    /// The most there can be.
+    /// Maximum of `replies`.
     pub replies_max: u32,
 }
 
-/// A permission of no turn, which waits for a person.
+/// A permission outside of a turn, which waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AskedRef {
-    /// The id of the permission.
+    /// Id of the permission.
     pub permission: String,
-    /// The position of the event that asks.
+    /// Position of the asking event.
     pub seq: u64,
-    /// The id of the participant that asks.
+    /// Id of the asking participant.
     pub participant: String,
 }
 
@@ -86,25 +88,25 @@ impl From<(&PermissionId, Seq, &ParticipantId)> for AskedRef {
 /// A setting that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SwitchState {
-    /// Whether it is on.
+    /// True if the setting is on.
     pub on: bool,
 }
 
-/// The two switches of agents' mentions.
+/// The two switches for agents' mentions. Both have to be on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DiscussionState {
-    /// Whether `discussion` is on.
+    /// True if `discussion` is on.
     pub on: bool,
-    /// The second; both are needed.
+    /// True if agents may mention agents.
     pub allow_agent_mentions: bool,
 }
 
 /// The participants of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ParticipantsState {
-    /// All participants, ordered by id.
+    /// The present participants, ordered by id.
     pub invited: Vec<InvitedEntry>,
-    /// Those who left, ordered by id: history keeps their names.
+    /// The participants who left, ordered by id. The history keeps their names.
     #[serde(default)]
     pub left: Vec<LeftEntry>,
 }
@@ -112,77 +114,78 @@ pub struct ParticipantsState {
 /// A participant who left a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LeftEntry {
-    /// The id that it had.
+    /// Id that the participant had.
     pub id: String,
-    /// The name that people read.
+    /// Name for people.
     pub name: String,
 }
 
 /// A participant of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InvitedEntry {
-    /// The id of the participant.
+    /// Id of the participant.
     pub id: String,
-    /// What its invites said.
+    /// Profile according to the participant's invites.
     pub profile: WireProfile,
-    /// Who invited it first.
+    /// Id of the participant that invited this one first.
     pub invited_by: String,
-    /// When it was invited first.
+    /// Time of the first invite.
     pub invited_at: String,
     /// `human` or `agent`.
     pub kind: String,
-    /// How it runs; nothing for people.
+    /// Runtime of the agent; `null` for people.
     pub runtime: Option<String>,
-    /// Whether the registry knows its client; `true` for people.
+    /// True if the registry knows the participant's client; always `true` for people.
     pub known: bool,
-    /// Says whose words reach its terminal, if it has one: `writers`, or `drivers` alone.
+    /// Group whose words reach the participant's terminal: `writers`, or `drivers` alone. Absent
+    /// without a terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<String>,
-    /// Its place in the order of invitations, from 0: views choose its colour by it.
+    /// Index in the order of invitations, from 0. Views choose a colour by it.
     pub color: usize,
 }
 
 /// A turn that was granted and has not ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OpenTurn {
-    /// The id of the turn: `<thread>.<number>`.
+    /// Id of the turn: `<thread>.<number>`.
     pub id: String,
-    /// The id of the participant whose turn it is.
+    /// Id of the turn's participant.
     pub participant: String,
-    /// Why it was granted.
+    /// Reason of the grant.
     pub why: String,
-    /// The newest event that it is about.
+    /// The newest event that the turn is about.
     pub cause: CauseRef,
-    /// Whether having nothing to say is offered.
+    /// True if the participant may pass.
     pub may_pass: bool,
-    /// Which try comes next, or is running.
+    /// Number of the attempt that runs or comes next.
     pub attempt: u32,
-    /// `waiting` until the runtime accepts it, `running` from then on.
+    /// `waiting` until the runtime accepts the turn, then `running`.
     pub state: String,
-    /// Whether the floor went on without waiting for it.
+    /// True if the floor no longer waits for the turn.
     #[serde(default)]
     pub released: bool,
-    /// When it was granted.
+    /// Time of the grant.
     pub granted_at: String,
-    /// Since when it has run, without the time for which a person was asked for a permission: later
-    /// than its start by as much. Missing while it waits.
+    /// Start of the work, moved later by the time spent waiting for permissions. Absent while the
+    /// turn waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub works_since: Option<String>,
-    /// When it ends by itself.
+    /// Time at which the turn ends by itself.
     pub deadline: String,
 }
 
-/// Somebody who is still to be asked.
+/// An agent still to be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UpcomingEntry {
-    /// The id of the participant.
+    /// Id of the agent.
     pub participant: String,
-    /// It must answer; otherwise it may.
+    /// True if the agent must answer, false if it may.
     pub forced: bool,
 }
 
 impl ThreadStateAnswer {
-    /// What a conversation is like now.
+    /// Returns the current state of a conversation.
     pub fn of(conversation: &Conversation) -> Self {
         Self {
             thread: conversation.stream().to_string(),

@@ -10,17 +10,17 @@ use utoipa::ToSchema;
 
 use super::envelope::CauseRef;
 
-/// The public id of a turn: `<thread>.<number>`.
+/// Returns the public id of a turn: `<thread>.<number>`.
 pub fn turn_id(stream: &StreamId, turn: TurnNo) -> String {
     format!("{stream}.{turn}")
 }
 
-/// Something that went wrong.
+/// A failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WireFault {
-    /// Stable word, e.g. `exit_status`.
+    /// Stable code of the failure, e.g. `exit_status`.
     pub code: String,
-    /// One sentence for people.
+    /// Description for people, in one sentence.
     pub message: String,
 }
 
@@ -30,14 +30,14 @@ impl From<&Fault> for WireFault {
     }
 }
 
-/// What a turn used.
+/// Time, tokens and money used by a turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WireUsage {
-    /// From start to end.
+    /// Seconds from start to end.
     pub seconds: f64,
-    /// Tokens that models read for it.
+    /// Number of tokens that models read for the turn.
     pub input_tokens: u64,
-    /// Tokens that models wrote for it.
+    /// Number of tokens that models wrote for the turn.
     pub output_tokens: u64,
     /// Cost in millionths of the currency of the configured prices.
     pub cost_micros: u64,
@@ -54,182 +54,183 @@ impl From<&Usage> for WireUsage {
     }
 }
 
-/// The content of an event of type `turn`; its `event` key says which.
+/// The content of an event of type `turn`. Its `event` key names the variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TurnEvent {
-    /// A participant may speak. A remote agent answers it with its next message, or passes.
+    /// A participant may speak. A remote agent answers the turn with its next message, or passes.
     Granted {
-        /// The id of the turn: `<thread>.<number>`.
+        /// Id of the turn: `<thread>.<number>`.
         turn: String,
-        /// The id of the participant whose turn it is.
+        /// Id of the turn's participant.
         participant: String,
-        /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
+        /// Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+        /// `prod` or `outcome`.
         why: String,
-        /// `reply`, or `listen`: what is said then stays in the trace.
+        /// `reply`, or `listen`: the words of such a turn stay in the trace.
         kind: String,
-        /// Whether having nothing to say is offered.
+        /// True if the participant may pass.
         may_pass: bool,
-        /// The event that it is about.
+        /// The event that the turn is about.
         cause: CauseRef,
-        /// When it ends if nothing accepts it.
+        /// Time at which the turn ends if no runtime accepts it.
         expires: String,
     },
     /// A waiting turn got another cause.
     Widened {
-        /// The id of the turn: `<thread>.<number>`.
+        /// Id of the turn: `<thread>.<number>`.
         turn: String,
-        /// Why it is granted now; the words are those of `granted`.
+        /// Reason of the turn now, in the words of `granted`.
         why: String,
-        /// `reply` or `listen`, now.
+        /// Kind of the turn now: `reply` or `listen`.
         kind: String,
-        /// Whether having nothing to say is offered, now.
+        /// True if the participant may pass now.
         may_pass: bool,
-        /// The newest event that it is about.
+        /// The newest event that the turn is about.
         cause: CauseRef,
     },
-    /// The floor goes on without waiting for it; it runs on, and its answer is shown when it comes.
+    /// The floor no longer waits for the turn. The turn keeps running, and its answer is shown when
+    /// it comes.
     Released {
-        /// The id of the turn: `<thread>.<number>`.
+        /// Id of the turn: `<thread>.<number>`.
         turn: String,
     },
-    /// The runtime accepted it.
+    /// The runtime accepted the turn.
     Started {
-        /// The id of the turn: `<thread>.<number>`.
+        /// Id of the turn: `<thread>.<number>`.
         turn: String,
-        /// Which attempt at the turn it is, from 1.
+        /// Number of the attempt, from 1.
         attempt: u32,
-        /// It covers what comes after this.
+        /// Position after which the turn's events begin, exclusive.
         from_seq: u64,
-        /// Up to and with this.
+        /// Position with which the turn's events end, inclusive.
         through_seq: u64,
-        /// When it ends if there is no answer.
+        /// Time at which the turn ends without an answer.
         deadline: String,
     },
-    /// A restart lost it; it will be run again.
+    /// A restart lost an attempt at the turn. The turn will be run again.
     Lost {
-        /// The id of the turn: `<thread>.<number>`.
+        /// Id of the turn: `<thread>.<number>`.
         turn: String,
-        /// The attempt that was lost.
+        /// Number of the lost attempt.
         attempt: u32,
     },
-    /// The turn is over, with this outcome.
+    /// The turn ended.
     Ended {
-        /// The id of the turn: `<thread>.<number>`.
+        /// Id of the turn: `<thread>.<number>`.
         turn: String,
-        /// The id of the participant whose turn it was.
+        /// Id of the turn's participant.
         participant: String,
-        /// The last attempt at the turn, from 1.
+        /// Number of the last attempt, from 1.
         attempt: u32,
-        /// `spoke`, `passed`, `failed`, `expired` or `cancelled`.
+        /// Outcome of the turn: `spoke`, `passed`, `failed`, `expired` or `cancelled`.
         outcome: String,
-        /// More, where it did not speak.
+        /// Details, if the participant did not speak; absent if there are none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<WireFault>,
-        /// The time, tokens and money that it used.
+        /// Time, tokens and money used by the turn.
         usage: WireUsage,
-        /// The end of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`, `error` or
-        /// `cut`; nothing if its provider does not say.
+        /// End of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`, `error` or
+        /// `cut`. Absent if the provider does not report it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ended: Option<String>,
     },
     /// An agent was not asked.
     Skipped {
-        /// The id of the agent.
+        /// Id of the agent.
         participant: String,
-        /// `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
-        /// `reads_only`, `queue_full` or `round_over`.
+        /// Reason: `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`,
+        /// `over_budget`, `reads_only`, `queue_full` or `round_over`.
         why_not: String,
-        /// The event that it would have been asked about.
+        /// The event that the agent would have been asked about.
         cause: CauseRef,
-        /// More words, where they help.
+        /// Further words about the reason; absent if there are none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
     },
-    /// Text that was not shown.
+    /// A text was kept and not shown.
     Kept {
-        /// The id of the participant who wrote it.
+        /// Id of the participant that wrote the text.
         participant: String,
-        /// The id of the turn that it answers; missing where it answers none.
+        /// Id of the turn that the text answers; absent if it answers none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<String>,
-        /// `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or
-        /// `stopped`.
+        /// Reason: `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`,
+        /// `capped` or `stopped`.
         because: String,
-        /// What was written; empty once it was erased.
+        /// The text; empty once it was erased.
         text: String,
     },
-    /// Words that were refused and are not kept, because too many of the participant's were
-    /// already.
+    /// Refused messages were only counted, because too many of the participant's were kept already.
     Unkept {
-        /// The id of the participant whose words they were.
+        /// Id of the participant that wrote the messages.
         participant: String,
-        /// How many messages they were.
+        /// Number of the messages.
         count: u64,
-        /// How many bytes together.
+        /// Total size of the messages in bytes.
         bytes: u64,
-        /// Until when more of them are only counted; nothing once that is over.
+        /// Time until which further messages are only counted; absent when that period has ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<String>,
     },
-    /// An agent summed up what no longer fits into its memory.
+    /// An agent summarised what no longer fits into its memory.
     Summarised {
-        /// Whose memory it is.
+        /// Id of the agent.
         participant: String,
-        /// The turn for which it was made.
+        /// Id of the turn for which the summary was made.
         turn: String,
-        /// It covers what took effect up to and with this.
+        /// Position of the last event that the summary covers, inclusive.
         through_seq: u64,
-        /// What it used; the turn's own figure includes it.
+        /// Time, tokens and money used by the summary. The turn's own usage includes them.
         usage: WireUsage,
-        /// The summary; empty when it was erased, with words that it covered or by a newer one.
+        /// The summary. Empty if it was erased, with words that it covered or by a newer summary.
         text: String,
     },
-    /// The time of a queued message came.
+    /// A queued message is taken up.
     Taken {
-        /// The message whose time came.
+        /// The message that is taken up.
         cause: CauseRef,
     },
-    /// A human message is being answered.
+    /// A round began: agents answer a human message.
     RoundOpened {
-        /// The human message that is being answered.
+        /// The human message of the round.
         cause: CauseRef,
-        /// The most visible replies that the message gets.
+        /// Maximum number of visible replies to the message.
         cap: u32,
-        /// Who must answer, in order.
+        /// Ids of the agents that must answer, in order.
         forced: Vec<String>,
-        /// Who may, in order.
+        /// Ids of the agents that may answer, in order.
         polled: Vec<String>,
     },
     /// Agents may react to each other, once.
     ReactionOpened {
-        /// Who must, in order.
+        /// Ids of the agents that must react, in order.
         forced: Vec<String>,
-        /// Who may, in order.
+        /// Ids of the agents that may react, in order.
         polled: Vec<String>,
     },
     /// The message is answered.
     RoundClosed,
-    /// The time of an answer has come that was late: those who have not reacted to the message may.
+    /// A late answer is taken up: agents that have not reacted to the message may react.
     RoundReopened {
-        /// The human message that may be reacted to.
+        /// The human message of the round.
         cause: CauseRef,
-        /// The position of the late answer.
+        /// Position of the late answer.
         reply: u64,
     },
-    /// The registry says something else about a participant's client.
+    /// The registry's facts about a participant's client changed.
     Facts {
-        /// The id of the participant.
+        /// Id of the participant.
         participant: String,
-        /// How it runs now.
+        /// Runtime of the client now.
         runtime: String,
-        /// Whether the registry has this client.
+        /// True if the registry has the client now.
         known: bool,
     },
 }
 
 impl TurnEvent {
-    /// What the wire says about an event that explains; nothing for every other event.
+    /// Returns the content of an event of type `turn`, or `None` for any other event.
     pub fn of(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
         let id = |turn: &TurnNo| turn_id(stream, *turn);
         Some(match event {
@@ -337,34 +338,34 @@ pub(super) fn texts(ids: &[ParticipantId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-/// An open turn with what its participant is to read before it answers: the answer of
-/// `GET /turns/{id}/context`, and the `turn` event of the stream of a participant that connects by
-/// itself.
+/// An open turn with the text for its participant: the answer of `GET /turns/{id}/context`, and the
+/// `turn` event in the stream of a remote participant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TurnContext {
-    /// The id of the turn: `<thread>.<number>`.
+    /// Id of the turn: `<thread>.<number>`.
     pub turn: String,
-    /// The id of the participant whose turn it is.
+    /// Id of the turn's participant.
     pub participant: String,
-    /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
+    /// Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+    /// `prod` or `outcome`.
     pub why: String,
-    /// `reply`, or `listen`: what is said then stays in the trace.
+    /// `reply`, or `listen`: the words of such a turn stay in the trace.
     pub kind: String,
-    /// Whether having nothing to say is offered.
+    /// True if the participant may pass.
     pub may_pass: bool,
-    /// About what: the newest cause.
+    /// The newest event that the turn is about.
     pub cause: CauseRef,
-    /// When it ends if nothing answers it.
+    /// Time at which the turn ends without an answer.
     pub deadline: String,
-    /// Who it is, who else is there, and what the rules are.
+    /// Description of the participant, of the other participants and of the rules.
     pub system: String,
-    /// What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words
+    /// Messages since the participant's last turn, at most 96 KiB, and the request. Others' words
     /// are data.
     pub text: String,
 }
 
 impl TurnContext {
-    /// What the wire says of it.
+    /// Returns a turn's context for the wire.
     pub fn of(stream: &StreamId, context: &Context) -> Self {
         Self {
             turn: turn_id(stream, context.turn),
@@ -383,63 +384,65 @@ impl TurnContext {
 /// A turn, or the reason why an agent got none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TurnEntry {
-    /// The turn's id; nothing for an agent that was not asked.
+    /// Id of the turn; `null` for an agent that was not asked.
     pub id: Option<String>,
-    /// The id of the participant that was asked, or was not.
+    /// Id of the agent that was asked or not asked.
     pub participant: String,
-    /// About what: the newest cause.
+    /// The newest event that the turn is about.
     pub cause: CauseRef,
-    /// The newest human message that all of this goes back to, where there is one.
+    /// Id of the newest human message in the chain of causes; `null` if there is none.
     pub message: Option<String>,
-    /// Earlier messages that it is about as well: a turn that waits is asked about more.
+    /// Ids of earlier messages that the turn is about as well. A waiting turn can take up further
+    /// messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_about: Vec<String>,
-    /// True if the agent only hears what was said: its words are not asked for, and not shown.
+    /// True if the agent only listens: its words are not asked for, and not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub listens: bool,
-    /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod`
-    /// or `outcome`.
+    /// Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+    /// `prod` or `outcome`.
     pub why: Option<String>,
-    /// Why nothing was said: a word of the table of reasons in `docs/rules.md`, such as `passed`,
-    /// `capped`, `muted`, or `waiting` while only a cooldown keeps an agent that has to answer.
+    /// Reason of the silence: a word from the table of reasons in `docs/rules.md`, such as
+    /// `passed`, `capped`, `muted`, or `waiting` while only a cooldown delays an agent that must
+    /// answer.
     pub why_not: Option<String>,
-    /// The same as a phrase for people, which follows the agent's name.
+    /// `why` or `why_not` as a phrase for people, which follows the agent's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The action for which it asks a person's permission now.
+    /// The action for which the agent asks a person's permission now; absent if it asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<String>,
-    /// More words about that, where they help.
+    /// Further words about the reason; `null` if there are none.
     pub detail: Option<String>,
-    /// Whether having nothing to say was offered.
+    /// True if the agent might pass.
     pub may_pass: bool,
-    /// `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one
-    /// that was not asked.
+    /// Outcome of the turn: `spoke`, `passed`, `failed`, `expired` or `cancelled`; `null` for an
+    /// open turn and without a turn.
     pub outcome: Option<String>,
-    /// What went wrong; `null` where nothing did.
+    /// The failure; `null` if there was none.
     pub fault: Option<WireFault>,
-    /// What it used; `null` while it is open, where there was none, and for others' turns if the
-    /// reader is not an operator.
+    /// Time, tokens and money used by the turn. `null` for an open turn, without a turn, and for
+    /// others' turns unless the reader is an operator.
     pub usage: Option<WireUsage>,
-    /// The end of the model's answer: `stop`, `length` (a limit of tokens), `filter`, `refusal`,
-    /// `tool`, `error` or `cut`; nothing if its provider does not say.
+    /// End of the model's answer: `stop`, `length` (a limit of tokens), `filter`, `refusal`,
+    /// `tool`, `error` or `cut`. Absent if the provider does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// The last try, from 1; 0 for one that was not asked.
+    /// Number of the last attempt, from 1; 0 without a turn.
     pub attempt: u32,
-    /// The event with what was said.
+    /// Id of the event with the agent's answer; `null` if there is none.
     pub reply: Option<String>,
-    /// When it was granted, or refused.
+    /// Time of the grant or of the refusal.
     pub granted_at: String,
-    /// When the runtime accepted it.
+    /// Time at which the runtime accepted the turn; `null` before.
     pub started_at: Option<String>,
-    /// When the floor went on without waiting for it, where it did.
+    /// Time from which the floor no longer waited for the turn; `null` if it always waited.
     pub released_at: Option<String>,
-    /// When it ended; `null` while it is open, and where there was none.
+    /// Time at which the turn ended; `null` for an open turn and without a turn.
     pub ended_at: Option<String>,
-    /// It covers what comes after this.
+    /// Position after which the turn's events begin, exclusive.
     pub from_seq: Option<u64>,
-    /// Up to and with this.
+    /// Position with which the turn's events end, inclusive.
     pub through_seq: Option<u64>,
 }
 
@@ -448,29 +451,28 @@ pub struct TurnEntry {
 pub struct TurnList {
     /// Turns and refusals, in the order in which they happened.
     pub turns: Vec<TurnEntry>,
-    /// The newest event that was looked at.
+    /// Position of the newest event that was read.
     pub head: u64,
-    /// True if all turns about messages that the reader sees are told. Servers of earlier versions
-    /// told a reader only of their own.
+    /// True if the list has all turns about messages visible to the reader. Earlier versions of the
+    /// server list only the reader's own turns.
     #[serde(default)]
     pub whole: bool,
     /// Messages about which no agent was asked, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unasked: Vec<UnaskedMessage>,
-    /// The answers to the message that is asked about which are still to come; nothing without
-    /// `message`.
+    /// Answers still to come to the message given as `message`; absent without that parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<PendingAnswers>,
 }
 
-/// Answers to a message that are still to come.
+/// The answers to a message that are still to come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PendingAnswers {
-    /// True if its time has not come: it waits for earlier messages.
+    /// True if the message waits for earlier messages.
     pub waits: bool,
-    /// The ids of agents that have to answer it.
+    /// Ids of the agents that must answer.
     pub must: Vec<String>,
-    /// The ids of agents that may answer it.
+    /// Ids of the agents that may answer.
     pub may: Vec<String>,
 }
 
@@ -485,32 +487,33 @@ impl From<ExpectedAnswers> for PendingAnswers {
 /// A message about which no agent was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UnaskedMessage {
-    /// The event of the message.
+    /// Id of the message's event.
     pub message: String,
-    /// A word of the table of reasons in `docs/rules.md`, such as `no_agent_named` or `stopped`.
+    /// Reason: a word from the table of reasons in `docs/rules.md`, such as `no_agent_named` or
+    /// `stopped`.
     pub reason: String,
-    /// The participant who stopped the conversation.
+    /// Id of the participant that stopped the conversation; absent for other reasons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The reason in words, with the names of this conversation.
     #[serde(default)]
     pub text: String,
-    /// The way forward, as a sentence.
+    /// The remedy, as a sentence; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
 }
 
-/// The reason for which words ask no agent.
+/// The reason why a message asks no agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NoAgentAsked {
-    /// A word of the table of reasons in `docs/rules.md`.
+    /// Reason: a word from the table of reasons in `docs/rules.md`.
     pub reason: String,
-    /// The participant who stopped the conversation.
+    /// Id of the participant that stopped the conversation; absent for other reasons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The reason in words, with the names of this conversation.
     pub text: String,
-    /// The way forward, as a sentence.
+    /// The remedy, as a sentence; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
 }

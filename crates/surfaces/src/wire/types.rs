@@ -1,11 +1,11 @@
-//! Which types of events a reader asks for.
+//! The types of events that a reader asks for.
 
 use moothall_kernel::command::OwnKind;
 use moothall_kernel::event::Event;
 
 use super::envelope::type_word;
 
-/// The word that stands for all types which clients made up.
+/// The word for all types that clients made up.
 const OTHER: &str = "other";
 const TURN: &str = "turn";
 
@@ -14,19 +14,19 @@ const TURN: &str = "turn";
 pub struct EventTypes(u16);
 
 impl EventTypes {
-    /// Every type that there is.
+    /// All types.
     pub const EVERY: Self = Self((1 << (OwnKind::OF_SERVER.len() + 1)) - 1);
 
-    /// What a reader gets who asks for nothing: all that programs know which were made for Agent
-    /// Bridge. What explains turns is for those who ask.
+    /// Returns the types for a reader that asks for none: all that programs written for Agent
+    /// Bridge know. Events that explain turns come only on request.
     pub fn usual() -> Self {
         Self(Self::EVERY.0 & !bit(TURN))
     }
 
-    /// The words of a list with commas.
+    /// Parses a list of words, separated by commas.
     ///
     /// # Errors
-    /// The first word that is none.
+    /// The first word that does not name a type.
     pub fn parse(list: &str) -> Result<Self, &str> {
         list.split(',').map(str::trim).try_fold(Self(0), |types, word| match place(word) {
             Some(place) => Ok(Self(types.0 | 1 << place)),
@@ -34,18 +34,18 @@ impl EventTypes {
         })
     }
 
-    /// These, and what explains turns.
+    /// Adds the type of events that explain turns.
     #[must_use]
     pub fn and_turns(self) -> Self {
         Self(self.0 | bit(TURN))
     }
 
-    /// Whether an event is of one of these types.
+    /// True if the set has the type of this event.
     pub fn has(self, event: &Event) -> bool {
         self.0 & bit(type_word(event)) != 0
     }
 
-    /// Its words, as a list with commas.
+    /// Returns the words of the set, separated by commas.
     pub fn list(self) -> String {
         let words = words().enumerate().filter(|(place, _)| self.0 & 1 << place != 0);
         words.map(|(_, word)| word).collect::<Vec<_>>().join(",")
@@ -60,7 +60,7 @@ fn place(word: &str) -> Option<usize> {
     words().position(|known| known == word)
 }
 
-/// The place of a type in a set. Whatever is not the server's is a client's own.
+/// Returns the bit of a type. A type that is not the server's is a client's own.
 fn bit(word: &str) -> u16 {
     1 << place(word).unwrap_or(OwnKind::OF_SERVER.len())
 }

@@ -1,4 +1,4 @@
-//! What people do to a conversation beside speaking: erasing words, and noting how far they have
+//! Upkeep of a conversation by people: erasing words, deleting a thread, and marking events as
 //! read.
 
 use serde::{Deserialize, Serialize};
@@ -9,26 +9,26 @@ use super::envelope::Envelope;
 /// Answer of `POST /threads/{id}/events/{event}/redact`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Redacted {
-    /// Always `true`: the words are gone.
+    /// Always `true`: the words are erased.
     pub redacted: bool,
-    /// The event that says so; `null` when they were gone already.
+    /// The event of the redaction; `null` if the words were erased already.
     pub event: Option<Envelope>,
 }
 
 /// Answer of `DELETE /threads/{id}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadDeleted {
-    /// Always `true`: the thread is gone for everybody.
+    /// Always `true`: the thread is deleted for all participants.
     pub deleted: bool,
-    /// Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest
-    /// goes when the request is repeated, or when the server starts again.
+    /// True if the data folder has nothing of the thread any more. If a full disk prevented this,
+    /// the rest is erased when the request is repeated or the server restarts.
     pub erased: bool,
-    /// What still holds it, in a sentence for people.
+    /// Note for people about backups that still hold the thread.
     pub backups: String,
 }
 
 impl ThreadDeleted {
-    /// What is said of backups.
+    /// The note about backups.
     pub const BACKUPS: &str = "Backups that were made before still hold it.";
 }
 
@@ -36,11 +36,11 @@ impl ThreadDeleted {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewReadMark {
-    /// Who has read; `user` where it is missing.
+    /// Id of the reader; `user` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// Everything up to and with this position.
+    /// Position of the last event that was read, inclusive.
     #[schema(maximum = 9007199254740991_i64)]
     pub seq: u64,
 }
@@ -48,12 +48,12 @@ pub struct NewReadMark {
 /// Answer of `PUT /threads/{id}/read`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReadMark {
-    /// The id of the thread.
+    /// Id of the thread.
     pub thread: String,
-    /// Whose mark it is.
+    /// Id of the reader.
     pub reader: String,
-    /// Where it is now: it never goes back, and never past the thread's newest event.
+    /// Position of the mark now. A mark never moves back, nor past the thread's newest event.
     pub read: u64,
-    /// Messages of others after it; 100 stands for 100 or more.
+    /// Number of messages of others after the mark; 100 stands for 100 or more.
     pub unread: u64,
 }

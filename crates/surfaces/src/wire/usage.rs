@@ -1,4 +1,4 @@
-//! What turns have cost, and what may still be spent.
+//! Usage of turns, and budgets.
 
 use moothall_engine::budgets::BudgetState;
 use moothall_engine::ports::UsageSum;
@@ -9,60 +9,59 @@ use utoipa::ToSchema;
 /// Answer of `GET /usage`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UsageAnswer {
-    /// The currency of all costs, as ISO 4217 writes it.
+    /// Currency of all costs, as an ISO 4217 code.
     pub currency: String,
-    /// Everything that was asked for, summed.
+    /// Sum of everything that was asked for.
     pub total: UsageRow,
-    /// A sum for each agent, thread or day, where `by` asks for them: those that cost most first,
-    /// the newest day first.
+    /// Sums for each agent, thread or day, if `by` asks for them: highest cost first, or newest day
+    /// first.
     pub rows: Vec<UsageRow>,
-    /// The budgets with limits: the hall's, and those of the thread and the agent that were asked
-    /// for.
+    /// The budgets with limits: the hall's, and those of the requested thread and agent.
     pub budgets: Vec<BudgetEntry>,
 }
 
-/// A sum of what turns have cost.
+/// A sum of the usage of turns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UsageRow {
-    /// The agent: a client of the registry.
+    /// Name of the agent, a client of the registry; absent in other sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The id of the thread, in a sum for each thread.
+    /// Id of the thread; absent in other sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// The title of that thread.
+    /// Title of that thread; absent in other sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The day in UTC.
+    /// Day in UTC; absent in other sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<String>,
-    /// Turns that began; one that a restart lost and that ran again counts twice.
+    /// Number of turns that began. A turn that a restart lost and that ran again counts twice.
     pub turns: u64,
-    /// Those that no person set off.
+    /// Number of turns that were not set off by a person.
     pub unattended_turns: u64,
-    /// Tokens that models read.
+    /// Number of tokens that models read.
     pub input_tokens: u64,
-    /// Tokens that models wrote.
+    /// Number of tokens that models wrote.
     pub output_tokens: u64,
-    /// Cost in millionths of the currency, where prices are configured.
+    /// Cost in millionths of the currency, as far as prices are configured.
     pub cost_micros: u64,
 }
 
-/// A budget, and what is left of it.
+/// A budget with its limit and its spent part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BudgetEntry {
-    /// Whose: `hall`, `conversation`, `agent`, `principal`.
+    /// Kind of owner: `hall`, `conversation`, `agent` or `principal`.
     pub budget: String,
-    /// Which agent or principal.
+    /// Name of the agent or principal that owns the budget; absent for other owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whose: Option<String>,
-    /// Of what: `turns` and `unattended_turns` an hour, `cost_micros` a day.
+    /// Measure: `turns` and `unattended_turns` an hour, `cost_micros` a day.
     pub measure: String,
-    /// How much there is, raises included.
+    /// Limit of the budget, including raises.
     pub limit: u64,
-    /// How much of it was spent.
+    /// Part of the limit that was spent.
     pub spent: u64,
-    /// When the window ends.
+    /// Time at which the budget's window ends.
     pub until: String,
 }
 
@@ -70,18 +69,19 @@ pub struct BudgetEntry {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetRaise {
-    /// Whose: `hall`, `agent`, `principal`. A thread's is raised by a control, in the thread.
+    /// Kind of owner: `hall`, `agent` or `principal`. A thread's budget is raised by a control in
+    /// the thread.
     pub budget: String,
-    /// Which agent or principal.
+    /// Name of the agent or principal that owns the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whose: Option<String>,
-    /// So many turns more in each hour.
+    /// Additional turns an hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
-    /// So much money more in each day.
+    /// Additional money a day, in the currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// For so long; an hour where it is missing.
+    /// Duration of the raise in seconds; one hour if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
@@ -89,19 +89,20 @@ pub struct BudgetRaise {
 /// Answer of `POST /budgets/raise`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BudgetRaised {
-    /// Until when it holds.
+    /// Time at which the raise ends.
     pub until: String,
-    /// The budgets of the purse after it.
+    /// The owner's budgets after the raise.
     pub budgets: Vec<BudgetEntry>,
 }
 
 impl UsageRow {
-    /// A sum as it travels; its title is looked up by whoever asks.
+    /// Returns a sum for the wire. The caller adds the thread's title.
     pub(crate) fn of(used: &UsageSum) -> Self {
         Self {
             agent: used.agent.clone(),
             thread: used.stream.as_ref().map(ToString::to_string),
             name: None,
+            // The first 10 characters of an RFC 3339 time are its date.
             day: used.day.map(|day| day.to_string().chars().take(10).collect()),
             turns: used.turns,
             unattended_turns: used.unattended,
@@ -112,7 +113,7 @@ impl UsageRow {
     }
 }
 
-/// Whose budget it is: the kind, and the name where there are several.
+/// Returns the kind of a budget's owner, and its name unless there is only one of the kind.
 pub(super) fn purse_words(purse: &BudgetOwner) -> (&'static str, Option<&str>) {
     match purse {
         BudgetOwner::Hall => ("hall", None),

@@ -1,5 +1,5 @@
-//! Credentials: whose they are, how long they are worth something, and what is recorded of them.
-//! Who may do what with each: `matrix.rs`.
+//! Credentials: their owners, their validity, and their audit records. For the rights of each:
+//! `matrix.rs`.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use crate::server::{Frames, Server, answer, every_type, soon};
 
 mod derived;
 
-/// A token as an administrator makes it; gives its id and itself.
+/// Creates a token as an administrator; returns its id and the token.
 pub async fn token(server: &Server, wanted: Value) -> (String, String) {
     let (status, made) = server.as_operator(Method::POST, "/tokens", wanted).await;
     assert_eq!(status, 200, "{made}");
     (made["id"].as_str().unwrap().into(), made["token"].as_str().unwrap().into())
 }
 
-/// A token that ran out a second ago.
+/// Returns a token that expired a second ago.
 pub async fn expired(server: &Server) -> String {
     let (secret, now) = (Secret::fresh(TokenKind::Personal).unwrap(), SystemClock.now());
     let token = Token {
@@ -140,7 +140,7 @@ async fn what_is_no_credential_is_refused_in_the_same_words() {
     assert_eq!(server.raw(request).await.0, 200);
 }
 
-/// Signs a browser in; gives its cookie as it sends it.
+/// Signs a browser in; returns its cookie as the browser sends it.
 pub async fn sign_in(server: &Server, key: &str) -> String {
     let response =
         server.client.post(server.url("/session")).json(&json!({"key": key})).send().await.unwrap();
@@ -527,7 +527,7 @@ async fn no_agent_comes_to_be_called_like_a_person_or_the_server_and_one_that_is
         }
         token(&server, json!({"principal": "admin", "kind": "human"})).await;
 
-        // Known from before there was a rule.
+        // This principal is older than the rule.
         let (secret, now) = (Secret::fresh(TokenKind::Agent).unwrap(), SystemClock.now());
         let (principal, until) =
             (Principal { id: "operator".into(), kind: Kind::Agent }, now + Millis::from_secs(60));

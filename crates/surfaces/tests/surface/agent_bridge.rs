@@ -1,4 +1,4 @@
-//! What a client of Agent Bridge does, and what it may rely on.
+//! The requests of an Agent Bridge client, and the behaviour it relies on.
 
 use serde_json::{Value, json};
 

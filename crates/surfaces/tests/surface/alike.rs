@@ -1,5 +1,5 @@
-//! Names that look alike are refused at every way in, for all whom the server knows: people,
-//! agents, those that registered, the server's own, and the participants of the conversation.
+//! Lookalike names are refused at every way in, for all names known to the server: people, agents,
+//! registered agents, the server's own agents, and a conversation's participants.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ async fn a_name_that_looks_like_that_of_a_person_is_refused() {
     }
     assert_eq!(registers(&server, "pau1a").await.0, 409);
     assert_eq!(registers(&server, "paula").await.0, 409);
-    // A person keeps their own name everywhere.
+    // A person can use their own name everywhere.
     assert_eq!(hands_out(&server, &thread, "paula").await.0, 200);
     let person = json!({"client": "human", "model": "human"});
     assert_eq!(invites(&server, &thread, "paula", person).await.0, 200);
@@ -79,7 +79,7 @@ async fn no_agent_registers_under_the_name_of_another_or_of_the_servers_own() {
     assert_eq!(status, 409);
     let thread = server.thread("mention_only").await;
     assert_eq!(invites(&server, &thread, "Scout1", agent(None)).await.0, 409);
-    // The server's own agents are invited under their names, as often as wanted.
+    // The server's own agents can be invited under their names any number of times.
     server.invite(&thread, "echo", "echo").await;
     server.invite(&thread, "echo-2", "echo").await;
 }

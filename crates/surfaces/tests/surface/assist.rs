@@ -1,4 +1,4 @@
-//! Previews, slash commands, publishing what was kept.
+//! Previews, slash commands, and publishing of kept text.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ async fn commands_are_listed_and_run_where_they_are_asked_for_and_nowhere_else()
     }
 }
 
-/// What a command answers, with its status.
+/// Runs a command; returns the status and the text of the answer.
 async fn told(server: &Server, thread: &str, text: &str) -> (u16, String) {
     let (status, answer) =
         server.post(&format!("/threads/{thread}/commands"), json!({"text": text})).await;

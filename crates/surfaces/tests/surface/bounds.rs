@@ -1,4 +1,4 @@
-//! How much anybody may ask for: rates, streams and seats, and what is left for operators.
+//! Limits of requests: rates, streams and seats, and the share reserved for operators.
 
 use moothall_engine::access::Mode;
 use moothall_surfaces::Limits;
@@ -31,7 +31,7 @@ async fn say(server: &Server, credential: &str, thread: &str, key: Option<&str>)
     soon(request.json(&json!({"content": "hello"})).send()).await.unwrap()
 }
 
-/// So slow that nothing comes back while a test runs.
+/// Slows the limits down so that no budget refills while a test runs.
 fn slow(limits: Limits) -> Limits {
     Limits { writes_per_second: 1, writes_burst: 5, ..limits }
 }
@@ -131,7 +131,7 @@ async fn inviting_and_uninviting_again_and_again_is_slowed_down() {
     assert_ne!(other.await.0, 429, "an operator may");
 }
 
-/// Shows wrong keys until the address has to wait.
+/// Sends wrong keys until the address has to wait.
 async fn guess(server: &Server) {
     for path in ["/session", "/invitations/accept"] {
         let name = if path == "/session" { "key" } else { "code" };
@@ -163,7 +163,7 @@ async fn wrong_keys_are_slowed_down_and_good_ones_of_the_same_address_are_not() 
         assert_eq!(server.post("/session", json!({"key": key})).await.0, 200);
     }
     assert_eq!(server.post("/invitations/accept", json!({"code": cat})).await.0, 200);
-    // These two answer in the shape of the agents' protocol.
+    // These two routes answer in the shape of the agents' protocol.
     let post = async |path: &str, body: Value| {
         let asked = server.client.post(server.url(path)).json(&body).send();
         let answered = soon(asked).await.unwrap();
@@ -225,7 +225,7 @@ async fn with_every_seat_taken_the_operator_still_gets_in() {
     let server = Server::open_with(Mode::Local, None, few).await;
     let thread = server.thread("mention_only").await;
     let mut streams = Vec::new();
-    // Each stream has a connection of its own; those that find no seat are told to come back.
+    // Each stream has its own connection. A connection without a seat is told to retry.
     let refused = loop {
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
         let response =
@@ -243,7 +243,7 @@ async fn with_every_seat_taken_the_operator_still_gets_in() {
         (answer(refused).await.1["error"]["code"].as_str(), retry),
         (Some("no_seats"), true)
     );
-    // Silence takes no seat from whoever asks something.
+    // Idle connections do not take a seat from an active one.
     let silent: Vec<_> =
         (0..50).map(|_| std::net::TcpStream::connect(server.address).unwrap()).collect();
     let fresh = || reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
@@ -269,7 +269,7 @@ async fn without_a_credential_bodies_are_small() {
             let asked = server.client.post(server.url(path)).json(&json!({field: long}));
             let status = soon(asked.send()).await.unwrap().status();
             assert_eq!(status.as_u16(), 413, "{path}");
-            // Nor is more of it waited for than is announced.
+            // The server also rejects an announced length before the body arrives.
             let head = format!(
                 "POST {path} HTTP/1.1\r\nHost: localhost:{}\r\nContent-Type: application/json\r\n\
                  Content-Length: 980000\r\nConnection: close\r\n\r\n{{",
@@ -278,7 +278,7 @@ async fn without_a_credential_bodies_are_small() {
             assert_eq!(server.raw(&head).await.0, 413, "{path}");
         }
     }
-    // On all other routes the credential is looked at first.
+    // On all other routes the credential is checked first.
     let server = Server::start_in(Mode::Token).await;
     for path in ["/threads", "/tokens", "/sessions", "/mcp", "/permissions/x/answer"] {
         let head = format!(
@@ -309,7 +309,8 @@ async fn signing_in_works_with_strangers_on_all_seats() {
     let fresh = || reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
     let signing = fresh().post(server.url("/session")).json(&json!({"key": ann})).send();
     assert_eq!(soon(signing).await.unwrap().status(), 200);
-    // Strangers have a second for a key, then each of these finds a seat and keeps it.
+    // Strangers have one second to send a key. Then each of these clients finds a seat and keeps
+    // it.
     let seated = async {
         let mut streams = Vec::new();
         while streams.len() < 5 {

@@ -1,4 +1,4 @@
-//! The description of the interface is as strict as the server, and the server as strict as it.
+//! The description of the interface and the server are equally strict.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub fn api() -> Value {
     serde_json::to_value(openapi()).unwrap()
 }
 
-/// Every operation, with its path and method.
+/// Returns every operation with its path and method.
 pub fn operations(api: &Value) -> Vec<(String, Method, Value)> {
     let paths = api["paths"].as_object().unwrap().iter();
     let of = |(path, methods): (&String, &Value)| {
@@ -66,7 +66,7 @@ fn parameters_have_the_ranges_that_the_server_reads() {
     }
 }
 
-/// A server with something of each kind, so that no path leads nowhere.
+/// A server with one thing of each kind, so that every path leads to something.
 pub struct Hall {
     pub server: Server,
     pub thread: String,
@@ -90,7 +90,7 @@ impl Hall {
         Self { server, thread, session, link, event, stage }
     }
 
-    /// A path that an operation's template stands for.
+    /// Returns a path for an operation's template.
     pub fn filled(&self, template: &str) -> String {
         let named = [
             ("/threads/", self.thread.clone()),
@@ -134,7 +134,7 @@ async fn a_parameter_that_nobody_reads_is_refused_everywhere() {
     assert_eq!(answer["error"]["message"], "There is no parameter \"as\" here; it takes none.");
 }
 
-/// The schema of a body, without the level of indirection.
+/// Returns the schema of a body, with its reference resolved.
 pub fn body_of<'a>(api: &'a Value, operation: &'a Value) -> Option<&'a Value> {
     let given = operation["requestBody"]["content"].get("application/json")?.get("schema")?;
     let place = given.get("$ref").or_else(|| given["oneOf"][0].get("$ref")).and_then(Value::as_str);
@@ -145,11 +145,11 @@ pub fn body_of<'a>(api: &'a Value, operation: &'a Value) -> Option<&'a Value> {
     )
 }
 
-/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has
-/// its own rules.
+/// Routes with open bodies: an event's unknown keys get a warning, and `/mcp` follows its own
+/// protocol.
 pub const OPEN: [&str; 2] = ["/threads/{id}/events", "/mcp"];
 
-/// The errors of agents that register are those that their programs know.
+/// Routes on which agents register. Their errors have the shape that the agents' programs know.
 pub const REGISTRATION: &str = "/api/v1/auth/";
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn numbers_that_programs_read_differently_are_no_positions() {
         format!("/threads/{thread}/events?before="),
         "/threads?after=".into(),
     ] {
-        // Beyond the head of a thread there is no position to read on from.
+        // A read cannot continue from a position beyond the head of a thread.
         let largest = if path.ends_with("events?after=") { 416 } else { 200 };
         for (number, wanted) in [
             ("9007199254740991", largest),

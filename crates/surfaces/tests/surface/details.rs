@@ -1,4 +1,4 @@
-//! The details of a session's state, as each kind of reader is told them.
+//! The details of a session's state, for each kind of reader.
 
 use moothall_engine::access::Mode;
 use reqwest::Method;
@@ -17,7 +17,7 @@ async fn token(server: &Server, wanted: Value) -> String {
     made["token"].as_str().unwrap().into()
 }
 
-/// Returns the details of all states that a reader is told: of turns that wait, and of sessions.
+/// Returns the details of all states visible to a reader: of waiting turns and of sessions.
 async fn details(server: &Server, reader: Option<&str>, thread: &str) -> Vec<String> {
     let mut details = Vec::new();
     let (_, turns) = get(server, reader, &format!("/threads/{thread}/turns")).await;
@@ -89,7 +89,7 @@ async fn the_details_of_sessions_name_what_their_reader_may_see() {
             assert!(told.iter().any(|detail| detail.contains(SHOWN)), "{told:?}");
         }
     }
-    // An owner who looks through another's eyes is told no more than they are.
+    // An owner who reads as another participant sees no more than that participant.
     let (_, turns) =
         get(&server, Some(&server.key), &format!("/threads/{thread}/turns?as=neighbour")).await;
     let detail = turns["turns"][0]["detail"].as_str().unwrap_or_else(|| panic!("{turns}"));

@@ -1,5 +1,5 @@
 //! Every way to a terminal or a program × every credential × every place, in both modes. The table
-//! says what the rules promise; it does not look at routes.
+//! states the promises of the rules and does not look at routes.
 
 mod others;
 mod ways;
@@ -12,12 +12,13 @@ use moothall_engine::access::{Mode, Scope};
 use ways::{Need, Way};
 use world::{Credential, Place, Who, World};
 
-/// True if the rules promise that this credential gets through by this way.
+/// True if the rules promise that this credential succeeds by this way.
 fn promised(mode: Mode, credential: &Credential, way: Way, place: Place) -> bool {
     let Need { scope, drives, people, programs, proof } = way.need();
     let proven = credential.token.is_some();
     let local = mode == Mode::Local && !proven;
-    // In local mode a client of the same user converses without a credential, and no more.
+    // In local mode a client of the same user needs no credential for conversations. Everything
+    // else needs one.
     let free = [Scope::PermissionsAnswer, Scope::ServerAdmin, Scope::SessionsDrive];
     if !(credential.has(scope) || local && !free.contains(&scope)) {
         return false;
@@ -25,7 +26,7 @@ fn promised(mode: Mode, credential: &Credential, way: Way, place: Place) -> bool
     if proof && !proven || !credential.reaches(place, way) {
         return false;
     }
-    // An unproven client says that it is `user`, whose controls count.
+    // An unproven client calls itself `user`, whose controls count.
     let is_person = credential.who == Who::Person || local;
     if people && !is_person || way.is_of_programs_alone() && is_person && proven {
         return false;
@@ -36,13 +37,13 @@ fn promised(mode: Mode, credential: &Credential, way: Way, place: Place) -> bool
     }
     match credential.who {
         Who::Nobody | Who::Person => true,
-        // An agent that drives has met none of the sessions.
+        // A driving agent has not met any of the sessions.
         Who::Agent => !typed && !programs,
         Who::Session => way.is_open_to_sessions(),
     }
 }
 
-/// Plays one way with one credential. Returns what went otherwise than promised.
+/// Plays one way with one credential. Returns a description if the outcome was not as promised.
 async fn try_once(
     world: &World,
     way: Way,
@@ -68,7 +69,7 @@ async fn try_once(
 async fn play(mode: Mode, way: Way) -> Vec<String> {
     let mut world = World::set(mode).await;
     let mut wrong = Vec::new();
-    // A refusal changes nothing, so all of them are played before what is promised.
+    // A refusal changes nothing, so refused attempts are played before successful ones.
     for expected in [false, true] {
         for row in 0..world.credentials.len() {
             for &place in way.places() {
@@ -105,8 +106,8 @@ async fn a_terminal_is_reached_by_those_who_may_in_local_mode_whichever_way() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each command and control is given by a way of the table: [`ways::of_command`] and
-/// [`ways::of_control`] match them all, so that a new one does not compile without its way.
+/// [`ways::of_command`] and [`ways::of_control`] match every command and control to a way of the
+/// table. A new one therefore does not compile without a way.
 #[test]
 fn every_way_that_a_command_has_is_played() {
     let played: BTreeSet<Way> = Way::ALL.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Turns as clients see them: why, why not, and how a person ends them.
+//! Turns as clients see them: their reasons, the reasons for silence, and how a person ends them.
 
 use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEvent, TurnList};
 use reqwest::Method;
@@ -79,7 +79,7 @@ async fn reading_as_a_participant_shows_less_and_never_more() {
         own.iter().all(|event| event["type"] != "turn" || event["content"]["participant"] == "a")
     );
     assert!(own.iter().any(|event| event["content"]["event"] == "granted"));
-    // Reasons are for every reader, and name the same turns. (Ruling 19.)
+    // Reasons are visible to every reader, and name the same turns. (Ruling 19.)
     let ids = |turns: Vec<Value>| turns.into_iter().map(|turn| turn["id"].clone());
     let (whole, read) = (server.turns(&thread, "").await, server.turns(&thread, "?as=a").await);
     assert!(ids(whole).eq(ids(read)));
@@ -195,7 +195,8 @@ async fn five_hundred_mentions_make_one_turn_and_everyone_makes_none() {
     server.post(&format!("/threads/{thread}/stop"), json!({})).await;
     server.say(&thread, "user", "@all look at `@bob`, https://x.example/@bob and me@bob").await;
     assert_eq!(server.turns(&thread, "").await.len(), 1);
-    // The answer to the speaker says why, so the server says nothing of it in the conversation.
+    // The answer to the speaker gives the reason, so the server posts no notice in the
+    // conversation.
     let last = server.events(&thread, "").await.pop().unwrap();
     assert_eq!((&last["type"], &last["from"]), (&json!("message"), &json!("user")));
 }
@@ -339,8 +340,8 @@ async fn everything_that_is_sent_reads_as_the_wire_types_and_writes_back() {
     assert_eq!(serde_json::to_value(&read).unwrap(), turns);
 }
 
-/// Ruling 19: what is said beyond the queue is kept, and each way of asking says why no agent
-/// was asked about it.
+/// Ruling 19: a message beyond the queue is kept. Every way of asking gives the reason why it asked
+/// no agent.
 #[tokio::test]
 async fn a_message_without_a_place_in_the_queue_is_kept_and_says_why_it_asks_no_agent() {
     let server = Server::start().await;

@@ -1,4 +1,4 @@
-//! Gatherings over HTTP and MCP: begun, looked at, handed on, ended, refused.
+//! Gatherings over HTTP and MCP: begun, read, passed, ended, refused.
 
 use moothall_engine::access::Mode;
 use moothall_engine::ports::EventLog;
@@ -13,7 +13,7 @@ mod hostile;
 mod plans;
 mod who;
 
-/// The status, and the word for what is wrong.
+/// Returns the status and the code of an error.
 fn code(answer: &(u16, Value)) -> (u16, &str) {
     (answer.0, answer.1["error"]["code"].as_str().unwrap_or_default())
 }
@@ -34,25 +34,25 @@ fn agent(name: &str, number: u32, client: &str) -> Value {
     json!({"name": name, "number": number, "kind": "agent", "client": client})
 }
 
-/// Makes Ann and Bob known to the server: an agent seats no other people.
+/// Makes Ann and Bob known to the server: an agent seats no unknown people.
 async fn introduce(server: &Server) {
     for name in ["ann", "bob"] {
         token(server, json!({"principal": name})).await;
     }
 }
 
-/// The same, to write the harvest.
+/// Turns a member into the harvester.
 fn harvester(mut member: Value) -> Value {
     member["role"] = json!("harvester");
     member
 }
 
-/// One that writes its harvest at once.
+/// Returns a harvester that writes its harvest at once.
 fn scribe(number: u32) -> Value {
     harvester(agent("Hal", number, "echo"))
 }
 
-/// A plan for these, in which nothing is due soon.
+/// Returns a plan for these participants, in which nothing is due soon.
 fn plan(participants: Vec<Value>) -> Value {
     json!({
         "rhythm": "daily",
@@ -64,12 +64,12 @@ fn plan(participants: Vec<Value>) -> Value {
     })
 }
 
-/// Two people and a scribe.
+/// Returns a plan with two people and a scribe.
 fn plain() -> Value {
     plan(vec![person("Ann", 1), person("Bob", 2), scribe(3)])
 }
 
-/// A gathering that the operator begins.
+/// Begins a gathering as the operator.
 async fn begun(server: &Server, plan: Value) -> Value {
     let (status, answer) = server.as_operator(Method::POST, "/gatherings", plan).await;
     assert_eq!(status, 200, "{answer}");
@@ -80,7 +80,7 @@ fn id_of(answer: &Value) -> String {
     answer["id"].as_str().unwrap().to_owned()
 }
 
-/// A gathering as the operator sees it, for one of its participants.
+/// Returns a gathering as the operator sees it, with the texts for one of its participants.
 async fn seen_by(server: &Server, id: &str, participant: &str) -> Value {
     let path = format!("/gatherings/{id}?participant={participant}");
     let (status, answer) = server.as_operator(Method::GET, &path, Value::Null).await;
@@ -88,13 +88,13 @@ async fn seen_by(server: &Server, id: &str, participant: &str) -> Value {
     answer
 }
 
-/// The events of a gathering, from its beginning.
+/// Opens the stream of a gathering's events, from its beginning.
 async fn stream(server: &Server, id: &str) -> Frames {
     let path = server.url(&every_type(&format!("/threads/{id}/events/stream?after=0")));
     Frames::of(soon(server.client.get(path).bearer_auth(&server.key).send()).await.unwrap())
 }
 
-/// What the first event of a gathering says that is of this kind, once it comes.
+/// Waits for the first event of a kind in a gathering. Returns its content.
 async fn step(server: &Server, id: &str, says: &str) -> Value {
     let wanted = |event: &Value| event["type"] == "gathering" && event["content"]["event"] == says;
     stream(server, id).await.until(wanted).await["content"].clone()
@@ -107,7 +107,7 @@ async fn end(server: &Server, id: &str) {
     step(server, id, "closed").await;
 }
 
-/// Calls a tool that refuses; gives the error.
+/// Calls a tool that must refuse; returns the error.
 async fn refusal(server: &Server, token: &str, tool: &str, arguments: Value) -> (u16, Value) {
     let called = json!({"name": tool, "arguments": arguments});
     let said = rpc(server, Some(token), "tools/call", called).await;
@@ -115,7 +115,7 @@ async fn refusal(server: &Server, token: &str, tool: &str, arguments: Value) -> 
     (0, said["result"]["structuredContent"].clone())
 }
 
-/// The names of the sessions that live.
+/// Returns the names of the living sessions.
 async fn living(server: &Server) -> Vec<String> {
     let (_, list) = server.as_operator(Method::GET, "/sessions", Value::Null).await;
     let names = list["sessions"].as_array().unwrap().iter();
@@ -171,7 +171,7 @@ async fn start_gathering_brings_sessions_agents_and_people_or_nobody() {
     assert_eq!(members_of(&listed["gatherings"][0]), members_of(&answer));
     end(&server, &id).await;
 
-    // One cannot be started: the one that was started ends, and the session is free.
+    // One program cannot be started: the one that was started ends, and the session is free.
     stage.has_room_for(1);
     let before = living(&server).await;
     let mut more = members;
@@ -216,7 +216,7 @@ async fn nested_gathering_guard_prevents_starting_a_gathering_within_a_gathering
         if round == "in the third" {
             break;
         }
-        // After the close it may, and be named.
+        // After the close the session may begin a gathering again, and be a member of one.
         end(&server, &first).await;
         let second = call(&server, Some(&inside), "start_gathering", plain()).await;
         assert_eq!(second["status"], "active", "who begins one is not in it by that: {second}");
@@ -266,18 +266,18 @@ async fn history_search_is_invoked_during_seed_preparation() {
     }
     assert!(seed.contains("Pulse:\n- conversations: "), "{seed}");
 
-    // A session is told what it reaches.
+    // A session gets signals only from conversations within its reach.
     let narrow =
         call(&server, Some(&inside), "start_gathering", asked("Who keeps the lighthouse?")).await;
     let seed = seen_by(&server, &id_of(&narrow), "ann").await["seed"].as_str().unwrap().to_owned();
     assert!(seed.contains("needs a keeper") && !seed.contains("secret cellar"), "{seed}");
 
-    // Words that nobody said, or that say too little, find nothing.
+    // Words that were never said, or that say too little, find nothing.
     let other = id_of(&begun(&server, asked("Is it so? Zanzibar!")).await);
     let seed = seen_by(&server, &other, "ann").await["seed"].as_str().unwrap().to_owned();
     assert!(!seed.contains("History signals"), "{seed}");
 
-    // Who is bound to one conversation begins none.
+    // An agent bound to one conversation cannot begin a gathering.
     let scopes = ["threads:read", "threads:write", "turns:control"];
     let bound =
         json!({"principal": "echo", "kind": "agent", "scopes": scopes, "threads": [shared]});
@@ -330,7 +330,7 @@ async fn only_the_holder_passes_the_piece_and_only_people_end_a_gathering() {
         (409, "not_your_piece")
     );
 
-    // By name, by number, and in order.
+    // The piece is passed by name, by number, and in order.
     let (status, answer) = pass(&ann, json!("INSIDE")).await;
     assert_eq!((status, &answer["holder"]["name"]), (200, &json!("inside")), "{answer}");
     assert_eq!(code(&pass(&ann, Value::Null).await), (409, "not_your_piece"), "not twice");
@@ -353,7 +353,7 @@ async fn only_the_holder_passes_the_piece_and_only_people_end_a_gathering() {
         assert_eq!((status, &answer["holder"]["name"]), (200, &json!(next)), "{answer}");
     }
 
-    // Only people end it.
+    // Only people end a gathering.
     let finish = async |token: &str| {
         server.post_as(token, &format!("/gatherings/{id}/end"), json!({})).await
     };
@@ -373,7 +373,7 @@ async fn only_the_holder_passes_the_piece_and_only_people_end_a_gathering() {
     assert_eq!((status, &done["harvest"]["text"]), (200, &json!("I heard you.")), "{done}");
     assert_eq!((&done["phase"], &done["status"]), (&json!("close"), &json!("closed")));
 
-    // A thread that holds none, and one that is not there.
+    // A thread without a gathering, and a missing thread.
     let (_, bare) = server.as_operator(Method::POST, "/threads", json!({"name": "bare"})).await;
     let bare = id_of(&bare);
     for (deed, expected) in [("pass", (409, "no_gathering")), ("end", (409, "no_gathering"))] {
@@ -452,7 +452,7 @@ async fn a_session_that_ends_leaves_its_gathering_and_the_piece_goes_on() {
     assert_eq!((&now["holder"]["name"], &now["order"]), (&json!("beside"), &json!(["ann"])));
     assert_eq!(now["participants"].as_array().unwrap().len(), 4, "as they were when it began");
 
-    // With one speaker left nobody goes on speaking, and what was said is gathered.
+    // With one speaker left, speaking ends and the harvest is written.
     assert_eq!(server.post("/sessions/beside/end", json!({})).await.0, 200);
     assert_eq!(next("harvest_asked").await["because"], "too_few");
     assert_eq!(next("closed").await["because"], "too_few");
@@ -497,7 +497,8 @@ async fn gathering_status_and_pass_piece_know_the_gathering_of_the_session_that_
     assert_eq!((&over["status"], &over["seed"]), (&json!("closed"), &Value::Null), "{over}");
 }
 
-/// Ruling 28: another policy ends a gathering, so it is confirmed first and waits for the harvest.
+/// Ruling 28: another policy ends a gathering, so the change needs a confirmation and waits for the
+/// harvest.
 #[tokio::test]
 async fn another_policy_is_confirmed_and_waits_for_the_harvest() {
     let server = Server::start().await;

@@ -1,4 +1,4 @@
-//! Agents that come by themselves are held, and people are told. (Rulings 14, 16 and 41.)
+//! Remote agents are held by guards, and people are notified. (Rulings 14, 16 and 41.)
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -11,8 +11,8 @@ async fn posts(server: &Server, thread: &str, from: &str, words: &str) -> (u16, 
     server.post(&format!("/threads/{thread}/events"), body).await
 }
 
-/// Posts under a name without a credential, until something holds the words back; how many were
-/// said.
+/// Posts under a name without a credential, until a guard holds the words back. Returns the number
+/// of posted messages and the last answer.
 async fn until_held(
     server: &Server,
     rooms: &[String],
@@ -56,7 +56,7 @@ async fn bots_in_rooms_of_their_own_report_on() {
             server.say(room, bot, &format!("build {n} of {bot}: {} tests passed", 100 + n)).await;
         }
     }
-    // Faster than one in two seconds, they wait.
+    // Messages faster than one in two seconds have to wait.
     for n in 25..30 {
         server.say(&rooms[0], "core", &format!("build {n} of core")).await;
     }
@@ -83,7 +83,7 @@ async fn after_a_stop_agents_own_words_wait_for_a_person() {
         (200, &Value::Null, &json!(["stopped"])),
         "{answer}"
     );
-    // The same request gets the same answer, whatever holds by then.
+    // A repeated request gets the same answer, even if other guards hold by then.
     let events = format!("/threads/{thread}/events");
     let more = json!({"from": "bot", "content": "and on"});
     let before = server.post_with_key(&events, "k1", more.clone()).await;
@@ -123,7 +123,7 @@ async fn a_hold_is_said_in_the_answer_the_preview_and_the_turns() {
     let mut stream = server.stream(&format!("/threads/{thread}/events/stream?after=0")).await;
     let events = format!("/threads/{thread}/events");
     let say = json!({"from": "user", "content": "go on"});
-    // The first begins; six more lift the hold.
+    // The first message begins; six more lift the hold.
     for lifted in 0..7 {
         let (status, answer) = server.unproven(Method::POST, &events, say.clone()).await;
         assert_eq!((status, &answer["warnings"]), (200, &Value::Null), "{lifted}: {answer}");

@@ -1,4 +1,4 @@
-//! Hostile input at every route: made from the description, so that a new route meets it too.
+//! Hostile input at every route: made from the description, so that a new route is tested too.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -24,7 +24,8 @@ fn gathering() -> Value {
     json!({"participants": [first, second, member(3, "harvester")]})
 }
 
-/// The smallest body that each route takes: without any of its keys it has to be refused.
+/// Returns the smallest body that a route accepts. A body without any one of its keys must be
+/// refused.
 fn smallest(method: &Method, path: &str, thread: &str) -> Value {
     match (method.as_str(), path) {
         ("POST", "/api/v1/auth/claim") => {
@@ -67,7 +68,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
     }
 }
 
-/// Takes messages of JSON-RPC, which have a test of their own.
+/// The route for JSON-RPC messages, which has its own test.
 const MCP: &str = "/mcp";
 
 /// Returns every code that the reference lists.
@@ -89,7 +90,7 @@ impl Attempt {
     }
 }
 
-/// Returns the types that a property may have; none if it may have each.
+/// Returns the types that a property may have; an empty set if it may have every type.
 fn types<'a>(api: &'a Value, schema: &'a Value) -> BTreeSet<&'a str> {
     let named = match &schema["type"] {
         Value::String(one) => vec![one.as_str()],
@@ -138,8 +139,8 @@ fn with(smallest: &Value, key: &str, value: Value) -> Attempt {
     Attempt::of(format!("{key}: {shown}"), &body)
 }
 
-/// Returns bodies that no route may take: without a key that it needs, with a key that is unknown
-/// or of another type, with none or too many bytes, or not JSON.
+/// Returns bodies that every route must refuse: without a required key, with a key that is unknown
+/// or of another type, empty, too large, or not JSON.
 fn impossible(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
     let mut attempts = malformed();
     attempts.push(Attempt::of("two megabytes", &json!({"from": "a".repeat(2 << 20)})));
@@ -152,7 +153,7 @@ fn impossible(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
     for (key, property) in schema["properties"].as_object().unwrap() {
         let types = types(api, property);
         let wrong = if types.is_empty() { Vec::new() } else { misfits(&types) };
-        // A key with null is a key that is missing.
+        // A key with null counts as a missing key.
         let wrong = wrong.into_iter().filter(|it| !it.is_null() || needed.contains_key(key));
         attempts.extend(wrong.map(|value| with(smallest, key, value)));
     }
@@ -162,8 +163,8 @@ fn impossible(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
     attempts
 }
 
-/// Returns bodies of which one value is too long or out of range. A name that is too long may also
-/// be one that is not found.
+/// Returns bodies with one value that is too long or out of range. A name that is too long may also
+/// be reported as not found.
 fn extreme(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
     let properties = schema["properties"].as_object().unwrap().iter();
     let of = |(key, property): (&String, &Value)| {
@@ -173,7 +174,7 @@ fn extreme(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
     properties.flat_map(of).collect()
 }
 
-/// Returns bodies that are not the JSON of an object.
+/// Returns bodies that are not a JSON object.
 fn malformed() -> Vec<Attempt> {
     let deep = "[".repeat(100_000);
     let texts: [&[u8]; 10] = [
@@ -196,7 +197,7 @@ fn malformed() -> Vec<Attempt> {
         .into()
 }
 
-/// Ids that name nothing, some of them also no ids.
+/// Ids that name nothing. Some of them are not valid ids.
 const NOTHING: [&str; 8] = [
     "0190e9a0-0000-7000-8000-000000000000",
     "0190e9a0-0000-7000-8000-000000000000.1",
@@ -208,10 +209,10 @@ const NOTHING: [&str; 8] = [
     "%f0%9f%92%a3",
 ];
 
-/// Returns why an answer is not a refusal with a known code and a way forward.
+/// Returns the reason why an answer is not a refusal with a known code and a remedy.
 fn objection(path: &str, status: u16, said: &Value, allowed: &[u16]) -> Option<String> {
     let (code, message) = if path.starts_with(REGISTRATION) {
-        // The errors of agents that register are those that their programs know.
+        // Agents that register get errors in the shape that their programs know.
         (Some("registration"), said["error"].as_str().or(said["error"]["message"].as_str()))
     } else {
         (said["error"]["code"].as_str(), said["error"]["message"].as_str())
@@ -224,7 +225,7 @@ fn objection(path: &str, status: u16, said: &Value, allowed: &[u16]) -> Option<S
     })
 }
 
-/// Sends bytes that say they are JSON, with the operator's key.
+/// Sends bytes as JSON, with the operator's key.
 async fn send(hall: &Hall, method: &Method, path: &str, body: Vec<u8>) -> (u16, Value) {
     let request = hall.server.client.request(method.clone(), hall.server.url(path));
     let request = request.bearer_auth(&hall.server.key).header("content-type", "application/json");
@@ -235,7 +236,7 @@ async fn send(hall: &Hall, method: &Method, path: &str, body: Vec<u8>) -> (u16, 
     answer(response).await
 }
 
-/// Returns everything that an operator can list, without what changes by looking.
+/// Returns everything that an operator can list, except what changes by reading.
 async fn everything(hall: &Hall) -> Vec<Value> {
     let thread = &hall.thread;
     let paths = [
@@ -258,13 +259,13 @@ async fn everything(hall: &Hall) -> Vec<Value> {
     all
 }
 
-/// Statuses of a body that cannot be.
+/// Statuses for an invalid body.
 const BAD_BODY: [u16; 3] = [400, 413, 422];
 
-/// Statuses of a body with a name that is not there, or is worth nothing.
+/// Statuses for a body with an unknown or invalid name.
 const BAD_NAME: [u16; 6] = [400, 401, 404, 409, 413, 422];
 
-/// Sends each attempt and returns what is wrong with the answers.
+/// Sends each attempt. Returns the objections to the answers.
 async fn objections(
     hall: &Hall,
     method: &Method,
@@ -309,7 +310,8 @@ async fn the_smallest_bodies_are_refused_by_no_route() {
         }
         let body = smallest(&method, &path, &hall.thread).to_string().into_bytes();
         let (status, said) = send(&hall, &method, &hall.filled(&path), body).await;
-        // No words were kept here that could be published: the body itself is taken.
+        // The thread has no kept words to publish, so `not_kept` also means that the body was
+        // accepted.
         let taken = !BAD_BODY.contains(&status) || said["error"]["code"] == "not_kept";
         assert!(taken, "{method} {path}: {status} {said}");
     }

@@ -1,4 +1,4 @@
-//! Links between sessions over HTTP: made, listed, closed, refused.
+//! Links between sessions over HTTP: created, listed, closed, refused.
 
 use serde_json::{Value, json};
 

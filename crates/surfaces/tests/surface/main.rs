@@ -1,5 +1,5 @@
-//! The surfaces as clients meet them: a real server on a loopback port, with the memory log behind
-//! it.
+//! Tests of the surfaces as clients meet them: a real server on a loopback port, with the memory
+//! log behind it.
 #![allow(clippy::unwrap_used)]
 
 mod access;

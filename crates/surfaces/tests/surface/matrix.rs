@@ -1,5 +1,5 @@
-//! The complete matrix: every route and every tool, asked by every kind of caller, in both modes,
-//! about what is theirs and what is not.
+//! The complete matrix: every route and every tool, called by every kind of caller, in both modes,
+//! with targets that are the caller's own and others.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::access::{expired, sign_in, token};
 use crate::server::{Server, soon};
 
-/// Who somebody is.
+/// A kind of caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
     Nobody,
@@ -21,22 +21,23 @@ enum Who {
     Session,
 }
 
-/// What a request shows.
+/// A caller, with its credential.
 #[derive(Clone, Debug)]
 struct Role {
     name: &'static str,
     who: Who,
     credential: Option<String>,
     scopes: Scopes,
-    /// Bound to a conversation, and not to the one that is asked for.
+    /// True if the caller is bound to another conversation than the requested one.
     elsewhere: bool,
-    /// It is worth something.
+    /// True if the credential is valid.
     valid: bool,
-    /// It comes in a cookie.
+    /// True if the credential is sent in a cookie.
     cookie: bool,
 }
 
-/// What is asked for, by how a session stands to it. To everybody else it is the same.
+/// The session that a request is about, by its relation to the asking session. Other callers make
+/// no difference between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Own,
@@ -48,7 +49,7 @@ enum Target {
 const TARGETS: [Target; 4] = [Target::Own, Target::Started, Target::Beside, Target::Stranger];
 
 impl Target {
-    /// The name of the session.
+    /// Returns the name of the session.
     fn session(self) -> &'static str {
         match self {
             Target::Own => "inside",
@@ -74,7 +75,7 @@ fn as_role(server: &Server, role: &Role, method: &str, path: &str) -> RequestBui
 const AGENT: [Scope; 2] = [Scope::ThreadsRead, Scope::ThreadsWrite];
 const SESSION: [Scope; 4] =
     [Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive];
-/// The session that is looked at and told things.
+/// The session that is read and prompted.
 const WATCHED: &str = "watched";
 
 async fn roles(server: &Server, session: String) -> Vec<Role> {
@@ -138,7 +139,7 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
     ]
 }
 
-/// The status and code with which a route answers, or nothing where the request gets to its
+/// Returns the status and code with which a route refuses, or `None` if the request reaches its
 /// handler.
 fn refusal(
     mode: Mode,
@@ -167,7 +168,7 @@ fn refusal(
         ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link if role.elsewhere => {
             forbidden
         }
-        // An agent from outside is in no link.
+        // An agent from outside is not in any link.
         ActionTarget::Link
             if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) =>
         {
@@ -188,8 +189,8 @@ fn refusal(
     }
 }
 
-/// What a session's token may do with itself, with what it started, with whom it is linked, and
-/// with others; and an agent from outside.
+/// Returns the refusal for a session's token, or for an agent from outside. A session's rights
+/// differ for itself, for sessions it started, for linked ones, and for others.
 fn over_session(who: Who, over: SessionAction, target: Target) -> Option<(u16, &'static str)> {
     let allowed: &[Target] = match (who, over) {
         (Who::Nobody | Who::Person, _) | (Who::Agent, SessionAction::Seeing) => &TARGETS,
@@ -205,7 +206,8 @@ fn over_session(who: Who, over: SessionAction, target: Target) -> Option<(u16, &
         (Who::Session, SessionAction::Seeing | SessionAction::Telling) => {
             &[Target::Own, Target::Started, Target::Beside]
         }
-        // Before it talks to one that it has not met, a person is asked.
+        // For a session that the caller has not met, a person is asked first, so this is not a
+        // refusal.
         (Who::Session, SessionAction::Messaging) => &TARGETS,
         (Who::Session, SessionAction::Looking) => &[Target::Own, Target::Started],
         (Who::Session, SessionAction::Steering) => &[Target::Started],
@@ -245,7 +247,7 @@ async fn code(response: Response) -> String {
     called.as_str().or(body["error"]["code"].as_str()).unwrap_or_default().to_owned()
 }
 
-/// An invitation that nobody has used.
+/// Returns the code of an unused invitation.
 pub async fn code_for(server: &Server, thread: &str) -> String {
     let wanted = json!({"principal": "guest", "kind": "agent"});
     let (status, made) =
@@ -254,19 +256,19 @@ pub async fn code_for(server: &Server, thread: &str) -> String {
     made["code"].as_str().unwrap().to_owned()
 }
 
-/// Where the matrix is played.
+/// The server and the callers of the matrix.
 struct Board {
     server: Server,
     roles: Vec<Role>,
-    /// A conversation in which no session is.
+    /// A conversation without sessions.
     thread: String,
-    /// The home of the session that asks.
+    /// The home of the asking session.
     home: String,
     _folder: tempfile::TempDir,
 }
 
 impl Board {
-    /// Sessions that stand to each other in every way, and everybody who may ask.
+    /// Sets up sessions in every relation to each other, and all callers.
     async fn set(mode: Mode) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (server, stage) = Server::with_startable(mode, folder.path()).await;
@@ -291,25 +293,24 @@ impl Board {
         Self { server, roles, thread, home, _folder: folder }
     }
 
-    /// The conversation that somebody asks for: a session is in its home, and in no other that is
-    /// asked for.
+    /// Returns the conversation that a caller asks for. A session is in its own home only.
     fn thread(&self, role: &Role, target: Target) -> &str {
         if role.who == Who::Session && target == Target::Own { &self.home } else { &self.thread }
     }
 }
 
-/// What the table of the engine says.
+/// Returns the row of the engine's table.
 fn row(action: Action) -> (Need, ActionTarget) {
     (action.need(), action.acts_on())
 }
 
-/// What was refused for who asked, and nothing else.
+/// Returns the refusal if it was about the caller; `None` for every other refusal.
 fn refused(status: u16, code: String) -> Option<(u16, String)> {
     let lost = ["thread_not_found", "session_not_found"].contains(&code.as_str());
     (matches!(status, 401 | 403) && code != "wrong_speaker" || lost).then_some((status, code))
 }
 
-/// Sessions stand to a target in four ways; everybody else does as well with one.
+/// Returns the targets to try: all four for a session, one for other callers.
 fn targets(role: &Role) -> &'static [Target] {
     if role.who == Who::Session { &TARGETS } else { &[Target::Stranger] }
 }
@@ -317,7 +318,7 @@ fn targets(role: &Role) -> &'static [Target] {
 async fn play_matrix(mode: Mode) {
     let board = Board::set(mode).await;
     let mut wrong = Vec::new();
-    // What deletes something comes last: afterwards there is nothing to be asked about.
+    // Routes that delete come last, because afterwards their targets are missing.
     let (last, first): (Vec<&Route>, Vec<&Route>) =
         ROUTES.iter().partition(|route| route.method == "DELETE");
     for route in first.into_iter().chain(last) {
@@ -354,7 +355,7 @@ async fn play(
     let got = if streams { None } else { refused(status, code(response).await) };
     let expected = refusal(mode, role, row(route.action), target)
         .map(|(status, code)| (status, code.to_owned()));
-    // A stream that is let through has to begin, and everything else has to be answered.
+    // An accepted stream must begin, and every other request must be answered.
     let open = expected.is_none() && route.path.ends_with("/stream");
     let fits = got == expected && (!open || streams);
     (!fits).then(|| {
@@ -366,7 +367,7 @@ async fn play(
     })
 }
 
-/// What a call is about: one of the four sessions, or a conversation.
+/// Returns the arguments of a call about one of the four sessions, or about a conversation.
 fn arguments(tool: &str, place: ActionTarget, thread: &str, role: &Role, target: Target) -> Value {
     let mut arguments = match (tool, place) {
         ("send_message", ActionTarget::Session(_)) | ("end_session" | "get_session_data", _) => {
@@ -379,19 +380,19 @@ fn arguments(tool: &str, place: ActionTarget, thread: &str, role: &Role, target:
         ("search", _) => json!({"query": "x"}),
         _ => json!({}),
     };
-    // Whoever shows nothing says who they are; the others are who they are.
+    // A caller without a credential names itself; a credential names all others.
     if role.who == Who::Nobody && ["send_message", "end_session"].contains(&tool) {
         arguments["from"] = json!("desk");
     }
     arguments
 }
 
-/// The same for every tool: what holds for its action holds for it.
+/// Plays the matrix for every tool, by the rule of its action.
 async fn play_tools(mode: Mode) {
     let board = Board::set(mode).await;
     let mut wrong = Vec::new();
     for (tool, action) in actions_of_tools() {
-        // Whom to invite, and where, is asked for when the call itself is looked at.
+        // `invite` and `leave_link` check their target only when the call itself is handled.
         let place = if ["invite", "leave_link"].contains(&tool) {
             ActionTarget::Reachable
         } else {

@@ -1,4 +1,4 @@
-//! The Model Context Protocol over HTTP, as a client speaks it.
+//! The Model Context Protocol over HTTP, as a client uses it.
 
 use moothall_engine::access::Mode;
 use reqwest::Method;
@@ -8,7 +8,7 @@ use crate::server::{Server, answer, soon};
 
 mod refusals;
 
-/// One call; with the token of a session, or without.
+/// Sends one request, with a session's token or without.
 pub async fn rpc(server: &Server, token: Option<&str>, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = server
@@ -25,7 +25,7 @@ pub async fn rpc(server: &Server, token: Option<&str>, method: &str, params: Val
     said
 }
 
-/// The token of an agent that drives sessions from outside.
+/// Returns the token of an agent that drives sessions from outside.
 async fn desk(server: &Server) -> String {
     let scopes = ["threads:read", "threads:write", "participants:invite", "sessions:drive"];
     let wanted = json!({"principal": "desk", "kind": "agent", "scopes": scopes});
@@ -34,7 +34,7 @@ async fn desk(server: &Server) -> String {
     made["token"].as_str().unwrap().to_owned()
 }
 
-/// Brings the agent of that token and a session together.
+/// Brings that agent and a session together in a conversation.
 async fn meet(server: &Server, session: &str) {
     let thread = server.introduce(&[session]).await;
     let invite = json!({"invite": {"participant_id": "desk", "profile": {"client": "external", "model": "m"}}});
@@ -44,19 +44,19 @@ async fn meet(server: &Server, session: &str) {
     assert_eq!(status, 200, "{invited}");
 }
 
-/// Calls a tool that does its work.
+/// Calls a tool that must succeed. Returns its structured answer.
 pub async fn call(server: &Server, token: Option<&str>, tool: &str, arguments: Value) -> Value {
     let said =
         rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     assert_ne!(said["result"]["isError"], true, "{said}");
     let structured = said["result"]["structuredContent"].clone();
-    // Clients that know no structured answers read the same as text.
+    // The text is the same, for clients that ignore structured answers.
     let text = said["result"]["content"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured);
     structured
 }
 
-/// Calls a tool that refuses; gives the word for it.
+/// Calls a tool that must refuse. Returns the code.
 async fn refused(server: &Server, token: Option<&str>, tool: &str, arguments: Value) -> String {
     let said =
         rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
@@ -464,7 +464,7 @@ async fn a_thread_is_begun_and_waited_in() {
         refused(&server, None, "wait_for_message", json!({"thread": "Plans", "seconds": 51})).await,
         "invalid_field"
     );
-    // A session's home is meant by its name, as in send_message.
+    // A session's name stands for its home, as in `send_message`.
     let home = call(&server, Some(&token), "read_thread", json!({"thread": "planner"})).await;
     assert_eq!(home["name"].as_str().map(|name| name.starts_with("planner")), Some(true), "{home}");
     let said = rpc(

@@ -1,5 +1,4 @@
-//! Names in words: the places where they stand, and what the speaker is told of one that no
-//! participant bears.
+//! Names in messages: their places, and the warning to the speaker about an unknown name.
 
 use moothall_engine::access::Mode;
 use reqwest::Method;
@@ -9,7 +8,7 @@ use crate::access::token;
 use crate::mcp::call;
 use crate::server::Server;
 
-/// A conversation in which every agent may answer: `critic`, called Critic, and `小明`.
+/// Returns a conversation in which every agent may answer: `critic`, called Critic, and `小明`.
 async fn room(server: &Server) -> String {
     let thread = server.thread("hybrid").await;
     for (id, nickname) in [("critic", "Critic"), ("m", "小明")] {
@@ -184,7 +183,7 @@ async fn a_draft_is_told_of_a_name_that_reaches_no_participant_though_agents_ans
     }
 }
 
-/// Ways to write the nickname of `z1`, and its id.
+/// Spellings of the nickname of `z1`, and its id.
 const ZOE: [&str; 6] = ["Zoë Lee", "zoe\u{308} lee", "ＺＯË ＬＥＥ", "@Zoë Lee", "＠zoë Lee", "z1"];
 
 #[tokio::test]

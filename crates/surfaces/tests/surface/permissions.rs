@@ -1,4 +1,4 @@
-//! Permissions, and who may answer them.
+//! Permissions, and the right to answer them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ async fn only_a_person_answers_and_only_what_is_offered() {
     assert!(status == 409 && message.starts_with("user answered “allow” already, at 20"), "{late}");
 }
 
-/// What the notification says of a thread, once it says this; the list says the same then.
+/// Waits until a notification reports this number for a thread. The list must then report it too.
 async fn waits(server: &Server, changes: &mut Frames, thread: &str, wanted: u64) {
     loop {
         let frame = changes.next().await.unwrap();

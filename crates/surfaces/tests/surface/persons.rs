@@ -1,4 +1,4 @@
-//! Who is a person, who proves it, and what nobody does without.
+//! People and their proofs, and the acts that need one.
 
 use moothall_engine::access::Mode;
 use reqwest::Method;
@@ -8,7 +8,7 @@ use crate::server::{Server, answer, soon};
 
 const MODES: [Mode; 2] = [Mode::Local, Mode::Token];
 
-/// A conversation of the operator's.
+/// Creates a conversation of the operator.
 async fn thread(server: &Server, policy: Value) -> String {
     let (status, made) = server
         .as_operator(Method::POST, "/threads", json!({"name": "test", "policy": policy}))
@@ -23,7 +23,7 @@ async fn token(server: &Server, wanted: Value) -> String {
     made["token"].as_str().unwrap().into()
 }
 
-/// Gives a control, and its status and code.
+/// Sends a control; returns its status and code.
 async fn control(
     server: &Server,
     credential: Option<&str>,
@@ -115,7 +115,7 @@ async fn an_agent_neither_gives_nor_takes_what_makes_a_person() {
             evils(json!({"uninvite": {"participant_id": "ann"}})).await,
             refused("humans_only")
         );
-        // Nor does a person make a principal what it is not.
+        // A person cannot change the kind of a principal either.
         let operators = async |content: Value| {
             control(&server, Some(&server.key), &thread, "user", content).await
         };
@@ -127,7 +127,7 @@ async fn an_agent_neither_gives_nor_takes_what_makes_a_person() {
             operators(invited("ann", json!({"client": "echo"}))).await,
             refused("kind_is_the_servers")
         );
-        // Muted means muted, and renaming is for people.
+        // A mute holds, and only people may rename.
         assert_eq!(operators(json!({"mute": {"targets": ["evil"]}})).await, taken());
         let path = format!("/threads/{thread}/events");
         let (status, answer) =
@@ -189,7 +189,7 @@ async fn limits_are_lowered_by_anybody_and_raised_by_a_person_who_proves_it() {
         anybody(json!({"config": {"max_agent_turns_per_message": 2, "cooldown_seconds": 0}})).await,
         taken()
     );
-    // Other rules come with the settings that were there.
+    // A new policy keeps the earlier settings.
     assert_eq!(anybody(json!({"policy": "round_robin"})).await, taken());
     let policy = server.state(&thread).await["policy"].clone();
     assert_eq!(
@@ -264,7 +264,7 @@ async fn words_without_proof_are_marked_and_lift_a_guard_a_few_times() {
     stream.until(|event| event["type"] == "notice").await;
     let events = server.events(&thread, "").await;
     assert!(events.iter().filter(|event| event["type"] == "message").count() > spoken + 2);
-    // The mark is the server's.
+    // Only the server sets the mark.
     for key in ["unproven", "typed_at"] {
         let (status, error) = server
             .refuse(&thread, json!({"from": "user", "content": "x", "meta": {key: false}}))
@@ -307,7 +307,7 @@ async fn names_that_deceive_are_refused_and_harmless_ones_are_not() {
     assert_eq!(made["name"], "agnp.exe");
 }
 
-/// Invites a client over MCP: the code of what it is refused for, or nothing.
+/// Invites a client over MCP; returns the code of the refusal, or an empty text if there was none.
 async fn invited_by_tool(
     server: &Server,
     credential: Option<&str>,
@@ -386,7 +386,7 @@ async fn a_client_that_is_started_with_its_first_turn_is_a_persons_to_invite() {
         assert_eq!(stage.count(), started, "nothing was started for anybody who was refused");
 
         let ann = token(&server, json!({"principal": "ann", "scopes": scopes})).await;
-        // Through a tool a program speaks, whoever's credential it shows.
+        // A call of a tool comes from a program, even with a person's credential.
         assert_eq!(invited_by_tool(&server, Some(&ann), &thread, "demo").await, "wrong_speaker");
         let path = format!("/threads/{thread}/events");
         let (status, made) = server
@@ -400,7 +400,7 @@ async fn a_client_that_is_started_with_its_first_turn_is_a_persons_to_invite() {
     }
 }
 
-/// Whoever writes a name by hand that means nobody here hears what becomes of the words.
+/// A message under a name that is not known here is posted with a warning about the name.
 #[tokio::test]
 async fn words_under_a_name_that_means_nobody_come_with_a_warning() {
     let server = Server::start().await;
@@ -431,7 +431,7 @@ async fn words_under_a_name_that_means_nobody_come_with_a_warning() {
     assert_eq!(said("bot").await, "null", "an agent that was invited is meant to be one");
 }
 
-/// What an invite gave, another can take away: by an empty word, or by `null`.
+/// A nickname or roles from an invite can be taken away by an empty value, or by `null`.
 #[tokio::test]
 async fn a_nickname_and_roles_can_be_taken_away() {
     let server = Server::start().await;
@@ -482,7 +482,7 @@ async fn a_time_without_a_zone_is_one_of_utc() {
     assert_eq!(server.get(&format!("/threads/{thread}/events?since=yesterday")).await.0, 422);
 }
 
-/// A reader needs no other scope to be told the turns, and the reasons for silence.
+/// A reader needs no other scope to read all turns, and the reasons for silence.
 #[tokio::test]
 async fn a_reader_is_told_every_turn_and_every_silence() {
     let server = Server::start_in(Mode::Token).await;

@@ -1,4 +1,4 @@
-//! What the program of a session reaches, and what it may do with others.
+//! The reach of a session's program, and its rights over other sessions.
 
 use moothall_engine::access::Mode;
 use moothall_engine::sessions::ClientRights;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Frames, Server, soon};
 
-/// The status, and the word for what is wrong.
+/// Returns the status and the code of an error.
 fn code(answer: &(u16, Value)) -> (u16, &str) {
     (answer.0, answer.1["error"]["code"].as_str().unwrap_or_default())
 }
@@ -156,14 +156,15 @@ async fn an_agent_starts_others_only_where_the_operator_lets_it_and_without_argu
         "{}",
         started.1
     );
-    // What it started is its own: it looks at it, steers it and reads its home.
+    // A session that the program started is its own: the program looks at it, steers it and reads
+    // its home.
     let home = started.1["id"].as_str().unwrap();
     assert_eq!(
         server.with(&ada, Method::GET, &format!("/threads/{home}/events"), json!(null)).await.0,
         200
     );
     assert_eq!(server.with(&ada, Method::GET, "/sessions/helper/screen", json!(null)).await.0, 200);
-    // Its helpers are its family, and a family has its size.
+    // A session and all its helpers share one limit on their number.
     let mut last = (200, json!(null));
     for number in 0..8 {
         let parent = if number % 2 == 0 { ada.clone() } else { stage.token("helper") };
@@ -398,7 +399,7 @@ async fn a_session_asks_people_if_it_may_talk_to_a_name_whether_there_is_such_a_
     assert_eq!((said.0, &said.1["link_state"]), (200, &json!("reused")), "{}", said.1);
     assert_eq!(said.1["link_id"], linked);
 
-    // With the link ends what it was allowed for.
+    // The rights from a link end with the link.
     let path = format!("/links/{}/close", linked.as_str().unwrap());
     assert_eq!(server.as_operator(Method::POST, &path, json!({})).await.0, 200);
     assert_eq!(
@@ -410,15 +411,15 @@ async fn a_session_asks_people_if_it_may_talk_to_a_name_whether_there_is_such_a_
     assert_eq!(answer(&asked.1, "allow").await.0, 200);
 }
 
-/// Waits for the outcome of an allowed wish to talk. Returns the link.
+/// Waits until an allowed request to talk is carried out. Returns the link.
 async fn until_linked(server: &Server, home: &str) -> Value {
     let mut frames = server.stream(&format!("/threads/{home}/events/stream?after=0")).await;
     let done = frames.until(|event| event["content"]["outcome"] == "linked").await;
     done["content"]["link"].clone()
 }
 
-/// A session is told the same of one that it has not met, by its name, its id or a part of it, and
-/// of none.
+/// A session gets one and the same answer for an unmet session, by its name, its id or a part of
+/// it, and for a missing one.
 #[tokio::test]
 async fn a_session_learns_of_no_other_by_a_link_or_by_the_beginning_of_an_id() {
     let (server, stage) = Server::with_terminals().await;
@@ -441,7 +442,7 @@ async fn a_session_learns_of_no_other_by_a_link_or_by_the_beginning_of_an_id() {
         assert_eq!(link(word).await, link("nowhere").await, "{word}");
         assert_eq!(look(word).await, look("nowhere").await, "{word}");
     }
-    // Both were begun within the same moment, and so their ids begin alike.
+    // Both sessions began in the same moment, so their ids begin alike.
     let shared = own.chars().zip(id.chars()).take_while(|(one, other)| one == other).count();
     let (status, found) = look(&own[..shared.max(6)]).await;
     assert_eq!(status, 200, "{found}");

@@ -1,4 +1,4 @@
-//! `GET /guards`: what each reader is shown, and that what is said to lift a guard lifts it.
+//! `GET /guards`: the rows for each reader, and the effect of each named remedy.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::server::Server;
 
 const BOTS: [&str; 2] = ["ada", "bob"];
 
-/// A thread in which two agents exchange words by themselves.
+/// Returns a thread in which two agents exchanged this number of messages.
 async fn exchanged(server: &Server, times: usize) -> String {
     let thread = server.thread("mention_only").await;
     for bot in BOTS {
@@ -65,7 +65,7 @@ async fn a_limit_is_near_and_then_held_and_the_notice_says_what_goes_on() {
     assert_eq!(hold["since"], notice["ts"]);
     let text = notice["content"]["text"].as_str().unwrap();
     assert!(text.contains("/resume") && !text.contains("moothall"), "{text}");
-    // The same rows, among all.
+    // The list of all guards has the same row.
     let (_, all) = server.get("/guards").await;
     assert_eq!(row(&all, "hold"), hold);
 }
@@ -105,7 +105,7 @@ async fn an_agent_is_told_what_holds_its_own_threads_and_nothing_that_lifts_it()
     let server = Server::start().await;
     let (own, other) = (exchanged(&server, 20).await, exchanged(&server, 20).await);
     server.control(&own, json!({"mute": ["ada"]})).await;
-    // It does not take part in the other one.
+    // The agent must not see the thread in which it does not take part.
     server.control(&other, json!({"uninvite": {"participant_id": "ada"}})).await;
     let token = async |threads: Value| {
         let mut wanted = json!({"principal": "ada", "kind": "agent"});

@@ -1,4 +1,4 @@
-//! Pages and descriptions in the repository are those that the code makes.
+//! Generated pages and descriptions in the repository are up to date.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compares with a file of the repository; with `MOOTHALL_BLESS=1` it writes the file instead.
+/// Compares with a file of the repository. With `MOOTHALL_BLESS=1` the file is written instead.
 fn compare(path: &str, made: &str) {
     let path = root().join(path);
     if std::env::var_os("MOOTHALL_BLESS").is_some() {
@@ -100,14 +100,15 @@ fn every_code_of_the_rules_is_listed_and_no_other() {
     }
 }
 
-/// Returns the lines of sources that are not comments and name a path of HTTP.
+/// Returns the lines of sources that are not comments and name an HTTP path.
 fn lines_with_paths(text: &str) -> impl Iterator<Item = &str> {
     const METHODS: [&str; 5] = ["GET /", "POST /", "PUT /", "PATCH /", "DELETE /"];
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     lines.filter(|line| METHODS.iter().any(|method| line.contains(method)))
 }
 
-/// Messages name paths; the command line and MCP make what their callers can run of each.
+/// Messages name paths. The command line and MCP replace each path with a command or tool of their
+/// own.
 #[test]
 fn each_path_in_a_message_is_a_way_that_each_surface_has() {
     let mut text = String::new();
@@ -118,7 +119,7 @@ fn each_path_in_a_message_is_a_way_that_each_surface_has() {
     let text = text.replace(&table, "");
     let mut found = BTreeSet::new();
     for line in lines_with_paths(&text) {
-        // Requests in tests, and the words about the cookie, are not messages.
+        // Requests in tests, and the texts about the cookie, are not messages.
         let is_message = !["HTTP/1.1", "OF_COOKIE"].iter().any(|word| line.contains(word));
         for (at, _) in line.match_indices(" /").filter(|_| is_message) {
             let start = line[..at].rfind(['`', ' ', '"']).unwrap_or(0);
@@ -158,7 +159,8 @@ fn operations_have_names_of_their_own() {
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
 }
 
-/// What a client generator makes of an operation's security, in the words of the table of routes.
+/// Returns the security of an operation as a client generator reads it, in the words of the table
+/// of routes.
 fn need_said(operation: &Value) -> String {
     let ways = operation["security"]
         .as_array()

@@ -1,4 +1,4 @@
-//! What an agent that connects by itself is told of its turns.
+//! Turns as a remote agent receives them.
 
 use moothall_surfaces::wire::TurnContext;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Searching over HTTP: filters, pages, and what is out of reach.
+//! Search over HTTP: filters, pages, and results out of reach.
 
 use serde_json::{Value, json};
 

@@ -31,15 +31,15 @@ use tokio::task::JoinHandle;
 
 use crate::stage::Stage;
 
-/// Longer than anything takes; only a failing test waits so long.
+/// Longer than every wait of a passing test; only a failing test waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Waits for something that will come, or fails.
+/// Waits for an expected result; panics after [`PATIENCE`].
 pub async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("it never came")
 }
 
-/// Answers every turn at once, in its own way.
+/// An agent that answers every turn at once with a fixed text.
 struct Fixed(&'static str);
 
 #[async_trait]
@@ -53,7 +53,7 @@ impl Work for Fixed {
     }
 }
 
-/// Never answers.
+/// An agent that never answers.
 struct Stuck;
 
 #[async_trait]
@@ -67,7 +67,7 @@ impl Work for Stuck {
     }
 }
 
-/// Tells a little and never ends.
+/// An agent that reports some text and never ends.
 struct Teller;
 
 #[async_trait]
@@ -85,7 +85,7 @@ impl Work for Teller {
     }
 }
 
-/// Cannot answer.
+/// An agent that fails.
 struct Broken;
 
 #[async_trait]
@@ -99,7 +99,7 @@ impl Work for Broken {
     }
 }
 
-/// Asks a person before it answers, and answers what it was told.
+/// An agent that asks a person first, and answers with the person's choice.
 #[derive(Default)]
 struct Careful(tokio::sync::watch::Sender<Option<String>>);
 
@@ -162,14 +162,14 @@ pub struct Server {
     pub client: Client,
     /// The start-up credential.
     pub key: String,
-    /// Whether requests show it where a test says nothing else.
+    /// True if requests have the start-up credential by default.
     signed: bool,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
 }
 
 impl Server {
-    /// A server in local mode.
+    /// Starts a server in local mode.
     pub async fn start() -> Self {
         Self::start_in(Mode::Local).await
     }
@@ -178,7 +178,8 @@ impl Server {
         Self::open(mode, None).await
     }
 
-    /// A server with terminals, and its owner as the client: nobody else drives sessions.
+    /// Starts a server with terminals. The client is the owner, so all its requests may drive
+    /// sessions.
     pub async fn with_terminals() -> (Self, Arc<Stage>) {
         let (server, stage) = Self::with_terminals_in(Mode::Local).await;
         (Self { signed: true, ..server }, stage)
@@ -189,7 +190,7 @@ impl Server {
         (Self::open(mode, Some(stage.clone())).await, stage)
     }
 
-    /// A server with terminals whose agents may start `demo` by themselves in one folder.
+    /// Starts a server with terminals whose agents may start `demo` by themselves in one folder.
     pub async fn with_startable(mode: Mode, folder: &std::path::Path) -> (Self, Arc<Stage>) {
         Self::with_rights(
             mode,
@@ -199,7 +200,7 @@ impl Server {
         .await
     }
 
-    /// A server with terminals whose operator grants this to the sessions of `demo`.
+    /// Starts a server with terminals whose operator grants these rights to the sessions of `demo`.
     pub async fn with_rights(
         mode: Mode,
         demo: ClientRights,
@@ -210,7 +211,7 @@ impl Server {
             SessionsConfig { folders: vec![folder.to_owned()], ..SessionsConfig::default() };
         let clients = [("demo".to_owned(), demo)].into();
         let sessions = SessionParts { host: stage.clone(), config, clients };
-        // A session that calls every tool at once is not what is tried with it.
+        // A session calls every tool at once here, so the usual limit would interfere.
         let limits = Limits { writes_burst: 200, ..Limits::default() };
         let server =
             Self::with_parts(mode, Some(sessions), |options| HttpOptions { limits, ..options });
@@ -221,7 +222,7 @@ impl Server {
         Self::open_with(mode, host, |options| options).await
     }
 
-    /// The same, reached in another way.
+    /// Starts a server with other options.
     pub async fn open_with(
         mode: Mode,
         host: Option<Arc<dyn SessionHost>>,
@@ -262,7 +263,7 @@ impl Server {
         let options =
             differ(HttpOptions { mode, startup: Some(secret), ..HttpOptions::new(address) });
         let task = tokio::spawn(serve(listener, hall.clone(), options, shutdown));
-        // Another test of this process may have come first.
+        // Another test of this process may have installed the provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Self {
             address,
@@ -276,17 +277,17 @@ impl Server {
         }
     }
 
-    /// Begins to go down.
+    /// Begins the shutdown.
     pub fn shut_down(&mut self) {
         self.stop.take();
     }
 
-    /// Waits until it is down.
+    /// Waits until the server is down.
     pub async fn down(self) {
         soon(self.task).await.unwrap();
     }
 
-    /// A server in local mode on the same log, after this one went down.
+    /// Starts a server in local mode on this server's log, after this server went down.
     pub async fn restarted(mut self, differ: impl FnOnce(HttpOptions) -> HttpOptions) -> Self {
         self.shut_down();
         soon(self.task).await.unwrap();
@@ -311,7 +312,7 @@ impl Server {
         answer(soon(self.request(Method::POST, path).json(&body).send()).await.unwrap()).await
     }
 
-    /// A request with a credential; without a body where that is null.
+    /// Sends a request with a credential; without a body if that is null.
     pub async fn with(
         &self,
         credential: &str,
@@ -324,13 +325,13 @@ impl Server {
         answer(soon(request.send()).await.unwrap()).await
     }
 
-    /// A request without a credential.
+    /// Sends a request without a credential.
     pub async fn unproven(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
         answer(soon(self.client.request(method, self.url(path)).json(&body).send()).await.unwrap())
             .await
     }
 
-    /// A request of whoever started the server.
+    /// Sends a request of the operator.
     pub async fn as_operator(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
         self.with(&self.key, method, path, body).await
     }
@@ -346,7 +347,7 @@ impl Server {
         .await
     }
 
-    /// The same, by the program of a session.
+    /// Posts as the program of a session.
     pub async fn post_as(&self, token: &str, path: &str, body: Value) -> (u16, Value) {
         answer(
             soon(self.client.post(self.url(path)).bearer_auth(token).json(&body).send())
@@ -356,7 +357,7 @@ impl Server {
         .await
     }
 
-    /// A fresh session.
+    /// Starts a session.
     pub async fn session(&self, name: &str) -> Value {
         let (status, session) = self
             .as_operator(Method::POST, "/sessions", json!({"client": "demo", "name": name}))
@@ -365,7 +366,7 @@ impl Server {
         session
     }
 
-    /// A person brings sessions together in a conversation; gives that.
+    /// Brings sessions together in a conversation, as a person; returns its id.
     pub async fn introduce(&self, sessions: &[&str]) -> String {
         let (status, thread) =
             self.as_operator(Method::POST, "/threads", json!({"name": "introduced"})).await;
@@ -380,7 +381,7 @@ impl Server {
         thread
     }
 
-    /// A body as it is, announced as JSON.
+    /// Posts an unchanged body, announced as JSON.
     pub async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
         let request = self
             .client
@@ -390,7 +391,7 @@ impl Server {
         answer(soon(request.send()).await.unwrap()).await
     }
 
-    /// A fresh thread.
+    /// Creates a thread.
     pub async fn thread(&self, policy: &str) -> String {
         let (status, thread) =
             self.post("/threads", json!({"name": "test", "policy": policy})).await;
@@ -398,7 +399,7 @@ impl Server {
         thread["id"].as_str().unwrap().into()
     }
 
-    /// Posts an event that has to be taken.
+    /// Posts an event that must be accepted.
     pub async fn take(&self, thread: &str, event: Value) -> Value {
         let (status, answer) = self.post(&format!("/threads/{thread}/events"), event).await;
         assert_eq!(status, 200, "{answer}");
@@ -406,7 +407,7 @@ impl Server {
         answer
     }
 
-    /// Posts an event that has to be refused.
+    /// Posts an event that must be refused.
     pub async fn refuse(&self, thread: &str, event: Value) -> (u16, Value) {
         let (status, answer) = self.post(&format!("/threads/{thread}/events"), event).await;
         assert_ne!(status, 200, "{answer}");
@@ -444,7 +445,7 @@ impl Server {
         events
     }
 
-    /// The content of the first event of a kind that says this of itself, once it comes.
+    /// Waits for the first event of a type with this `event` key; returns its content.
     pub async fn event(&self, thread: &str, kind: &str, says: &str) -> Value {
         let mut frames = self.stream(&format!("/threads/{thread}/events/stream?after=0")).await;
         frames.until(|event| event["type"] == kind && event["content"]["event"] == says).await["content"].clone()
@@ -456,7 +457,8 @@ impl Server {
         answer["turns"].as_array().unwrap().clone()
     }
 
-    /// Opens a stream of a thread, with events of every type unless it says which, or of the hall.
+    /// Opens a stream of a thread or of the hall. Without a list of types, it has events of every
+    /// type.
     pub async fn stream(&self, path: &str) -> Frames {
         let path = if path.starts_with("/threads/") { every_type(path) } else { path.to_owned() };
         let response = soon(self.request(Method::GET, &path).send()).await.unwrap();
@@ -464,7 +466,7 @@ impl Server {
         Frames::of(response)
     }
 
-    /// Sends bytes on a connection of its own and reads until the server closes it.
+    /// Sends bytes on a separate connection, and reads until the server closes it.
     pub async fn raw(&self, request: impl AsRef<[u8]>) -> (u16, String) {
         let mut connection = TcpStream::connect(self.address).await.unwrap();
         connection.write_all(request.as_ref()).await.unwrap();
@@ -476,7 +478,7 @@ impl Server {
     }
 }
 
-/// A path that asks for events of every type, where it does not say which.
+/// Returns a path that asks for events of every type, unless it names types.
 pub fn every_type(path: &str) -> String {
     let sign = if path.contains('?') { '&' } else { '?' };
     if path.contains("types=") {
@@ -495,7 +497,7 @@ pub async fn answer(response: Response) -> (u16, Value) {
     let body: Value = serde_json::from_slice(&body).unwrap();
     if status >= 400 {
         let code = &body["error"]["code"];
-        // Of what is not a message of JSON-RPC, JSON-RPC says so itself.
+        // Invalid messages of JSON-RPC get an error in its own shape, with a number as the code.
         let coded = if body["jsonrpc"] == "2.0" { code.is_i64() } else { code.is_string() };
         assert!(coded && body["error"]["message"].is_string(), "{body}");
     }
@@ -510,7 +512,7 @@ pub struct Frame {
     pub data: Value,
 }
 
-/// What a stream says, event by event.
+/// The events of a stream.
 pub struct Frames {
     bytes: futures_util::stream::BoxStream<'static, reqwest::Result<axum::body::Bytes>>,
     text: String,
@@ -523,7 +525,7 @@ impl Frames {
         Self { bytes: response.bytes_stream().boxed(), text: String::new(), comments: Vec::new() }
     }
 
-    /// The next event; nothing when the stream has ended.
+    /// Returns the next event; `None` if the stream ended.
     pub async fn next(&mut self) -> Option<Frame> {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -555,7 +557,7 @@ impl Frames {
         Some(frame)
     }
 
-    /// The next logged event, past any signals.
+    /// Returns the next logged event, and skips signals.
     pub async fn event(&mut self) -> Value {
         loop {
             let frame = self.next().await.expect("the stream ended");
@@ -566,7 +568,7 @@ impl Frames {
         }
     }
 
-    /// The next event for which this holds.
+    /// Waits for the next event that matches.
     pub async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let event = self.event().await;

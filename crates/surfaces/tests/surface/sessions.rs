@@ -211,7 +211,7 @@ async fn the_screen_is_streamed_as_it_changes() {
     assert_eq!((first.name.as_deref(), &first.data["text"]), (Some("screen"), &json!("Ready.")));
     stage.show("Working…");
     stage.show("Done.");
-    // What happened meanwhile is one event: the screen as it is now.
+    // Several changes become one event with the latest screen.
     let mut latest = frames.next().await.unwrap();
     while latest.data["text"] != "Done." {
         latest = frames.next().await.unwrap();
@@ -277,13 +277,14 @@ async fn a_server_that_goes_down_says_so_to_those_who_look_at_a_screen() {
     let wrong =
         soon(server.client.get(server.url("/sessions/nobody")).bearer_auth(&server.key).send())
             .await;
-    // Whether it still answers is a matter of time; if it does, it does so properly.
+    // The server may close before it answers. An answer must be a proper one.
     if let Ok(response) = wrong {
         assert_eq!(answer(response).await.0, 404);
     }
 }
 
-/// Every request of sessions takes effect once for its key, and is answered in the same words.
+/// Every request of sessions takes effect once for its key, and its repetition gets the same
+/// answer.
 #[tokio::test]
 async fn a_key_makes_a_request_of_sessions_count_once() {
     let (server, stage) = Server::with_terminals().await;
@@ -298,7 +299,7 @@ async fn a_key_makes_a_request_of_sessions_count_once() {
     let reused =
         server.post_with_key("/sessions", "k1", json!({"client": "demo", "name": "another"})).await;
     assert_eq!(code(&reused), (422, "idempotency_key_reused"), "{}", reused.1);
-    // What was refused may be tried again.
+    // A refused request may be retried.
     let wrong = json!({"client": "nothing", "name": "x"});
     assert_eq!(
         server.post_with_key("/sessions", "k2", wrong.clone()).await,
@@ -337,7 +338,7 @@ async fn a_key_makes_a_request_of_sessions_count_once() {
     assert_eq!(server.post_with_key("/sessions/planner/end", "k6", json!({})).await, ended);
 }
 
-/// Looks again at each ring, and at nothing else, until it is so.
+/// Checks a condition after each notification, and at no other time, until it holds.
 pub async fn rung(changes: &mut Frames, what: &str, holds: impl AsyncFn() -> bool) {
     while !holds().await {
         let frame = loop {
@@ -384,8 +385,8 @@ async fn a_notification_comes_when_sessions_or_links_change() {
     );
 }
 
-/// In local mode too: neither a session's own routes nor a conversation that is typed into its
-/// terminal.
+/// In local mode too, a caller without a credential reaches neither a session's own routes nor a
+/// conversation that is typed into its terminal.
 #[tokio::test]
 async fn without_a_credential_nothing_reaches_a_terminal() {
     let (server, stage) = Server::with_terminals().await;
@@ -432,10 +433,10 @@ async fn without_a_credential_nothing_reaches_a_terminal() {
         );
     }
     assert_eq!(stage.count(), started);
-    // Whoever is not known still sees that they are there, and their conversations.
+    // A caller without a credential still sees the sessions and their conversations.
     let listed = server.unproven(Method::GET, "/sessions", json!({})).await;
     assert_eq!((listed.0, listed.1["sessions"].as_array().unwrap().len()), (200, 2));
-    // A person brings a session into a conversation, and is heard there.
+    // After a person brings a session into a conversation, the session gets words from there.
     assert_eq!(server.post(&events(&thread), invite).await.0, 200);
     assert_eq!(server.unproven(Method::POST, &events(&thread), words).await.0, 200);
     assert!(soon(stage.taken(0)).await.contains("run it"));

@@ -1,5 +1,4 @@
-//! Terminals without a terminal: programs that show what they are told to show, and remember with
-//! what they were started.
+//! Simulated terminals: programs that show a given text, and record how they were started.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -22,13 +21,13 @@ struct Seen {
     news: broadcast::Sender<PaneNews>,
 }
 
-/// All panes, in the order in which they came.
+/// All panes, in the order in which they were opened.
 #[derive(Default)]
 pub struct Stage {
     panes: Mutex<Vec<Seen>>,
-    /// How many prompts were sent off.
+    /// Number of prompts that were sent.
     sent: watch::Sender<usize>,
-    /// How many programs more can be started, where that is limited.
+    /// Number of programs that can still be started; `None` for no limit.
     room: Mutex<Option<usize>>,
 }
 
@@ -67,7 +66,7 @@ impl Stage {
         Ok(act(seen))
     }
 
-    /// The secret in the environment of the program that was started with this name.
+    /// Returns the secret in the environment of the program that was started with this name.
     pub fn token(&self, name: &str) -> String {
         let panes = self.panes();
         let launch = panes
@@ -78,29 +77,29 @@ impl Stage {
         launch.env["MOOTHALL_SESSION_TOKEN"].clone()
     }
 
-    /// The next prompt that any program took, after so many.
+    /// Waits for the next prompt of any program after this number of prompts.
     pub async fn taken(&self, before: usize) -> String {
         self.sent.subscribe().wait_for(|sent| *sent > before).await.unwrap();
         let panes = self.panes();
         panes.iter().flat_map(|seen| seen.taken.iter()).nth(before).unwrap().clone()
     }
 
-    /// Lets so many programs be started, and no more.
+    /// Limits the number of further programs.
     pub fn has_room_for(&self, programs: usize) {
         *self.room.lock().unwrap() = Some(programs);
     }
 
-    /// How many programs were started.
+    /// Returns the number of started programs.
     pub fn count(&self) -> usize {
         self.panes().len()
     }
 
-    /// With what the newest program was started.
+    /// Returns the launch of the newest program.
     pub fn launched(&self) -> Launch {
         self.panes().iter().filter_map(|seen| seen.launch.clone()).next_back().unwrap()
     }
 
-    /// Lets the newest program show something.
+    /// Makes the newest program show a text.
     pub fn show(&self, text: &str) {
         let mut panes = self.panes();
         let seen = panes.last_mut().unwrap();
@@ -108,13 +107,13 @@ impl Stage {
         let _ = seen.news.send(PaneNews::Drawn);
     }
 
-    /// Lets a person begin to type at the newest program.
+    /// Makes a person begin to type at the newest program.
     pub fn draft(&self, words: &str) {
         self.panes().last_mut().unwrap().composer = words.into();
         self.show("Ready.");
     }
 
-    /// Lets the newest program ask something.
+    /// Makes the newest program ask a question.
     pub fn ask(&self, action: &str) {
         self.panes().last_mut().unwrap().dialog = Some(Dialog {
             action: action.into(),
@@ -129,14 +128,14 @@ impl Stage {
         self.show("May I?");
     }
 
-    /// Lets the newest program end with an error, and this on its screen.
+    /// Makes the newest program end with an error, and these lines on its screen.
     pub fn die_showing(&self, lines: &str) {
         let words = LastWords { how: "with exit status 1".into(), shown: lines.into() };
         self.panes().last_mut().unwrap().last_words = Some(words);
         self.die();
     }
 
-    /// Lets the newest program end.
+    /// Makes the newest program end.
     pub fn die(&self) {
         let mut panes = self.panes();
         let seen = panes.last_mut().unwrap();
@@ -232,7 +231,7 @@ impl SessionHost for Stage {
     }
 
     async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
-        // One that is gone is ended already.
+        // A missing pane has ended already.
         let _ = self.with(pane, |seen| {
             seen.gone = true;
             let _ = seen.news.send(PaneNews::Died);

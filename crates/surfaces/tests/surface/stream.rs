@@ -1,4 +1,4 @@
-//! Streams of server-sent events: each event once, from where the reader was.
+//! Streams of server-sent events: each event once, from the reader's position on.
 
 use std::collections::BTreeSet;
 
@@ -140,7 +140,7 @@ async fn presence_is_a_named_event_without_an_id() {
     );
 }
 
-/// The streamed text of a turn, until it says what it is doing or has said enough.
+/// Reads the streamed text of a turn until it equals the given text; returns the text.
 async fn streamed(stream: &mut Frames, until: &str) -> String {
     let mut text = String::new();
     while text != until {
@@ -232,7 +232,7 @@ async fn streams_are_told_when_the_server_goes_down() {
     server.down().await;
 }
 
-/// The numbers of a restored log come to be the same again, and mean other events.
+/// In a restored log, positions are assigned again to other events.
 #[tokio::test]
 async fn a_position_of_another_log_is_refused_whenever_it_is_shown() {
     let server = Server::start().await;
@@ -266,7 +266,7 @@ async fn a_position_of_another_log_is_refused_whenever_it_is_shown() {
         (format!("{events}?after=1"), Some(own), None),
         (format!("{events}?after=1&log={own}"), None, None),
         (format!("{events}/stream"), Some(own), Some("1")),
-        // Without a position there is nothing that could be of another log.
+        // Without a position the log does not matter.
         (events.clone(), Some("other"), None),
     ] {
         assert_eq!(ask(path.clone(), header, last).await, (200, log.clone()), "{path}");

@@ -1,5 +1,4 @@
-//! TLS: which names and origins it opens, what plain HTTP still gets, and certificates that are
-//! renewed.
+//! TLS: the names and origins it allows, the access left to plain HTTP, and renewed certificates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::server::{Server, soon};
 
-/// Two files, as a renewing program leaves them.
+/// Two files, as a renewal program writes them.
 struct Files {
     folder: TempDir,
 }
@@ -28,7 +27,7 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    /// Replaces both files by those of a new certificate.
+    /// Replaces both files with those of a new certificate.
     fn renew(&self) {
         let made = rcgen::generate_simple_self_signed([
             "moothall.test".to_owned(),
@@ -44,7 +43,7 @@ impl Files {
         Tls::open(&self.path("cert.pem"), &self.path("key.pem")).unwrap()
     }
 
-    /// A client that trusts the certificate of now and nothing else.
+    /// Returns a client that trusts only the current certificate.
     fn client(&self, server: &Server) -> Client {
         let own = Certificate::from_pem(&fs::read(self.path("cert.pem")).unwrap()).unwrap();
         let client = Client::builder()
@@ -89,7 +88,8 @@ async fn the_names_of_the_certificate_are_served_with_tls_and_this_computer_with
     let told: Value = other.json().await.unwrap();
     let told = told["error"]["message"].as_str().unwrap();
     assert!(told.contains("other.test:1") && told.contains("allowed_hosts"), "{told}");
-    // Hooks, bridges and the owner's command line have no certificate to trust.
+    // Hooks, bridges and the owner's command line use plain HTTP, because they have no certificate
+    // to trust.
     assert_eq!(server.get("/ping").await.0, 200);
 }
 
@@ -109,7 +109,7 @@ async fn a_renewed_certificate_is_shown_at_once_and_a_broken_one_never() {
         assert_eq!(soon(fresh.get(&url).send()).await.unwrap().status(), 200, "{broken:?}");
         replace(&files.path("cert.pem"), &good);
     }
-    // The key of another certificate, as between the writing of the two files.
+    // The key does not match the certificate, as between the writes of the two files.
     let before = fs::read_to_string(files.path("key.pem")).unwrap();
     files.renew();
     let latest = files.client(&server);

@@ -1,5 +1,5 @@
-//! Each reader is told of the ways that it has: agents of no command, and no reader of the path or
-//! the tool of another surface.
+//! Each reader gets remedies for its own surface: agents get no commands, and other readers no path
+//! or tool of another surface.
 
 use std::fs;
 use std::path::Path;
@@ -19,10 +19,10 @@ use crate::access::token;
 use crate::mcp::{call, rpc};
 use crate::server::Server;
 
-/// The beginnings of paths of HTTP.
+/// Beginnings of HTTP paths.
 const PATHS: [&str; 5] = ["GET /", "POST /", "PUT /", "PATCH /", "DELETE /"];
 
-/// Returns the text of each string literal of a source, with its continued lines joined.
+/// Returns the text of each string literal of a source, with continued lines joined.
 fn literals(source: &str) -> Vec<String> {
     let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code = lines.collect::<Vec<_>>().join("\n").replace("'\"'", "");
@@ -57,7 +57,7 @@ fn texts_of(folder: &Path, texts: &mut Vec<String>) {
     }
 }
 
-/// Returns one refusal of each kind that names something to do.
+/// Returns one refusal of each kind that names a remedy.
 fn refusals() -> Vec<ApiError> {
     let name = || "ada".into();
     let denied = [
@@ -88,7 +88,7 @@ fn refusals() -> Vec<ApiError> {
     all.chain(access.map(ApiError::from)).chain([ApiError::no_thread("x")]).collect()
 }
 
-/// Returns each text that an error, a warning or a reason may have.
+/// Returns each text of an error, a warning or a reason.
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> =
         refusals().iter().map(|error| error.detail().message.clone()).collect();
@@ -141,7 +141,7 @@ fn no_text_for_a_reader_names_the_way_of_another() {
     }
 }
 
-/// A refusal without its way still says what is wrong.
+/// Without its remedy, a refusal still has to state the cause.
 #[test]
 fn each_refusal_says_more_to_an_agent_than_whom_to_ask() {
     for error in refusals() {

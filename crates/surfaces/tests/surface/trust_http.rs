@@ -184,8 +184,7 @@ async fn every_answer_carries_the_headers_that_keep_browsers_in_check() {
             "{path}: {policy}"
         );
         assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
-        // The page is asked for anew each time, and may be kept until it changes; nothing else is
-        // kept at all.
+        // The page may be cached but must be revalidated each time. Nothing else may be cached.
         let cached = if path == "/" { "no-cache" } else { "no-store" };
         assert_eq!(headers["cache-control"], cached, "{path}");
         assert!(headers.get("access-control-allow-origin").is_none());
@@ -220,8 +219,8 @@ async fn smuggled_and_malformed_heads_are_refused() {
         "POST /threads HTTP/1.1\r\n{host}\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n\
          2\r\n{{}}\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n{host}\r\nConnection: close\r\n\r\n"
     );
-    // The chunks count, and nothing after them is read: where two ends could disagree, the
-    // connection is over.
+    // The chunks count, and nothing after them is read. Two servers could disagree about the
+    // length, so the connection is closed.
     let (_, text) = server.raw(both).await;
     assert!(
         text.matches("HTTP/1.1").count() == 1 && text.contains("connection: close"),

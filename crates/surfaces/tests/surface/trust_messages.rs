@@ -1,4 +1,4 @@
-//! Hostile words and identities over HTTP are refused or shown as what they are.
+//! Hostile words and identities over HTTP are refused, or shown as what they are.
 
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Millis;
@@ -500,8 +500,8 @@ async fn a_thread_of_a_newer_version_is_read_and_not_written() {
     server.say(&thread, "user", "from today").await;
     let at = server.hall.now() + Millis::from_secs(1);
     server.log.append_newer(&StreamId::new(&thread), at, "from_tomorrow");
-    // The server had the thread in memory: the first request tells it that somebody else has
-    // written there.
+    // The thread was in memory, so only the first request notices that another process has
+    // appended.
     assert_eq!(server.refuse(&thread, json!({"from": "user", "content": "more"})).await.0, 503);
     let (status, error) = server.refuse(&thread, json!({"from": "user", "content": "more"})).await;
     assert_eq!((status, &error["code"]), (409, &json!("thread_read_only")));

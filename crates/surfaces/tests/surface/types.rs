@@ -1,4 +1,4 @@
-//! Which types of events a reader gets.
+//! The types of events that a reader gets.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn kinds(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["type"].as_str().unwrap()).collect()
 }
 
-/// What is read without a word about types.
+/// Reads without a list of types.
 async fn read(server: &Server, path: &str) -> Value {
     let (status, page) = server.get(path).await;
     assert_eq!(status, 200, "{page}");
@@ -20,8 +20,8 @@ async fn follow(server: &Server, path: &str) -> Frames {
     Frames::of(soon(server.client.get(server.url(path)).send()).await.unwrap())
 }
 
-/// A thread in which an agent that is not there was asked three times, and the head: each message
-/// is followed by events of turns.
+/// Returns a thread, and its head, in which an offline agent was asked three times. Events of turns
+/// follow each message.
 async fn thread(server: &Server) -> (String, u64) {
     let thread = server.thread("mention_only").await;
     server.invite(&thread, "far", "elsewhere").await;

@@ -1,5 +1,5 @@
-//! A system that does not say whose process is at the other end of a connection: local mode is for
-//! one user, so nothing is answered without a credential.
+//! A system that does not report the owner of a connection's process. Local mode is for one user,
+//! so every request needs a credential.
 
 use moothall_engine::access::Mode;
 use moothall_surfaces::{HttpOptions, ROUTES, Route, UnknownPeerRights};
@@ -12,7 +12,7 @@ use crate::server::{Server, soon};
 
 const NOWHERE: &str = "00000000-0000-7000-8000-000000000000";
 
-/// Tells a story on a computer whose system does not say it.
+/// Runs a test on a simulated system without that report.
 fn on_such_a_computer(story: impl AsyncFnOnce() + Send) {
     without_netlink(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -20,7 +20,7 @@ fn on_such_a_computer(story: impl AsyncFnOnce() + Send) {
     });
 }
 
-/// Asks for a route with nothing of use in its path or body; gives the status and the code.
+/// Requests a route with empty values in its path and body; returns the status and the code.
 async fn asked(server: &Server, route: &Route, credential: Option<&str>) -> (u16, String) {
     let path = ["id", "seq", "event", "*rest"]
         .iter()
@@ -33,7 +33,7 @@ async fn asked(server: &Server, route: &Route, credential: Option<&str>) -> (u16
     };
     let response = soon(request.send()).await.unwrap();
     let status = response.status().as_u16();
-    // A stream goes on for ever.
+    // A stream never ends.
     let text = if status == 200 { String::new() } else { response.text().await.unwrap() };
     let body = serde_json::from_str::<Value>(&text).unwrap_or_default();
     (status, body["error"]["code"].as_str().unwrap_or_default().to_owned())
@@ -47,7 +47,7 @@ fn without_a_credential_every_route_is_refused_but_those_that_let_a_person_in() 
             let (status, code) = asked(&server, route, None).await;
             match route.path {
                 "/ping" | "/healthz" | "/health" => assert_eq!(status, 200, "{route:?}"),
-                // The key is read, and is missing.
+                // The body is read, and its key is missing.
                 "/session" if route.method == "POST" => assert_eq!(code, "invalid_field"),
                 _ => assert_eq!((status, &*code), (403, "owner_unknown"), "{route:?}"),
             }

@@ -1,4 +1,4 @@
-//! Erasing words, read marks, and the server in numbers.
+//! Erased words, read marks, and the server's metrics.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ async fn text(server: &Server, path: &str) -> String {
     soon(soon(server.client.get(server.url(path)).send()).await.unwrap().text()).await.unwrap()
 }
 
-/// A request of whoever started the server, under a key.
+/// Sends a request of the operator with an idempotency key.
 async fn keyed(server: &Server, path: &str, body: Value) -> (u16, Value) {
     let request = server
         .client
@@ -55,7 +55,7 @@ async fn erased_words_are_gone_and_the_message_stays() {
     assert!(!page.to_string().contains(CANARY));
     let (_, found) = server.get(&format!("/search?q={CANARY}")).await;
     assert_eq!(found["hits"], json!([]));
-    // A reader who resumes before it gets it erased, too.
+    // A reader who resumes before the erased event also gets it without words.
     let mut resumed = server.stream(&format!("/threads/{thread}/events/stream?after=1")).await;
     assert_eq!(&resumed.event().await, now);
     assert_eq!(resumed.event().await["content"], "the next one");
@@ -110,7 +110,7 @@ async fn erasing_twice_is_erasing_once() {
     assert_eq!(page["head"], 3);
 }
 
-/// What was kept of an agent and published by a person is erased in both places.
+/// An agent's kept text that a person published is erased in both places.
 #[tokio::test]
 async fn published_words_are_erased_where_they_came_from() {
     let server = Server::start().await;
@@ -184,7 +184,7 @@ async fn readers_know_what_is_new_to_them() {
     assert_eq!(server.get("/threads?as=../x").await.0, 422);
 }
 
-/// The value of the first line that begins so.
+/// Returns the value of the first line with this beginning.
 fn value(page: &str, begin: &str) -> Option<f64> {
     let line = page.lines().find(|line| line.starts_with(begin))?;
     line.rsplit(' ').next()?.parse().ok()
@@ -230,7 +230,7 @@ async fn the_server_counts_and_names_nobody() {
     drop(reading);
 }
 
-/// Every line is what Prometheus reads: a comment, or a name, labels and a number.
+/// Every line is valid for Prometheus: a comment, or a name, labels and a number.
 #[tokio::test]
 async fn the_numbers_are_in_the_format_of_prometheus() {
     let server = Server::start().await;
@@ -257,7 +257,8 @@ async fn the_numbers_are_in_the_format_of_prometheus() {
     assert!(counts.len() > 5 && counts.is_sorted());
 }
 
-/// Every way to it answers alike, whoever listens is told, and again changes nothing.
+/// Every way to a deleted thread gives the same answer, listeners are notified, and a repetition
+/// changes nothing.
 #[tokio::test]
 async fn a_deleted_thread_is_gone_for_everybody() {
     let server = Server::start().await;

@@ -1,4 +1,4 @@
-//! What turns have cost, and who may see and raise what.
+//! The usage of turns, and the rights to see it and to raise budgets.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Agents, as those who look them up see them.
+//! Agents as other agents look them up.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{AgentIds, AgentNames, Uuid};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentsLookup {
-    /// The agents that are looked up.
+    /// Ids of the agents to look up.
     pub agent_ids: AgentIds,
 }
 
@@ -19,11 +19,11 @@ pub struct AgentsLookup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentsLookupByName {
-    /// The names that are looked up.
+    /// Names of the agents to look up.
     pub names: AgentNames,
 }
 
-/// Parameters of `agents/list`: none are known.
+/// Parameters of `agents/list`: an empty object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentsList {}
@@ -32,7 +32,7 @@ pub struct AgentsList {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentCards {
-    /// Those that were found.
+    /// The agents that were found.
     pub agents: Vec<AgentCard>,
 }
 
@@ -40,38 +40,38 @@ pub struct AgentCards {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentMap {
-    /// Those that the caller may see, by their ids.
+    /// The agents that the caller may see, keyed by id.
     pub agents: BTreeMap<Uuid, AgentCard>,
 }
 
-/// What others see of an agent.
+/// The public description of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentCard {
-    /// Its id.
+    /// Id of the agent.
     pub id: Uuid,
-    /// The person that it belongs to.
+    /// Id of the person who owns the agent; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_user_id: Option<Uuid>,
-    /// Its name, by which it can be looked up.
+    /// Name of the agent. A registered agent can be looked up by it.
     pub name: String,
-    /// The name that people read.
+    /// Name for people; absent for a registered agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// What it is for.
+    /// Purpose of the agent; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it runs on.
+    /// Program that the agent runs on; absent if it is not one of the known ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<AgentKind>,
-    /// What else is known of it.
+    /// Further facts about the agent; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<AgentMetadata>,
-    /// Whether it can act.
+    /// Status of the agent.
     pub status: AgentStatus,
 }
 
-/// What an agent runs on, where it is one of these.
+/// A known program that an agent runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum AgentKind {
     /// The program OpenClaw.
@@ -80,29 +80,29 @@ pub enum AgentKind {
     NanoClaw,
 }
 
-/// Whether an agent can act.
+/// The status of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentStatus {
-    /// Nobody has said yet that it is theirs.
+    /// The agent has not been claimed by an owner.
     PendingClaim,
-    /// It can act.
+    /// The agent can act.
     Active,
-    /// It was stopped.
+    /// The agent was stopped.
     Suspended,
 }
 
-/// What else is known of an agent.
+/// Further facts about an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentMetadata {
-    /// What it is for, in a few words each.
+    /// Purposes of the agent, in a few words each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<Vec<String>>,
-    /// What it is for, in sentences.
+    /// Purpose of the agent, in sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Words of its owner.
+    /// Tags from the agent's owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<BTreeMap<String, String>>,
 }

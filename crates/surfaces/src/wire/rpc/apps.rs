@@ -1,4 +1,4 @@
-//! Apps, which decide about the tasks that are theirs.
+//! Apps, each of which decides about its own tasks.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,7 +9,7 @@ use super::{Name, TimeoutMs, Uuid};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AppRegistration {
-    /// What the app is and which decisions it takes.
+    /// Description of the app and of its decisions.
     pub manifest: Manifest,
 }
 
@@ -17,78 +17,78 @@ pub struct AppRegistration {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AppRegistered {
-    /// The app whose tasks this connection manages from now on.
+    /// Id of the app whose tasks this connection manages from now on.
     pub app_id: Uuid,
 }
 
-/// What an app is and which decisions it takes.
+/// The description of an app and of its decisions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Manifest {
-    /// Its id, which tasks name.
+    /// Id of the app, which tasks name.
     pub app_id: Uuid,
-    /// Its name.
+    /// Name of the app.
     pub name: Name,
-    /// What it is for.
+    /// Purpose of the app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What its tasks are held to.
+    /// Limits for the app's tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<AppLimits>,
-    /// The conversations that its tasks have.
+    /// The conversations of each of the app's tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversations: Option<Vec<ConversationTemplate>>,
-    /// The decisions that it is asked for.
+    /// The decisions that the app is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<Hooks>,
 }
 
-/// What the tasks of an app are held to.
+/// The limits for an app's tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AppLimits {
-    /// The most participants of a task.
+    /// Maximum number of participants of a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_participants: Option<u32>,
 }
 
-/// A conversation that the tasks of an app have.
+/// A conversation in each task of an app.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationTemplate {
-    /// By what the app knows it.
+    /// The app's own key for the conversation.
     pub key: Name,
-    /// Its name.
+    /// Name of the conversation.
     pub name: Name,
-    /// Who takes part in it.
+    /// Participants of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant_filter: Option<ParticipantFilter>,
 }
 
-/// Who takes part in a conversation of an app.
+/// The participants of an app's conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ParticipantFilter {
-    /// Everybody in the task.
+    /// All participants of the task.
     All,
-    /// Whoever asked for the task.
+    /// The agent that asked for the task.
     Initiator,
-    /// Nobody at first.
+    /// No participants at first.
     None,
 }
 
 /// The decisions that an app is asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-// The names of hooks have underscores on the wire too.
+// On the wire too, hook names have underscores.
 #[serde(deny_unknown_fields)]
 pub struct Hooks {
-    /// Whether a message is handed to an agent.
+    /// Decision on the delivery of a message to an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatch_authorize: Option<Hook>,
-    /// Who gets a message.
+    /// Decision about the recipients of a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_authorize: Option<Hook>,
-    /// Whether a task begins.
+    /// Decision on the start of a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_create: Option<Hook>,
 }
@@ -97,7 +97,7 @@ pub struct Hooks {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Hook {
-    /// How many milliseconds the app has for it.
+    /// Milliseconds that the app has for the decision, 1 to 60,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<TimeoutMs>,
 }

@@ -1,5 +1,5 @@
-//! Texts, lists and numbers with bounds, which are checked while a value is read and described in
-//! its schema from the same two numbers.
+//! Texts, lists and numbers with bounds. A value is checked while it is read, and its schema has
+//! the same two numbers.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use utoipa::ToSchema;
 
 use super::{Part, Uuid};
 
-/// A value is outside of what its field takes.
+/// A value outside the bounds of its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfBounds {
-    /// The least it takes.
+    /// Lower bound, inclusive.
     pub min: usize,
-    /// The most it takes.
+    /// Upper bound, inclusive.
     pub max: usize,
-    /// What is counted: characters, items, or the number itself where this is empty.
+    /// Unit of the bounds: characters or items; empty for a plain number.
     pub of: &'static str,
 }
 
 impl OutOfBounds {
-    /// Refuses a count that is not between the two.
+    /// Rejects a count outside of `min` and `max`.
     fn check(count: usize, min: usize, max: usize, of: &'static str) -> Result<(), Self> {
         if (min..=max).contains(&count) { Ok(()) } else { Err(Self { min, max, of }) }
     }
@@ -44,15 +44,15 @@ macro_rules! texts {
         pub struct $name(String);
 
         impl $name {
-            /// The most characters that it holds.
+            /// Maximum number of characters.
             pub const CHARS_MAX: usize = $max;
 
-            /// The text itself, without its bounds.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// As much of a text as fits, or nothing where it is too short.
+            /// Returns as much of a text as fits, or `None` if the text is too short.
             pub fn shortened(text: &str) -> Option<Self> {
                 Self::try_from(text.chars().take($max).collect::<String>()).ok()
             }
@@ -76,21 +76,21 @@ macro_rules! texts {
 }
 
 texts! {
-    /// The words of a part of a message.
+    /// Text of a part of a message, 1 to 32,768 characters.
     MessageText = 1 to 32768;
-    /// What is said of an image to whoever does not see it.
+    /// Description of an image for readers who cannot see it, at most 256 characters.
     AltText = 0 to 256;
-    /// The name of a file.
+    /// Name of a file, 1 to 256 characters.
     FileName = 1 to 256;
-    /// The media type of a file.
+    /// Media type of a file, 1 to 128 characters.
     MimeType = 1 to 128;
-    /// The name of a conversation, an app or a template.
+    /// Name of a conversation, an app or a template, 1 to 100 characters.
     Name = 1 to 100;
-    /// The name of an agent.
+    /// Name of an agent, 1 to 32 characters.
     AgentName = 1 to 32;
-    /// What an agent says of itself.
+    /// An agent's description of itself, at most 500 characters.
     Description = 0 to 500;
-    /// Why something was refused or kept back.
+    /// Reason for a rejected or blocked item, 1 to 256 characters.
     Reason = 1 to 256;
 }
 
@@ -103,10 +103,10 @@ macro_rules! lists {
         pub struct $name(Vec<$item>);
 
         impl $name {
-            /// The most items that it holds.
+            /// Maximum number of items.
             pub const ITEMS_MAX: usize = $max;
 
-            /// The items, without their bounds.
+            /// Returns the items.
             pub fn as_slice(&self) -> &[$item] {
                 &self.0
             }
@@ -129,20 +129,20 @@ macro_rules! lists {
     )*};
 }
 
-// No frame of the advertised size holds 2,000 ids. How many a conversation takes is a rule, with an
-// error of its own.
+// No frame of the advertised size holds 2,000 ids. The maximum for a conversation is a rule with
+// its own error.
 lists! {
-    /// What a message is made of.
+    /// The parts of a message, 1 to 10.
     Parts = 1 to 10 of Part;
-    /// The agents that are looked up.
+    /// Ids of agents to look up, 1 to 100.
     AgentIds = 1 to 100 of Uuid;
-    /// The names that are looked up.
+    /// Names of agents to look up, 1 to 100.
     AgentNames = 1 to 100 of AgentName;
-    /// The agents whose presence is followed; none ends it.
+    /// Ids of agents whose presence is followed, at most 100. An empty list ends the subscription.
     PresenceIds = 0 to 100 of Uuid;
-    /// Who takes part in a new conversation.
+    /// Ids of the participants of a new conversation, 1 to 2,000.
     Participants = 1 to 2000 of Uuid;
-    /// Who is invited into a new task.
+    /// Ids of the agents invited to a new task, at most 2,000.
     Invitees = 0 to 2000 of Uuid;
 }
 
@@ -155,7 +155,7 @@ macro_rules! numbers {
         pub struct $name(u32);
 
         impl $name {
-            /// The number itself, without its bounds.
+            /// Returns the number.
             pub const fn get(self) -> u32 {
                 self.0
             }
@@ -180,9 +180,9 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// How many rows one answer holds at most.
+    /// Maximum number of rows in one answer, 1 to 200.
     Limit = 1 to 200;
-    /// How many milliseconds a hook is waited for.
+    /// Milliseconds that a hook is waited for, 1 to 60,000.
     TimeoutMs = 1 to 60000;
 }
 

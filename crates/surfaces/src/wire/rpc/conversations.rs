@@ -1,4 +1,4 @@
-//! Conversations in a task, and who takes part in them.
+//! Conversations in a task, and their participants.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +11,33 @@ use super::{DateTime, Limit, Name, Participants, Uuid};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Conversation {
-    /// Its id.
+    /// Id of the conversation.
     pub id: Uuid,
-    /// Its name.
+    /// Name of the conversation; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// The agent that made it.
+    /// Id of the agent that created the conversation.
     pub created_by: Uuid,
-    /// What else is known of it.
+    /// Further facts about the conversation; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<ConversationMetadata>,
-    /// When something was said in it last.
+    /// Time of the last message; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_message_timestamp: Option<DateTime>,
-    /// When it was made.
+    /// Time of the creation.
     pub created_at: DateTime,
-    /// When it changed last.
+    /// Time of the last change.
     pub updated_at: DateTime,
-    /// Since when it is archived; absent where it is open.
+    /// Time of the archiving; absent for an open conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived_at: Option<DateTime>,
 }
 
-/// What else is known of a conversation.
+/// Further facts about a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationMetadata {
-    /// Words of its manager.
+    /// Tags from the task's manager.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<BTreeMap<String, String>>>,
 }
@@ -46,12 +46,12 @@ pub struct ConversationMetadata {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationCreate {
-    /// The task that it belongs to.
+    /// Id of the conversation's task.
     pub task_id: Uuid,
-    /// Its name.
+    /// Name of the conversation; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// Who takes part: agents that were admitted to the task.
+    /// Ids of the participants, all admitted to the task.
     pub participants: Participants,
 }
 
@@ -59,7 +59,7 @@ pub struct ConversationCreate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationMade {
-    /// The conversation.
+    /// The new conversation.
     pub conversation: Conversation,
 }
 
@@ -67,10 +67,10 @@ pub struct ConversationMade {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationList {
-    /// How many conversations; 50 where it is absent.
+    /// Maximum number of conversations, 1 to 200; 50 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Where the last page ended.
+    /// `nextCursor` of the previous page; absent for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -79,9 +79,9 @@ pub struct ConversationList {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationPage {
-    /// The conversations in which the caller takes part, archived ones too.
+    /// The conversations in which the caller takes part, including archived ones.
     pub items: Vec<ConversationEntry>,
-    /// Where this page ended; absent where there are no more.
+    /// `cursor` for the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -90,11 +90,11 @@ pub struct ConversationPage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationEntry {
-    /// The task that it belongs to.
+    /// Id of the conversation's task.
     pub task_id: Uuid,
     /// The conversation.
     pub conversation: Conversation,
-    /// Who takes part.
+    /// Ids of the participants.
     pub participants: Vec<Uuid>,
 }
 
@@ -102,9 +102,9 @@ pub struct ConversationEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationArchive {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
 }
 
@@ -112,9 +112,9 @@ pub struct ConversationArchive {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationUnarchive {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
 }
 
@@ -122,11 +122,11 @@ pub struct ConversationUnarchive {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParticipantAdd {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// The agent that shall take part.
+    /// Id of the agent to add.
     pub agent_id: Uuid,
 }
 
@@ -134,11 +134,11 @@ pub struct ParticipantAdd {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParticipantRemove {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// The agent that is taken out.
+    /// Id of the agent to remove.
     pub agent_id: Uuid,
 }
 
@@ -146,14 +146,14 @@ pub struct ParticipantRemove {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationCreated {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// Its name.
+    /// Name of the conversation; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// Who takes part, as they were given.
+    /// Ids of the participants, as given at the creation.
     pub participants: Vec<Uuid>,
 }
 
@@ -161,11 +161,11 @@ pub struct ConversationCreated {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationArchived {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// Since when it is archived.
+    /// Time of the archiving.
     pub archived_at: DateTime,
 }
 
@@ -173,9 +173,9 @@ pub struct ConversationArchived {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationHeld {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
     /// The guard: `exchanges`, `pair` or `repeat`, or `stopped` after a person's Stop.
     pub guard: String,
@@ -185,9 +185,9 @@ pub struct ConversationHeld {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationUnarchived {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
 }
 
@@ -195,21 +195,21 @@ pub struct ConversationUnarchived {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParticipantAdded {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// The agent that takes part now.
+    /// Id of the added agent.
     pub added_agent_id: Uuid,
-    /// Who added it.
+    /// The actor that added the agent.
     pub by_agent_or_tm: TaskManager,
 }
 
-/// Who adds participants: the manager of the task, and nobody else.
+/// The only actor that adds participants: the task's manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskManager {
-    /// The manager of the task.
+    /// The task's manager.
     Tm,
 }
 
@@ -217,22 +217,22 @@ pub enum TaskManager {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParticipantRemoved {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// The agent that takes part no more.
+    /// Id of the removed agent.
     pub removed_agent_id: Uuid,
-    /// Why it does not.
+    /// Reason of the removal.
     pub reason: RemovalReason,
 }
 
-/// Why an agent takes part no more.
+/// The reason why an agent was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RemovalReason {
-    /// The manager of the task took it out.
+    /// The task's manager removed the agent.
     TmRemove,
-    /// It left the task.
+    /// The agent left the task.
     TaskLeave,
 }

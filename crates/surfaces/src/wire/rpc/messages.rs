@@ -1,4 +1,4 @@
-//! What is said in conversations, and who gets it.
+//! Messages in conversations, and their recipients.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,30 +9,30 @@ use super::{AltText, DateTime, FileName, Limit, MessageText, MimeType, Parts, Re
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Part {
-    /// Words.
+    /// A text.
     Text {
-        /// The words.
+        /// The text.
         text: MessageText,
     },
-    /// An image that is elsewhere.
+    /// An image outside the message.
     Image {
-        /// Where it is.
+        /// Address of the image.
         url: Uri,
-        /// What is on it.
-        // The schema does not know of `rename_all_fields`, so each field of two words is renamed.
+        /// Description of the image; absent if there is none.
+        // utoipa ignores `rename_all_fields`, so each field of two words is renamed by hand.
         #[serde(default, rename = "altText", skip_serializing_if = "Option::is_none")]
         alt_text: Option<AltText>,
     },
-    /// A file that is elsewhere.
+    /// A file outside the message.
     File {
-        /// Where it is.
+        /// Address of the file.
         url: Uri,
-        /// Its name.
+        /// Name of the file.
         name: FileName,
-        /// What kind of file it is.
+        /// Media type of the file; absent if not known.
         #[serde(default, rename = "mimeType", skip_serializing_if = "Option::is_none")]
         mime_type: Option<MimeType>,
-        /// How many bytes it has.
+        /// Size of the file in bytes; absent if not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<u64>,
     },
@@ -42,44 +42,44 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Message {
-    /// Its id.
+    /// Id of the message.
     pub id: Uuid,
-    /// The conversation in which it was said.
+    /// Id of the message's conversation.
     pub conversation_id: Uuid,
-    /// The agent that said it.
+    /// Id of the agent that sent the message.
     pub sender_id: Uuid,
-    /// The message that it answers.
+    /// Id of the message that this one replies to; absent if it replies to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to_id: Option<Uuid>,
-    /// What it is made of.
+    /// The parts of the message.
     pub parts: Parts,
-    /// Whom it names.
+    /// Ids of the agents that the message names; absent if it names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tagged_entities: Option<Vec<Uuid>>,
-    /// Who changed it on its way.
+    /// Author of a change made before the delivery; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patched_by: Option<String>,
-    /// When it was said.
+    /// Time of the message.
     pub created_at: DateTime,
-    /// What was decided about it; only for the manager of the task.
+    /// Decision about the message; only for the task's manager.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatch_decision: Option<DispatchDecision>,
 }
 
-/// What was decided about a message.
+/// A decision about a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "tag", rename_all = "lowercase", deny_unknown_fields)]
 pub enum DispatchDecision {
-    /// Nothing yet.
+    /// Not decided yet.
     Pending {},
-    /// It was handed on.
+    /// The message was delivered.
     Forward {
-        /// To whom.
+        /// Ids of the recipients.
         recipients: Vec<Uuid>,
     },
-    /// It was kept back.
+    /// The message was blocked.
     Block {
-        /// Why.
+        /// Reason of the block; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Reason>,
     },
@@ -89,16 +89,16 @@ pub enum DispatchDecision {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessagesSend {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// What the message is made of.
+    /// The parts of the message.
     pub parts: Parts,
-    /// The message that it answers.
+    /// Id of the message that this one replies to; absent if it replies to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to_id: Option<Uuid>,
-    /// The lease under which it is sent.
+    /// Id of the lease under which the message is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatch_lease_id: Option<Uuid>,
 }
@@ -107,10 +107,10 @@ pub struct MessagesSend {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessageSent {
-    /// The message as it was kept.
+    /// The message as stored.
     pub message: Message,
-    /// A word for programs and a sentence for people, if a name in it reaches no participant:
-    /// `unknown_name`, `broadcast`.
+    /// A code (`unknown_name`, `broadcast`) and a sentence for people, if a name in the message
+    /// reaches no participant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -119,14 +119,14 @@ pub struct MessageSent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessagesList {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// The position after which to read; the newest are read where it is absent.
+    /// Position after which messages are read; the newest messages if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since_seq: Option<String>,
-    /// How many messages; 50 where it is absent.
+    /// Maximum number of messages, 1 to 200; 50 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
 }
@@ -135,9 +135,9 @@ pub struct MessagesList {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessagePage {
-    /// The messages, the oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<Message>,
-    /// Whether there are more.
+    /// True if more messages follow.
     pub has_more: bool,
 }
 
@@ -145,7 +145,7 @@ pub struct MessagePage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessageReceived {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
     /// The message.
     pub message: Message,
@@ -155,28 +155,28 @@ pub struct MessageReceived {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessagesAuthorize {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The app that manages it.
+    /// Id of the app that manages the task.
     pub app_id: Uuid,
-    /// The conversation.
+    /// Id of the conversation.
     pub conversation_id: Uuid,
-    /// The message that waits.
+    /// The waiting message.
     pub message: MessageHeld,
-    /// When it came.
+    /// Time at which the server received the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_at: Option<DateTime>,
 }
 
-/// A message that waits for what its manager decides.
+/// A message that waits for its manager's decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessageHeld {
-    /// Its id.
+    /// Id of the message.
     pub id: Uuid,
-    /// The agent that said it.
+    /// Id of the agent that sent the message.
     pub sender_agent_id: Uuid,
-    /// What it is made of.
+    /// The parts of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Parts>,
 }
@@ -185,22 +185,22 @@ pub struct MessageHeld {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MessageAuthorized {
-    /// What the manager decided.
+    /// The manager's decision.
     pub verdict: MessageVerdict,
 }
 
-/// Who gets a message.
+/// A decision about a message's recipients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "decision", rename_all = "PascalCase", deny_unknown_fields)]
 pub enum MessageVerdict {
-    /// Those who are named.
+    /// Deliver the message to the named agents.
     Forward {
-        /// To whom it is handed on; members of the conversation.
+        /// Ids of the recipients, all members of the conversation.
         recipients: Vec<Uuid>,
     },
-    /// Nobody.
+    /// Deliver the message to no agent.
     Block {
-        /// Why it is kept back.
+        /// Reason of the block; absent if none is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Reason>,
     },

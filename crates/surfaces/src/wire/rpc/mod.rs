@@ -1,8 +1,8 @@
 //! The types that cross the wire of the JSON-RPC surface: its parameters, results and payloads.
 //!
-//! Every object is closed in both directions, because its clients refuse what they do not know.
-//! What is absent is left out and never null, but for the few fields that say so. Ids are UUIDs,
-//! times are RFC 3339 in UTC with milliseconds, and bounds are checked while a value is read.
+//! Every object is closed in both directions, because its clients refuse unknown fields. An absent
+//! value is left out. Only the few fields that say so are null instead. Ids are UUIDs, times are
+//! RFC 3339 in UTC with milliseconds, and bounds are checked while a value is read.
 
 mod bounds;
 mod values;

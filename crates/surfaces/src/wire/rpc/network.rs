@@ -1,22 +1,23 @@
-//! What a connection says about itself first, and what it is told.
+//! The handshake of a connection.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{DateTime, Uuid};
 
-/// Parameters of `network/connect`: who connects, and which versions of the protocol it speaks.
+/// Parameters of `network/connect`: a credential, and the versions of the protocol that the client
+/// speaks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged, try_from = "Connect")]
 pub enum NetworkConnect {
-    /// With the key of an agent.
+    /// A connection with an agent's key.
     Agent(AgentConnect),
-    /// With the token of a session.
+    /// A connection with a session's token.
     Session(SessionConnect),
 }
 
 impl NetworkConnect {
-    /// The oldest and the newest version that the client speaks.
+    /// Returns the oldest and the newest version that the client speaks.
     pub fn versions(&self) -> (&str, &str) {
         match self {
             Self::Agent(connect) => (&connect.min_protocol, &connect.max_protocol),
@@ -25,7 +26,7 @@ impl NetworkConnect {
     }
 }
 
-/// Both ways to connect at once, so that a fault can be told by its field.
+/// The fields of both variants in one type, so that an error can name the field.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Connect {
@@ -52,27 +53,27 @@ impl TryFrom<Connect> for NetworkConnect {
     }
 }
 
-/// Connects with the key of an agent.
+/// A connection with an agent's key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentConnect {
-    /// The key of the agent.
+    /// Key of the agent.
     pub agent_key: String,
-    /// The oldest version that the client speaks, for example `2026.523.0`.
+    /// Oldest version that the client speaks, for example `2026.523.0`.
     pub min_protocol: String,
-    /// The newest version that the client speaks.
+    /// Newest version that the client speaks.
     pub max_protocol: String,
 }
 
-/// Connects with the token of a session.
+/// A connection with a session's token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionConnect {
-    /// The token of the session.
+    /// Token of the session.
     pub session_token: String,
-    /// The oldest version that the client speaks.
+    /// Oldest version that the client speaks.
     pub min_protocol: String,
-    /// The newest version that the client speaks.
+    /// Newest version that the client speaks.
     pub max_protocol: String,
 }
 
@@ -80,43 +81,43 @@ pub struct SessionConnect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HelloOk {
-    /// The version of the protocol that the server speaks.
+    /// Version of the protocol that the server speaks.
     pub protocol_version: String,
-    /// The agent that the connection speaks for.
+    /// Id of the agent that the connection speaks for.
     pub agent_id: Uuid,
-    /// What the server takes at most.
+    /// Limits of the server.
     pub policy: Policy,
 }
 
-/// What the server takes at most.
+/// The limits of the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Policy {
-    /// Bytes of one frame.
+    /// Maximum bytes of one frame.
     pub max_message_bytes: u32,
-    /// Parts of one message.
+    /// Maximum parts of one message.
     pub max_parts_per_message: u32,
-    /// Characters of one text.
+    /// Maximum characters of one text.
     pub max_text_length: u32,
-    /// Participants of one conversation.
+    /// Maximum participants of one conversation.
     pub max_group_participants: u32,
-    /// Milliseconds between two signs of life.
+    /// Milliseconds between two heartbeats.
     pub heartbeat_interval_ms: u32,
-    /// How much may be asked for in a minute.
+    /// Limits for each minute.
     pub rate_limits: RateLimits,
 }
 
-/// How much may be asked for in a minute.
+/// The limits for each minute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RateLimits {
-    /// Messages in a minute.
+    /// Maximum messages in a minute.
     pub messages_per_minute: u32,
-    /// Requests in a minute.
+    /// Maximum requests in a minute.
     pub requests_per_minute: u32,
 }
 
-/// Parameters of `network/ping`: none are known.
+/// Parameters of `network/ping`: an empty object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NetworkPing {}
@@ -125,11 +126,11 @@ pub struct NetworkPing {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pong {
-    /// What time it is at the server.
+    /// Time at the server.
     pub ts: DateTime,
 }
 
-/// A result that says no more than that it was done.
+/// An empty result, which confirms the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Done {}

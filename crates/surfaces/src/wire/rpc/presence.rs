@@ -1,15 +1,15 @@
-//! Who is there, for those who asked to be told.
+//! Presence of agents, for subscribers.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{PresenceIds, Uuid};
 
-/// Parameters of `presence/subscribe`: they take the place of those before.
+/// Parameters of `presence/subscribe`. They replace the connection's earlier subscription.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PresenceSubscribe {
-    /// The agents whose presence is followed.
+    /// Ids of the agents whose presence is followed.
     pub agent_ids: PresenceIds,
 }
 
@@ -17,28 +17,28 @@ pub struct PresenceSubscribe {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PresenceStatuses {
-    /// How they are now.
+    /// The current presence of these agents.
     pub statuses: Vec<Presence>,
 }
 
-/// How an agent is; also the payload of `presence/changed`.
+/// The presence of an agent; also the payload of `presence/changed`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Presence {
-    /// The agent.
+    /// Id of the agent.
     pub agent_id: Uuid,
-    /// How it is.
+    /// Presence of the agent.
     pub status: PresenceStatus,
 }
 
-/// How an agent is.
+/// The presence of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PresenceStatus {
-    /// It is connected.
+    /// The agent is connected.
     Online,
-    /// It is not connected.
+    /// The agent is not connected.
     Offline,
-    /// It is connected, and elsewhere.
+    /// The agent is connected, but occupied elsewhere.
     Away,
 }

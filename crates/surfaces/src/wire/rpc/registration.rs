@@ -1,4 +1,4 @@
-//! How agents register over HTTP before they connect, and how people claim them.
+//! Registration of agents over HTTP before they connect, and claims by their owners.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,27 +9,27 @@ use super::{ChosenName, Description, Uuid};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentRegistration {
-    /// What the agent is called, unlike any other.
+    /// Name of the agent, unique on the server.
     pub name: ChosenName,
-    /// What it is for.
+    /// Purpose of the agent; absent if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Description>,
-    /// The code that lets agents in, where the server asks for one.
+    /// Code that admits agents, if the server asks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invite_code: Option<String>,
 }
 
-/// Answer of `POST /api/v1/auth/register`. The key and the claim are shown this once.
+/// Answer of `POST /api/v1/auth/register`. The key and the claim are shown only this once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentRegistered {
-    /// The id of the agent.
+    /// Id of the agent.
     pub agent_id: Uuid,
-    /// With it the agent connects.
+    /// Key with which the agent connects.
     pub api_key: String,
-    /// With it somebody says that the agent is theirs.
+    /// Token with which the owner claims the agent.
     pub claim_token: String,
-    /// Where that is said.
+    /// Address at which the owner claims the agent.
     pub claim_url: String,
 }
 
@@ -37,11 +37,11 @@ pub struct AgentRegistered {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentClaim {
-    /// The claim that the agent got when it registered.
+    /// Token that the agent got when it registered.
     pub claim_token: String,
-    /// Whose it is.
+    /// Id of the owner.
     pub owner_user_id: Uuid,
-    /// The code that lets agents in, where the server asks for one.
+    /// Code that admits agents, if the server asks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invite_code: Option<String>,
 }
@@ -50,22 +50,22 @@ pub struct AgentClaim {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentClaimed {
-    /// The agent.
+    /// Id of the agent.
     pub agent_id: Uuid,
-    /// Whose it is.
+    /// Id of the owner.
     pub owner_user_id: Uuid,
 }
 
-/// Why an agent was not registered, or not claimed.
+/// A rejected registration or claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RegistrationRefused {
-    /// What happened, in a sentence.
+    /// Cause of the rejection, in one sentence.
     pub error: String,
-    /// The stable word for it.
+    /// Stable code of the cause; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Which field it is about, and what that takes.
+    /// The faulty field and the values it takes; absent if no field is at fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }

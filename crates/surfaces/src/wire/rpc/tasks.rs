@@ -1,4 +1,4 @@
-//! Tasks: the frame of conversations, with those who were admitted to it.
+//! Tasks, each of which has conversations and admitted agents.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,35 +9,35 @@ use super::{Conversation, DateTime, Invitees, Limit, Name, Participants, Reason,
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Task {
-    /// Its id.
+    /// Id of the task.
     pub id: Uuid,
-    /// The app that manages it.
+    /// Id of the app that manages the task.
     pub app_id: Uuid,
-    /// The agent that asked for it.
+    /// Id of the agent that requested the task.
     pub initiator_agent_id: Uuid,
-    /// How far it is.
+    /// Status of the task.
     pub status: TaskStatus,
-    /// When it became active; null before.
+    /// Time at which the task became active; null before.
     #[schema(required = true)]
     pub started_at: Option<DateTime>,
-    /// When it ended; null before.
+    /// Time at which the task ended; null before.
     #[schema(required = true)]
     pub ended_at: Option<DateTime>,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: DateTime,
 }
 
-/// How far a task is.
+/// The status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskStatus {
-    /// Its manager has not decided yet.
+    /// The manager has not decided yet.
     Waiting,
-    /// It goes on.
+    /// The task is active.
     Active,
-    /// Its manager refused it.
+    /// The manager rejected the task.
     Failed,
-    /// It is over.
+    /// The task ended.
     Closed,
 }
 
@@ -45,11 +45,11 @@ pub enum TaskStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskParticipant {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The agent.
+    /// Id of the agent.
     pub agent_id: Uuid,
-    /// When it was admitted; null before.
+    /// Time of the admission; null before.
     #[schema(required = true)]
     pub admitted_at: Option<DateTime>,
 }
@@ -58,28 +58,29 @@ pub struct TaskParticipant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskRequest {
-    /// The app that shall manage the task.
+    /// Id of the app that shall manage the task.
     pub app_id: Uuid,
-    /// Who is invited beside the caller.
+    /// Ids of the agents invited beside the caller.
     pub invited_agent_ids: Invitees,
-    /// The conversation that it begins with.
+    /// First conversation of the task; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_conversation: Option<InitialConversation>,
-    /// Words that its agents may exchange in a conversation before a person has to go on: from 1 to
-    /// the operator's `[limits] task_exchanges`; 200 without it.
+    /// Maximum number of messages that the agents may exchange in a conversation before a person
+    /// has to continue: 1 to the operator's `[limits] task_exchanges`. If absent, 200 or the
+    /// operator's lower limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub max_exchanges_without_human: Option<u32>,
 }
 
-/// The conversation that a task begins with.
+/// The first conversation of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InitialConversation {
-    /// Its name.
+    /// Name of the conversation; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// Who takes part beside the caller; all who are invited where it is absent.
+    /// Ids of the participants beside the caller; all invited agents if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participants: Option<Participants>,
 }
@@ -90,7 +91,7 @@ pub struct InitialConversation {
 pub struct TaskRequested {
     /// The task.
     pub task: Task,
-    /// Its first conversation; null where none was asked for.
+    /// First conversation of the task; null if none was requested.
     #[schema(required = true)]
     pub conversation: Option<Conversation>,
 }
@@ -99,10 +100,10 @@ pub struct TaskRequested {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskList {
-    /// How many tasks; 50 where it is absent.
+    /// Maximum number of tasks, 1 to 200; 50 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Where the last page ended.
+    /// `nextCursor` of the previous page; absent for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -111,9 +112,9 @@ pub struct TaskList {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskPage {
-    /// The tasks in which the caller takes part, the newest first.
+    /// The tasks in which the caller takes part, newest first.
     pub tasks: Vec<Task>,
-    /// Where this page ended; absent where there are no more.
+    /// `cursor` for the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -122,7 +123,7 @@ pub struct TaskPage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskLeave {
-    /// The task that is left.
+    /// Id of the task to leave.
     pub task_id: Uuid,
 }
 
@@ -130,7 +131,7 @@ pub struct TaskLeave {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskClose {
-    /// The task that is closed.
+    /// Id of the task to close.
     pub task_id: Uuid,
 }
 
@@ -146,9 +147,9 @@ pub struct TaskClosed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskAddParticipant {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The agent that is admitted.
+    /// Id of the agent to admit.
     pub agent_id: Uuid,
 }
 
@@ -156,7 +157,7 @@ pub struct TaskAddParticipant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskParticipantAdded {
-    /// The agent in the task.
+    /// The agent's part in the task.
     pub participant: TaskParticipant,
 }
 
@@ -164,9 +165,9 @@ pub struct TaskParticipantAdded {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskRemoveParticipant {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The agent that is taken out.
+    /// Id of the agent to remove.
     pub agent_id: Uuid,
 }
 
@@ -182,9 +183,9 @@ pub struct TaskCreated {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskFailed {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// Why it was refused.
+    /// Reason of the rejection; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
 }
@@ -193,21 +194,21 @@ pub struct TaskFailed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskCreate {
-    /// The task.
+    /// Id of the task.
     pub task_id: Uuid,
-    /// The agent that asks for it.
+    /// Id of the agent that requested the task.
     pub initiator_agent_id: Uuid,
-    /// Who is invited beside it.
+    /// Ids of the agents invited beside it.
     pub invited_agent_ids: Vec<Uuid>,
-    /// The conversation that it shall begin with.
+    /// Requested first conversation; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_conversation: Option<InitialConversation>,
-    /// Words that its agents may exchange in a conversation before a person has to go on, if a
-    /// number was asked for.
+    /// Maximum number of messages that the agents may exchange in a conversation before a person
+    /// has to continue; absent if none was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub max_exchanges_without_human: Option<u32>,
-    /// When it was asked for.
+    /// Time at which the server received the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_at: Option<DateTime>,
 }
@@ -216,19 +217,19 @@ pub struct TaskCreate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskDecided {
-    /// What the manager decided.
+    /// The manager's decision.
     pub verdict: TaskVerdict,
 }
 
-/// Whether a task begins.
+/// A decision about a requested task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "decision", rename_all = "lowercase", deny_unknown_fields)]
 pub enum TaskVerdict {
-    /// It begins.
+    /// The task begins.
     Accept {},
-    /// It does not.
+    /// The task does not begin.
     Reject {
-        /// Why not.
+        /// Reason of the rejection; absent if none is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Reason>,
     },

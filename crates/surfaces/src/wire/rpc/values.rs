@@ -1,4 +1,4 @@
-//! Values that are texts of one form: ids, addresses and times, each read strictly.
+//! Texts of one form: ids, addresses and times, each read strictly.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A text is not of the form that its field takes.
+/// A text that lacks the form of its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormatError(&'static str);
 
@@ -18,7 +18,7 @@ impl fmt::Display for FormatError {
 
 impl std::error::Error for FormatError {}
 
-/// An id: a UUID with hyphens, in lower-case letters where the server writes it.
+/// An id: a UUID with hyphens. The server writes lower-case letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
@@ -29,7 +29,7 @@ impl TryFrom<String> for Uuid {
     type Error = FormatError;
 
     fn try_from(text: String) -> Result<Self, FormatError> {
-        /// Other ways to write a UUID, in braces or without hyphens, have other lengths.
+        /// A UUID in braces or without hyphens has another length.
         const HYPHENATED_LEN: usize = 36;
         let read = uuid::Uuid::try_parse(&text).ok().filter(|_| text.len() == HYPHENATED_LEN);
         read.map(Self).ok_or(FormatError("takes a UUID with hyphens"))
@@ -48,17 +48,17 @@ impl fmt::Display for Uuid {
     }
 }
 
-/// An absolute address with a scheme.
+/// An absolute URI of at most 2,048 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(format = "uri", max_length = 2048)]
 pub struct Uri(String);
 
 impl Uri {
-    /// The most characters that it has.
+    /// Maximum number of characters.
     pub const CHARS_MAX: usize = 2048;
 
-    /// The address as it was sent.
+    /// Returns the address as it was sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -82,7 +82,8 @@ impl From<Uri> for String {
     }
 }
 
-/// Whether a text has a scheme, something behind it, and no character that RFC 3986 leaves out.
+/// True if a text has a scheme, something after the scheme, and only characters that RFC 3986
+/// allows.
 fn is_absolute(text: &str) -> bool {
     const PUNCTUATION: &str = "-._~:/?#[]@!$&'()*+,;=";
     let Some((scheme, rest)) = text.split_once(':') else { return false };
@@ -103,8 +104,8 @@ fn is_plain(c: char, punctuation: &str) -> bool {
     c.is_ascii_alphanumeric() || punctuation.contains(c)
 }
 
-/// A name that an agent chooses: 3 to 32 of lower-case letters, digits, `-` and `_`, with a letter
-/// or a digit at both ends.
+/// A name that an agent chooses: 3 to 32 lower-case letters, digits, `-` and `_`, with a letter or
+/// a digit at both ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(pattern = "^[a-z0-9][a-z0-9_-]{1,30}[a-z0-9]$")]
@@ -132,7 +133,7 @@ impl From<ChosenName> for String {
     }
 }
 
-/// A time in UTC with milliseconds, as RFC 3339 writes it.
+/// A time in UTC with milliseconds, as in RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]

@@ -1,4 +1,4 @@
-//! Credentials that come from another or from a session: what they allow, and when they end.
+//! Credentials derived from another credential or from a session: their rights and their expiry.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The other effects by which authority is lost: becoming a person, reading what is for others,
+//! The other effects by which authority is lost: becoming a person, reading private content,
 //! speaking as another, spending, and coming back after being thrown out.
 
 use moothall_engine::access::Mode;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::access::token;
 use crate::server::{Server, soon};
 
-/// A request that must be refused, and of whom.
+/// A request that must be refused, with its sender.
 struct Attempt {
     effect: &'static str,
     token: Option<String>,
@@ -45,7 +45,7 @@ impl Stand {
         token(&self.server, wanted).await
     }
 
-    /// Returns what was let through although it must be refused.
+    /// Returns the attempts that succeeded although they must be refused.
     async fn let_through(&self, attempts: Vec<Attempt>) -> Vec<String> {
         let mut wrong = Vec::new();
         for Attempt { effect, token, method, path, body } in attempts {
@@ -64,7 +64,7 @@ impl Stand {
     }
 }
 
-/// Plays every row. Returns those that were let through.
+/// Plays every row. Returns those that succeeded.
 pub async fn play(mode: Mode) -> Vec<String> {
     let mut wrong = becoming_a_person(mode).await;
     wrong.extend(reading(mode).await);
@@ -131,7 +131,7 @@ async fn becoming_a_person(mode: Mode) -> Vec<String> {
     stand.let_through(attempts.into()).await
 }
 
-/// A credential that is bound to one conversation reads another.
+/// A credential bound to one conversation reads another.
 async fn reading(mode: Mode) -> Vec<String> {
     let stand = Stand::set(mode).await;
     stand.posts(&stand.private, json!({"content": "a secret plan"})).await;
@@ -163,7 +163,7 @@ async fn reading(mode: Mode) -> Vec<String> {
     wrong
 }
 
-/// A credential speaks, reads or steers under the name of another.
+/// A credential speaks, reads or steers under another's name.
 async fn speaking(mode: Mode) -> Vec<String> {
     let stand = Stand::set(mode).await;
     let (_, ann) = stand.of(json!({"principal": "ann"})).await;
@@ -234,7 +234,7 @@ async fn coming_back(mode: Mode) -> Vec<String> {
     wrong
 }
 
-/// A caller whose process is not known sets off a program.
+/// A caller with an unknown process starts a program.
 async fn spending() -> Vec<String> {
     use moothall_engine::access::{AccessError, Caller, Denied, Scope};
     use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};

@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use super::world::{Credential, Place, Who, World};
 use crate::server::{answer, soon};
 
-/// The demands of a way, beyond those of the place.
+/// The requirements of a way, in addition to those of the place.
 pub struct Need {
     pub scope: Scope,
-    /// It brings, starts, tells, looks at or ends a terminal wherever it is tried.
+    /// True if the way brings, starts, tells, looks at or ends a terminal wherever it is tried.
     pub drives: bool,
-    /// Only a person may, whatever a credential allows.
+    /// True if only a person may use the way, whatever a credential allows.
     pub people: bool,
-    /// A credential is needed in local mode too, wherever it is tried.
+    /// True if the way needs a credential in local mode too, wherever it is tried.
     pub proof: bool,
-    /// A program that an agent has not met, or may not start, is meant.
+    /// True if the way is about a program that an agent has not met, or may not start.
     pub programs: bool,
 }
 
 macro_rules! ways {
     ($($name:ident $(, $need:ident)*;)*) => {
-        /// One way.
+        /// One way to a terminal or a program.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Way { $($name,)* }
 
@@ -42,7 +42,7 @@ ways! {
     Start; McpStart; Adopt; GatherSession; GatherProgram;
 }
 
-/// The way by which a command is given, for every command there is.
+/// Returns the ways of a command. The match covers every command.
 pub fn of_command(command: &ClientCommand) -> Vec<Way> {
     match command {
         ClientCommand::Post(_) => {
@@ -57,8 +57,8 @@ pub fn of_command(command: &ClientCommand) -> Vec<Way> {
         ClientCommand::Gather { .. } => vec![Way::GatherSession, Way::GatherProgram],
         ClientCommand::CloseGathering { .. } => vec![Way::CloseGathering],
         ClientCommand::Control { controls, .. } => controls.iter().flat_map(of_control).collect(),
-        // These reach no terminal: a new conversation, a title, words taken away, and an answer,
-        // which has a right of its own (`permissions:answer`).
+        // These reach no terminal: a new conversation, a title, removed words, and an answer, which
+        // has its own right (`permissions:answer`).
         ClientCommand::Create { .. }
         | ClientCommand::Rename { .. }
         | ClientCommand::Delete { .. }
@@ -67,7 +67,7 @@ pub fn of_command(command: &ClientCommand) -> Vec<Way> {
     }
 }
 
-/// The same for every control.
+/// Returns the ways of a control. The match covers every control.
 pub fn of_control(control: &Control) -> Vec<Way> {
     match control {
         Control::Invite(_) => vec![
@@ -92,13 +92,13 @@ pub fn of_control(control: &Control) -> Vec<Way> {
         Control::Config(_) => vec![Way::Config],
         Control::Confirm => vec![Way::Confirm],
         Control::RaiseBudget { .. } => vec![Way::RaiseBudget],
-        // No surface takes them from a client.
+        // No surface accepts these from a client.
         Control::Bind(_) | Control::Unbind(_) => Vec::new(),
     }
 }
 
-/// Returns the ways of the controls that carry nothing, which stand for the rest in the test of the
-/// table; the matches above are what makes it complete.
+/// Returns the ways of the controls without content. They stand for the others in the test of the
+/// table, which the matches above make complete.
 pub fn commanded() -> Vec<Way> {
     let controls = [Control::Resume, Control::Pause(true), Control::InvitedAuto(true)];
     let by = moothall_kernel::command::Actor::human("user");
@@ -164,12 +164,12 @@ impl Way {
         }
     }
 
-    /// True if it says, stops or steers something in a conversation.
+    /// True if the way says, stops or steers something in a conversation.
     pub fn is_said(self) -> bool {
         self.is_in_a_conversation()
     }
 
-    /// True if it is tried in each place; the others mean a session or a program.
+    /// True if the way is tried in each place. The others are about a session or a program.
     pub fn is_in_a_conversation(self) -> bool {
         self < Way::SendMessage
     }
@@ -181,32 +181,33 @@ impl Way {
         }
     }
 
-    /// True for a tool by which no person speaks.
+    /// True for a tool with which people cannot speak.
     pub fn is_of_programs_alone(self) -> bool {
         matches!(self, Way::McpSay | Way::McpInvite | Way::McpSend | Way::McpEnd | Way::McpStart)
     }
 
-    /// True if it begins a program: the terminals that there are tell its effect.
+    /// True if the way starts a program. The list of terminals then shows the effect.
     pub fn starts_a_program(self) -> bool {
         matches!(self, Way::Start | Way::McpStart | Way::Adopt | Way::GatherProgram)
     }
 
-    /// True if nothing is left to be tried with after it was done.
+    /// True if further attempts are impossible after the way succeeded.
     pub fn ends_something(self) -> bool {
         matches!(self, Way::Uninvite | Way::CloseLink | Way::End | Way::McpEnd | Way::Archive)
     }
 
-    /// True if a caller that may not do it gets a card for a person in place of a refusal.
+    /// True if an unauthorised caller gets a card for a person instead of a refusal.
     pub fn may_ask(self) -> bool {
         matches!(self, Way::Start | Way::McpStart | Way::SendMessage | Way::McpSend)
     }
 
-    /// True if the program of a session may, in its own places and with those that it has met.
+    /// True if the program of a session may use the way in its own places and with sessions it has
+    /// met.
     pub fn is_open_to_sessions(self) -> bool {
         !self.need().people
     }
 
-    /// Tries it. Returns the status and the code of the answer.
+    /// Tries the way. Returns the status and the code of the answer.
     pub async fn attempt(
         self,
         world: &World,
@@ -214,7 +215,7 @@ impl Way {
         place: Place,
     ) -> (u16, String) {
         let (method, path, mut body) = self.request(world, credential, place).await;
-        // In local mode a client without a credential says who it is.
+        // In local mode a client without a credential names itself.
         if credential.who == Who::Nobody && path != "/mcp" && body.is_object() {
             body["from"] = json!("user");
         }
@@ -342,7 +343,7 @@ impl Way {
     }
 }
 
-/// A gathering with one member that is a terminal.
+/// Returns a gathering with one member in a terminal.
 fn gathering(
     post: impl Fn(String, Value) -> (Method, String, Value),
     mut terminal: Value,

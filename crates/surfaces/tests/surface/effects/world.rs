@@ -1,4 +1,4 @@
-//! The places from which words may reach a terminal, and everyone who may try.
+//! The places from which words may reach a terminal, and the callers who may try.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use crate::access::token;
 use crate::server::Server;
 use crate::stage::Stage;
 
-/// A conversation, by how its words reach the terminal of `planner`.
+/// A conversation, named after the path of its words to the terminal of `planner`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The home of `planner`.
     Home,
     /// The link of `planner` and `builder`.
     Link,
-    /// A conversation into which a person brought `planner` for drivers.
+    /// A conversation into which a person brought `planner` with reach for drivers.
     Drivers,
-    /// A conversation into which a person brought `planner`, as the README does.
+    /// A conversation into which a person brought `planner` in the README's way.
     Writers,
 }
 
 impl Place {
     pub const ALL: &'static [Place] = &[Place::Home, Place::Link, Place::Drivers, Place::Writers];
 
-    /// True if words here reach a terminal that only drivers reach.
+    /// True if words in this place reach a terminal that only drivers reach.
     pub fn is_for_drivers(self) -> bool {
         match self {
             Place::Home | Place::Link | Place::Drivers => true,
@@ -47,13 +47,13 @@ pub enum Who {
     Session,
 }
 
-/// A credential, and what it is meant to allow.
+/// A credential with its intended rights.
 pub struct Credential {
     pub name: &'static str,
     pub who: Who,
     pub token: Option<String>,
     scopes: Vec<Scope>,
-    /// The only place that it is bound to.
+    /// The only place that the credential is bound to; `None` for all places.
     bound: Option<Place>,
 }
 
@@ -62,7 +62,8 @@ impl Credential {
         self.scopes.contains(&scope)
     }
 
-    /// True if a place is within its reach, or a way that is tried outside of conversations.
+    /// True if the credential reaches a place by a way. A bound credential reaches only its own
+    /// place, and only by ways within conversations.
     pub fn reaches(&self, place: Place, way: Way) -> bool {
         match self.bound {
             None => true,
@@ -71,7 +72,7 @@ impl Credential {
     }
 }
 
-/// The world in which one way is played.
+/// The world for the attempts of one way.
 pub struct World {
     pub server: Server,
     pub stage: Arc<Stage>,
@@ -130,8 +131,8 @@ impl World {
         &self.places.iter().find(|(known, _)| *known == place).unwrap().1
     }
 
-    /// Returns what the ways of this kind change: the heads of all conversations, or the programs
-    /// that were started.
+    /// Returns the state that ways of this kind change: the heads of all conversations, or the
+    /// started programs.
     pub async fn effects(&self, way: Way) -> String {
         if way.starts_a_program() {
             return self.stage.count().to_string();
@@ -201,7 +202,7 @@ async fn credentials(
     all
 }
 
-/// The token of a person who came by an invitation link.
+/// Returns the token of a person who came by an invitation link.
 async fn guest(server: &Server, thread: &str) -> String {
     let path = format!("/threads/{thread}/invitations");
     let (status, made) = server.as_operator(Method::POST, &path, json!({"principal": "gus"})).await;

@@ -1,4 +1,4 @@
-//! What somebody who means ill can write into a gathering.
+//! Hostile text in a gathering.
 
 use reqwest::Method;
 use serde_json::json;
@@ -71,7 +71,7 @@ async fn a_hostile_name_is_refused_and_begins_nothing() {
         let expected = if id.is_empty() { 200 } else { 422 };
         assert_eq!(answer.0, expected, "{:?}: {}", id.get(..20), answer.1);
     }
-    // Whatever was begun for those that were refused takes no words, and is no gathering.
+    // The threads begun for refused plans are not gatherings.
     assert_eq!(server.get("/gatherings").await.1["gatherings"].as_array().unwrap().len(), 2);
 }
 
@@ -127,7 +127,7 @@ async fn a_session_is_in_one_gathering_whoever_else_names_it_at_that_moment() {
     let (_, list) = server.get("/gatherings").await;
     assert_eq!(list["gatherings"].as_array().unwrap().len(), 1, "{list}");
 
-    // It is free when its gathering is deleted, or put away.
+    // The session is free when its gathering is deleted or archived.
     let gathering = format!("/threads/{}", id_of(&answers[0].1));
     assert_eq!(server.as_operator(Method::DELETE, &gathering, json!(null)).await.0, 200);
     let second = id_of(&begun(&server, plan(members())).await);

@@ -1,5 +1,5 @@
-//! Plans of gatherings: those that are refused, with the member that is wrong, and those that are
-//! held although they are at the bounds.
+//! Plans of gatherings: those that are refused, with the faulty member named, and those at the
+//! bounds, which are held.
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ const FIELD: &str = "invalid_field";
 const PLAN: &str = "invalid_gathering";
 const CIRCLE: &str = "invalid_circle";
 
-/// A plan with something else in it.
+/// Returns a plan with another value at a key.
 fn with(key: &str, value: Value) -> Value {
     let mut plan = plain();
     plan[key] = value;
     plan
 }
 
-/// A plan whose second speaker is another.
+/// Returns a plan with a changed second speaker.
 fn bob(change: Value) -> Value {
     let mut plan = plain();
     for (key, value) in change.as_object().unwrap() {
@@ -38,7 +38,7 @@ async fn bad_plans_are_refused_with_the_member_that_is_wrong() {
     };
     let long = "x".repeat(65);
     let cases = [
-        // Who takes part.
+        // Participants.
         (circle(vec![ann(), bo()]), FIELD, "participants"),
         (with("participants", json!("Ann")), FIELD, "participants"),
         (with("participants", json!(["Ann", "Bob", "Cy"])), FIELD, "participants"),
@@ -63,7 +63,7 @@ async fn bad_plans_are_refused_with_the_member_that_is_wrong() {
         (bob(json!({"kind": null})), FIELD, "kind"),
         (bob(json!({"role": "chair"})), FIELD, "Bob: 'role'"),
         (bob(json!({"computer": "elsewhere"})), FIELD, "Bob: no other computer"),
-        // Whom they mean.
+        // References to agents and sessions.
         (of_kind(json!({"kind": "agent"})), FIELD, "Bob: 'client' is missing"),
         (of_kind(json!({"kind": "agent", "client": "nobody"})), PLAN, "Bob: there is no agent"),
         (of_kind(json!({"kind": "agent", "client": "demo", "cwd": "here"})), FIELD, "cwd"),
@@ -81,7 +81,7 @@ async fn bad_plans_are_refused_with_the_member_that_is_wrong() {
             FIELD,
             "Bob: 'participant_id' is for the kind \"human\"",
         ),
-        // How it goes.
+        // Settings of the gathering.
         (with("breath", json!("deep")), FIELD, "breath"),
         (with("breath", json!([1, 2])), FIELD, "breath"),
         (with("breath", json!([1, 2, 3, 4])), FIELD, "breath"),
@@ -109,7 +109,7 @@ async fn bad_plans_are_refused_with_the_member_that_is_wrong() {
         (with("rhythm", json!("a\nb")), PLAN, "rhythm"),
         (with("opening_question", json!("x".repeat(4097))), PLAN, "opening_question"),
         (with("opening_question", json!(7)), FIELD, "opening_question"),
-        // What means nothing.
+        // Unknown fields and fields of the server.
         (with("questoin", json!("x")), "unknown_field", "questoin"),
         (with("pulse", json!([])), "unknown_field", "pulse"),
         (with("signals", json!(["x"])), "unknown_field", "signals"),

@@ -1,4 +1,4 @@
-//! Who may bring whom into a gathering.
+//! Rights to bring participants into a gathering.
 
 use moothall_engine::access::Mode;
 use reqwest::Method;
@@ -23,14 +23,15 @@ async fn who_may_bring_whom() {
     let (beside, started) = (session("beside", 1), agent("Dora", 1, "demo"));
     let with = |member: &Value| plan(vec![member.clone(), person("Bob", 2), scribe(3)]);
 
-    // Without a credential: people and models, and nothing that reaches a terminal.
+    // Without a credential: people and models, but not members that reach a terminal.
     assert_eq!(server.post("/gatherings", plain()).await.0, 200);
     for member in [&beside, &started] {
         let refused = server.unproven(Method::POST, "/gatherings", with(member)).await;
         assert_eq!(code(&refused), (403, "forbidden"), "{member}: {}", refused.1);
     }
 
-    // An agent: whom it may talk to, and what the operator lets agents start, there.
+    // An agent: only sessions it may talk to, and only programs that the operator lets agents
+    // start, in the allowed folder.
     let refused = refusal(&server, &inside, "start_gathering", with(&beside)).await;
     assert_eq!(code(&refused).1, "session_not_found", "it does not know of it");
     for wrong in [
@@ -56,7 +57,8 @@ async fn who_may_bring_whom() {
     assert!(!is_in, "who begins a gathering is not in it by that: {answer}");
     assert_eq!(answer["holder"]["name"], "beside");
 
-    // The first person that is given without an id is whoever begins it, where that is a person.
+    // The first person without an id is the person who begins the gathering, or `user` if an agent
+    // begins it.
     let unnamed = json!({"name": "Zoe", "number": 1, "kind": "human"});
     let by_agent = call(&server, Some(&inside), "start_gathering", with(&unnamed)).await;
     assert_eq!(by_agent["holder"]["participant_id"], "user");
@@ -99,7 +101,7 @@ async fn a_gathering_that_is_asked_for_twice_is_begun_once() {
     assert_eq!(code(&other), (422, "idempotency_key_reused"));
     assert_eq!(server.get("/gatherings").await.1["gatherings"].as_array().unwrap().len(), 1);
 
-    // What was refused may be tried again with its key.
+    // A refused request may be retried with its key.
     let mut wrong = plain();
     wrong["beats_per_turn"] = json!(0);
     for _ in 0..2 {
@@ -107,7 +109,7 @@ async fn a_gathering_that_is_asked_for_twice_is_begun_once() {
         assert_eq!(code(&refused), (422, "invalid_gathering"));
     }
 
-    // A pass that is repeated is one pass.
+    // A repeated pass counts once.
     let id = id_of(&begun(&server, plain()).await);
     let path = format!("/gatherings/{id}/pass");
     let pass = || server.post_with_key(&path, "p-1", json!({"from": "ann"}));

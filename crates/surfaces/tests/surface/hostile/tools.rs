@@ -1,9 +1,10 @@
-//! Hostile arguments at every tool of `/mcp`, made from what the tools say of themselves.
+//! Hostile arguments at every tool of `/mcp`, made from the tools' own descriptions.
 
 use super::*;
 use crate::mcp::rpc;
 
-/// The smallest arguments that each tool takes: without any of them it has to refuse.
+/// Returns the smallest arguments that a tool accepts. A call without any one of them must be
+/// refused.
 fn smallest(tool: &str, hall: &Hall) -> Value {
     let (thread, session) = (&hall.link, "ben");
     match tool {
@@ -24,7 +25,7 @@ fn smallest(tool: &str, hall: &Hall) -> Value {
     }
 }
 
-/// Keys that name something: each of them is tried with ids of nothing.
+/// Keys of ids or names. Each is tried with ids that name nothing.
 const IDS: [&str; 5] = ["session_id", "thread", "session", "link", "gathering"];
 
 /// Returns the tools as the server lists them.
@@ -33,7 +34,7 @@ async fn tools(hall: &Hall) -> Vec<Value> {
     listed["result"]["tools"].as_array().unwrap().clone()
 }
 
-/// Calls a tool as a session; returns the status that the answer stands for, and the answer.
+/// Calls a tool as a session. Returns the answer, and the status that it stands for.
 async fn call(hall: &Hall, tool: &str, arguments: Value) -> (u16, Value) {
     let params = json!({"name": tool, "arguments": arguments});
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
@@ -42,7 +43,7 @@ async fn call(hall: &Hall, tool: &str, arguments: Value) -> (u16, Value) {
     let request = request.header("accept", "application/json, text/event-stream").json(&call);
     let (status, said) = answer(soon(request.send()).await.unwrap()).await;
     if said["error"]["code"] == -32600 {
-        // JSON-RPC's own word for a field that is wrong.
+        // The code of JSON-RPC for an invalid field.
         let message = &said["error"]["message"];
         return (422, json!({"error": {"code": "invalid_field", "message": message}}));
     }
@@ -52,7 +53,7 @@ async fn call(hall: &Hall, tool: &str, arguments: Value) -> (u16, Value) {
     }
 }
 
-/// Returns what is wrong with the answer to a call that has to be refused.
+/// Returns an objection to the answer of a call that must be refused.
 async fn objection_to(hall: &Hall, tool: &str, attempt: Attempt) -> Option<String> {
     let arguments: Value = serde_json::from_slice(&attempt.body).ok()?;
     let (status, said) = call(hall, tool, arguments).await;
@@ -71,7 +72,7 @@ async fn arguments_that_cannot_be_are_refused_by_every_tool_and_change_nothing()
         let mut attempts = impossible(&described, schema, &smallest);
         attempts.retain(|attempt| attempt.body.len() < 1 << 20);
         attempts.extend(extreme(&described, schema, &smallest));
-        // A session that it has not met, or none: a person is asked, and it learns nothing.
+        // For an unknown session a person is asked, so that the caller does not learn if it exists.
         let learns = |key: &&str| tool != "send_message" || *key != "session_id";
         let known = |key: &&str| schema["properties"].get(*key).is_some();
         for key in IDS.into_iter().filter(known).filter(learns) {
@@ -97,7 +98,7 @@ async fn the_smallest_arguments_are_taken_by_every_tool() {
         let (_, said) = call(&hall, tool, arguments).await;
         let code = said["error"]["code"].as_str();
         let taken = match (tool, code) {
-            // A session ends none that it did not start, and is in no gathering here.
+            // A session cannot end a session that it did not start, and is not in a gathering here.
             ("end_session", Some("forbidden")) => true,
             ("gathering_status" | "pass_piece", Some("invalid_field")) => true,
             (_, code) => code.is_none(),

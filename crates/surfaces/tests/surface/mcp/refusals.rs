@@ -1,4 +1,4 @@
-//! What is refused over the Model Context Protocol, and which way forward it names.
+//! Refusals over the Model Context Protocol, and the remedy that each names.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! An app belongs to an agent's id, and a task to the manager that its log names: no connection, no
-//! restart and no name makes another agent the manager.
+//! An app belongs to an agent's id, and a task to the manager in its log. A connection, a restart
+//! or a name cannot make another agent the manager.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn manifest(app: &str) -> Value {
     json!({"manifest": {"appId": app, "name": "Review"}})
 }
 
-/// A task of the app in which ann and bob talk.
+/// Requests a task of the app in which ann and bob talk.
 async fn task_of_app(ann: &mut Client, bob: &Agent) -> (String, String) {
     let wish =
         json!({"appId": APP, "invitedAgentIds": [bob.id], "initialConversation": {"name": "One"}});
@@ -23,7 +23,7 @@ async fn task_of_app(ann: &mut Client, bob: &Agent) -> (String, String) {
     (id("task"), id("conversation"))
 }
 
-/// Everything that only the manager may do is refused, and nothing is read.
+/// Checks that everything reserved for the manager is refused, and that nothing can be read.
 async fn manages_nothing(mallory: &mut Client, place: &(String, String), id: &str) {
     let (task, conversation) = place;
     let here = json!({"taskId": task, "conversationId": conversation});
@@ -63,7 +63,7 @@ async fn no_other_agent_takes_an_app_over_while_its_manager_is_away() {
     assert_eq!(code, -32003);
     assert!(message.contains("moothall apps transfer"), "{message}");
     manages_nothing(&mut m, &place, &mallory.id).await;
-    // The agent's key manages, over whichever connection it comes.
+    // The agent's key manages, over any connection.
     let mut t = Client::of(&server, &tim).await;
     let here = json!({"taskId": place.0, "conversationId": place.1});
     let read = t.done("messages/list", here).await;
@@ -133,7 +133,7 @@ async fn a_person_gives_an_app_and_its_tasks_to_another_agent() {
     let (status, given) = transfers(&server, &APP.to_uppercase(), "tom").await;
     assert_eq!((status, &given["agent_name"]), (200, &json!("tom")), "{given}");
     assert_eq!(apps(&server).await, [(APP.into(), "tom".into())]);
-    // The one before manages nothing any more, and is not asked.
+    // The former manager has no rights any more, and is not asked.
     assert_eq!(t.refused("task/close", json!({"taskId": place.0})).await.0, -32001);
     assert_eq!(t.refused("apps/register", manifest(APP)).await.0, -32003);
     let listed = o.done("task/list", json!({})).await;
@@ -182,7 +182,8 @@ async fn a_manager_without_hooks_learns_of_its_tasks_and_may_take_part() {
     a.say(&place, "hello").await;
     let here = json!({"taskId": place.0, "conversationId": place.1});
     assert_eq!(words(&t.done("messages/list", here.clone()).await["messages"][0]), "hello");
-    // It speaks if it is in the conversation, as every agent does, and may take itself in.
+    // The manager speaks only as a member of the conversation, as every agent does. It may add
+    // itself.
     assert_eq!(t.refused("messages/send", saying(&place, "hm")).await.0, -32001);
     t.done("task/addParticipant", json!({"taskId": place.0, "agentId": tim.id})).await;
     let mut inside = here.clone();

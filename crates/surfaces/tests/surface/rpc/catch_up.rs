@@ -1,4 +1,4 @@
-//! An agent that was away reads what it missed, and misses nothing of what comes after.
+//! An agent that was away reads what it missed, and gets everything that comes afterwards.
 
 use futures_util::future::join;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::client::{saying, words};
 use super::floods::big;
 use super::{Client, agents, open_server};
 
-/// Everything after a message, in pages of so many.
+/// Returns all messages after a position, read in pages of this size.
 pub async fn after(
     client: &mut Client,
     place: &(String, String),
@@ -58,8 +58,8 @@ async fn nothing_that_is_said_after_hello_is_missed() {
     let ([_, bob], [mut ann, away]) = agents(&server, ["ann", "bob"]).await;
     let place = ann.task_with(&[&bob]).await;
     away.leave().await;
-    // Somebody talks all the time, and bob comes and goes: each time it is told everything from
-    // the first message on that was sent when it had been greeted.
+    // While ann talks without a pause, bob connects and leaves. Each time bob gets every message
+    // that was sent after its greeting.
     for round in 0..8 {
         let before = ann.ask("messages/send", saying(&place, "before")).await;
         let (mut back, _) = join(Client::of(&server, &bob), ann.answer(&before)).await;
@@ -146,7 +146,8 @@ async fn a_conversation_is_heard_of_first_and_nothing_of_it_after_the_end() {
     other.told("task/conversation/created").await;
     let mut wanted = Vec::new();
     for _ in 0..12 {
-        // Nothing of this is waited for but what the next call needs.
+        // Bob's notifications are read at the end only: ann awaits just the answers that her next
+        // call needs.
         let wish = json!({"taskId": task, "participants": [bob.id]});
         let made = ann.done("task/conversation/create", wish).await;
         let id = made["conversation"]["id"].as_str().unwrap().to_owned();

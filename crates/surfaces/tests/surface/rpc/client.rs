@@ -1,4 +1,4 @@
-//! A client that knows no types: it sends texts, and keeps what comes until somebody asks for it.
+//! An untyped client: it sends texts, and keeps received frames until a test asks for them.
 
 use std::collections::VecDeque;
 
@@ -16,23 +16,24 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use crate::server::{Server, soon};
 
-/// The app that is built in.
+/// Id of the built-in app.
 pub const DEFAULT_APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
 
-/// An agent that registered.
+/// A registered agent.
 #[derive(Clone, Debug)]
 pub struct Agent {
     pub id: String,
     pub key: String,
 }
 
-/// A server that counts nothing but what agents ask for over their connections.
+/// Starts a server that limits only what agents ask for over their connections.
 pub async fn open_server() -> Server {
     Server::open_with(Mode::Local, None, |options| HttpOptions { limits: boundless(), ..options })
         .await
 }
 
-/// A server that asks for a credential, and to which a code lets agents in. It counts as usual.
+/// Starts a server that requires a credential and admits agents with a code. It has the usual
+/// limits.
 pub async fn closed_server() -> Server {
     let server = Server::open_with(Mode::Token, None, |options| HttpOptions {
         invite_code: Some("open sesame".into()),
@@ -41,7 +42,7 @@ pub async fn closed_server() -> Server {
     server.await
 }
 
-/// Registers there.
+/// Registers an agent at a closed server.
 pub async fn let_in(server: &Server, name: &str) -> Agent {
     let body = json!({"name": name, "inviteCode": "open sesame"});
     let (status, made) = server.unproven(Method::POST, "/api/v1/auth/register", body).await;
@@ -62,14 +63,14 @@ pub async fn register(server: &Server, name: &str) -> Agent {
     Agent { id: text("agentId"), key: text("apiKey") }
 }
 
-/// Registers and connects.
+/// Registers an agent and connects.
 pub async fn agent(server: &Server, name: &str) -> (Agent, Client) {
     let agent = register(server, name).await;
     let client = Client::of(server, &agent).await;
     (agent, client)
 }
 
-/// Several at once.
+/// Registers and connects several agents at once.
 pub async fn agents<const N: usize>(
     server: &Server,
     names: [&str; N],
@@ -86,16 +87,16 @@ pub async fn agents<const N: usize>(
 /// One connection.
 pub struct Client {
     pub socket: WebSocketStream<TcpStream>,
-    /// What came while something else was waited for.
+    /// Frames that came while another frame was waited for.
     kept: VecDeque<String>,
     pings: u64,
     calls: u64,
-    /// Why the server closed it, once it did.
+    /// Code and reason with which the server closed the connection; `None` while it is open.
     pub end: Option<(u16, String)>,
 }
 
 impl Client {
-    /// A connection that has not said whose it is.
+    /// Opens a connection without a handshake.
     pub async fn open(server: &Server) -> Self {
         let tcp = TcpStream::connect(server.address).await.unwrap();
         let request = format!("ws://{}/ws", server.address).into_client_request().unwrap();
@@ -105,12 +106,12 @@ impl Client {
         Self::over(socket)
     }
 
-    /// A client over a connection that is open already.
+    /// Returns a client over an open connection.
     pub fn over(socket: WebSocketStream<TcpStream>) -> Self {
         Self { socket, kept: VecDeque::new(), pings: 0, calls: 0, end: None }
     }
 
-    /// A connection of this agent.
+    /// Opens a connection of this agent.
     pub async fn of(server: &Server, agent: &Agent) -> Self {
         let mut client = Self::open(server).await;
         let hello = client.connect(&agent.key).await;
@@ -118,7 +119,7 @@ impl Client {
         client
     }
 
-    /// Says whose it is; gives the answer.
+    /// Sends the handshake; returns the answer.
     pub async fn connect(&mut self, key: &str) -> Value {
         let params =
             json!({"agentKey": key, "minProtocol": "2026.523.0", "maxProtocol": "2026.525.0"});
@@ -126,7 +127,7 @@ impl Client {
     }
 
     pub async fn message(&mut self, message: Message) {
-        // It may be closed already: what came before tells.
+        // The server may have closed the connection already. Earlier frames show it.
         let _ = soon(self.socket.send(message)).await;
     }
 
@@ -134,7 +135,7 @@ impl Client {
         self.message(Message::text(text.into())).await;
     }
 
-    /// Asks for something without waiting for the answer; gives the id of the request.
+    /// Sends a request without waiting for the answer; returns its id.
     pub async fn ask(&mut self, method: &str, params: Value) -> String {
         self.calls += 1;
         let id = format!("c{}", self.calls);
@@ -143,20 +144,20 @@ impl Client {
         id
     }
 
-    /// Asks for something; gives the whole answer.
+    /// Sends a request; returns the whole answer.
     pub async fn call(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params).await;
         self.answer(&id).await
     }
 
-    /// Asks for something that has to be done; gives the result.
+    /// Sends a request that must succeed; returns the result.
     pub async fn done(&mut self, method: &str, params: Value) -> Value {
         let answer = self.call(method, params).await;
         assert!(answer.get("result").is_some(), "{method}: {answer}");
         answer["result"].clone()
     }
 
-    /// Asks for something that has to be refused; gives the code and the message.
+    /// Sends a request that must be refused; returns the code and the message.
     pub async fn refused(&mut self, method: &str, params: Value) -> (i64, String) {
         let answer = self.call(method, params).await;
         let error = &answer["error"];
@@ -164,12 +165,12 @@ impl Client {
         (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap().to_owned())
     }
 
-    /// The answer to this request, once it comes.
+    /// Waits for the answer to this request.
     pub async fn answer(&mut self, id: &str) -> Value {
         self.wanted(|frame| frame["id"] == id && frame.get("method").is_none()).await
     }
 
-    /// The payload of the next notification of this method, once it comes.
+    /// Waits for the next notification of this method; returns its payload.
     pub async fn told(&mut self, method: &str) -> Value {
         self.wanted(|frame| frame["method"] == method && frame.get("id").is_none()).await["params"]
             .clone()
@@ -180,7 +181,7 @@ impl Client {
         self.send(json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()).await;
     }
 
-    /// The first frame for which this holds; others stay.
+    /// Waits for the first frame that matches. Other frames stay.
     pub async fn wanted(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         let place = self.kept.iter().position(|text| wanted(&read(text)));
@@ -199,7 +200,7 @@ impl Client {
         }
     }
 
-    /// The next frame as it came; nothing when the server closed the connection.
+    /// Returns the next frame as it came; `None` if the server closed the connection.
     pub async fn frame(&mut self) -> Option<String> {
         match self.kept.pop_front() {
             Some(text) => Some(text),
@@ -221,8 +222,8 @@ impl Client {
         }
     }
 
-    /// Waits until the server has read everything that was sent; gives what came up to then, with
-    /// what was kept before.
+    /// Waits until the server has read everything that was sent. Returns all frames up to then,
+    /// including the kept ones.
     pub async fn settle(&mut self) -> Vec<String> {
         self.pings += 1;
         let mark = self.pings.to_be_bytes().to_vec();
@@ -241,12 +242,12 @@ impl Client {
         self.kept.drain(..).collect()
     }
 
-    /// What is here already, kept until now.
+    /// Returns the number of kept frames.
     pub fn kept(&self) -> usize {
         self.kept.len()
     }
 
-    /// Reads one more frame and keeps it; whether one came.
+    /// Reads one more frame and keeps it. True if a frame came.
     pub async fn keep(&mut self) -> bool {
         match self.read().await {
             Some(text) => {
@@ -257,19 +258,19 @@ impl Client {
         }
     }
 
-    /// The code and the reason with which the server closes the connection, once it does.
+    /// Waits until the server closes the connection; returns the code and the reason.
     pub async fn closed(&mut self) -> Option<(u16, String)> {
         while self.frame().await.is_some() {}
         self.end.clone()
     }
 
-    /// Goes, and waits until the server knows.
+    /// Closes the connection, and waits until the server has noticed.
     pub async fn leave(mut self) {
         self.message(Message::Close(None)).await;
         while self.read().await.is_some() {}
     }
 
-    /// A task of this agent's with these, and a conversation of all of them: their ids.
+    /// Requests a task with these agents and a conversation of all; returns the two ids.
     pub async fn task_with(&mut self, others: &[&Agent]) -> (String, String) {
         let ids: Vec<_> = others.iter().map(|other| other.id.clone()).collect();
         let wish = json!({"appId": DEFAULT_APP, "invitedAgentIds": ids,
@@ -279,20 +280,20 @@ impl Client {
         (id("task"), id("conversation"))
     }
 
-    /// Says something that is kept; gives the id of the message.
+    /// Sends a message that must be kept; returns its id.
     pub async fn say(&mut self, place: &(String, String), words: &str) -> String {
         let said = self.done("messages/send", saying(place, words)).await;
         said["message"]["id"].as_str().unwrap().to_owned()
     }
 }
 
-/// The parameters of a message of one text.
+/// Returns the parameters of a message with one text.
 pub fn saying((task, conversation): &(String, String), words: &str) -> Value {
     json!({"taskId": task, "conversationId": conversation,
         "parts": [{"type": "text", "text": words}]})
 }
 
-/// The words of a message of one text.
+/// Returns the words of a message with one text.
 pub fn words(message: &Value) -> &str {
     message["parts"][0]["text"].as_str().unwrap()
 }

@@ -1,4 +1,5 @@
-//! Too much of something: of calls, of nonsense, of what is not read. Others go on meanwhile.
+//! Floods: too many calls, too much nonsense, too many unread frames. Other connections keep
+//! working meanwhile.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use super::hostile::revoke;
 use super::{Agent, Client, agent, agents, open_server};
 use crate::server::{Server, soon};
 
-/// A connection of which nothing is read unless somebody asks, and that has little room.
+/// Opens a connection with a small receive buffer, which is read only on request.
 async fn narrow(server: &Server, agent: &Agent) -> Client {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -24,7 +25,7 @@ async fn narrow(server: &Server, agent: &Agent) -> Client {
     client
 }
 
-/// A message of nearly as many bytes as a call may have.
+/// Returns a message that is nearly as large as a call may be.
 pub fn big(place: &(String, String)) -> Value {
     let mut send = saying(place, "");
     let part = json!({"type": "text", "text": "w".repeat(31_000)});
@@ -48,7 +49,7 @@ async fn so_many_requests_in_a_minute_and_the_connection_lives_on() {
     let wait = refused["data"]["retryAfterMs"].as_u64().unwrap();
     assert!((1..=60_000).contains(&wait), "{refused}");
     assert!(ann.settle().await.is_empty() && ann.end.is_none());
-    // It is the agent that asks too much, whichever connection it takes; others are not it.
+    // The limit is for the agent, over all its connections. Other agents are not limited.
     bob.done("network/ping", json!({})).await;
     assert_eq!(ann.refused("task/list", json!({})).await.0, -32004);
 }
@@ -107,7 +108,7 @@ async fn whoever_sends_nothing_but_nonsense_is_cut() {
     while guest.frame().await.is_some() {
         answers += 1;
     }
-    // What the server did not read any more may cost the last words.
+    // The last frame may be lost, because the server stopped reading.
     assert!(answers <= 21 && (guest.end == wild || guest.end.is_none()), "{:?}", guest.end);
     let (_, mut ann) = agent(&server, "ann").await;
     for _ in 0..1_001 {
@@ -151,7 +152,7 @@ async fn whoever_does_not_read_is_cut_and_others_hear_everything() {
         ann
     };
     let (clients, mut ann) = futures_util::future::join(talks, hears).await;
-    // What it gets still is less than what was said, and then it is over.
+    // The slow connection gets fewer messages than were sent. Then it is closed.
     let mut heard = 0;
     while slow.frame().await.is_some() {
         heard += 1;
@@ -160,15 +161,14 @@ async fn whoever_does_not_read_is_cut_and_others_hear_everything() {
     if let Some((code, reason)) = &slow.end {
         assert_eq!(*code, 1013, "{reason}");
     }
-    // It comes again, and reads what it missed.
+    // The agent connects again, and reads what it missed.
     let mut back = Client::of(&server, &bob).await;
     assert_eq!(after(&mut back, &place, "0", 200).await.len(), 4 * EACH);
     ann.done("network/ping", json!({})).await;
     drop(clients);
 }
 
-/// A connection of bob's that asked for much and reads nothing of it, until nothing more can be
-/// written to it.
+/// Opens a connection of bob that asked for much and reads nothing, until its buffers are full.
 async fn stuck(server: &Server) -> (Agent, Client, Client) {
     let ([_, bob], [mut ann, mut talks]) = agents(server, ["ann", "bob"]).await;
     let place = ann.task_with(&[&bob]).await;
@@ -182,7 +182,7 @@ async fn stuck(server: &Server) -> (Agent, Client, Client) {
         let list = json!({"taskId": place.0, "conversationId": place.1, "limit": 200});
         stuck.ask("messages/list", list).await;
     }
-    // Once the first answer begins to come, all of it is on its way, and it does not fit.
+    // The first byte shows that the server is writing. The answers do not fit into the buffers.
     let mut first = [0; 1];
     soon(stuck.socket.get_mut().peek(&mut first)).await.unwrap();
     (bob, ann, stuck)
@@ -220,7 +220,7 @@ async fn task_of(client: &mut Client, app: &str, with: &Agent) -> (String, Strin
     (id("task"), id("conversation"))
 }
 
-/// More than the server works on at once for one connection.
+/// More than the number of calls that the server handles at once for one connection.
 const MANY: usize = 40;
 
 #[tokio::test]
@@ -235,8 +235,8 @@ async fn a_silent_manager_delays_only_what_it_is_asked_about() {
         asked.push(a.ask("messages/send", saying(&held, &number.to_string())).await);
     }
     a.ask("task/request", json!({"appId": silent, "invitedAgentIds": []})).await;
-    // Everything else over the same connection goes on: calls, pings, messages elsewhere, what is
-    // told, and what it is asked as a manager.
+    // All other traffic of the connection continues: calls, pings, messages elsewhere,
+    // notifications, and requests to it as a manager.
     a.done("network/ping", json!({})).await;
     a.settle().await;
     let free = a.task_with(&[&bob]).await;
@@ -250,7 +250,7 @@ async fn a_silent_manager_delays_only_what_it_is_asked_about() {
     let verdict = json!({"verdict": {"decision": "Forward", "recipients": [ann.id]}});
     a.decide(question["id"].as_str().unwrap(), verdict).await;
     assert!(b.answer(&sent).await.get("result").is_some());
-    // Once the manager speaks, all are kept in the order in which they were sent.
+    // When the manager answers, all messages are kept in the order in which they were sent.
     for _ in 0..MANY {
         let question = tim.wanted(|frame| frame["method"] == "messages/authorize").await;
         let verdict = json!({"verdict": {"decision": "Forward", "recipients": [bob.id]}});

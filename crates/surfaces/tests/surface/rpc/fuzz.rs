@@ -1,6 +1,6 @@
-//! Calls that make sense, calls that do not, and frames that are none, in an order that chance
-//! decides. A small model says what each call answers; what goes wrong tells its seed.
-//! `MOOTHALL_FUZZ=50` plays so many times as many, `MOOTHALL_FUZZ_SEED=7` others.
+//! Valid calls, invalid calls and malformed frames in a random order. A small model predicts each
+//! answer, and a failure prints its seed. `MOOTHALL_FUZZ=50` plays 50 times the usual number of
+//! games, `MOOTHALL_FUZZ_SEED=7` plays others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,15 @@ use tokio_tungstenite::tungstenite::Message;
 use super::client::{DEFAULT_APP, saying, words};
 use super::{Agent, Client, agents, open_server};
 
-/// Games that a run plays where it is not told otherwise.
+/// Number of games in a run by default.
 const GAMES: u64 = 6;
-/// What each game tries. Agents may ask for so much in a minute, and some is left for the end.
+/// Number of steps in each game. It leaves room within the agents' limits for the checks at the
+/// end.
 const STEPS: usize = 150;
 const NAMES: [&str; 4] = ["ann", "bob", "cid", "dan"];
 const NOBODY: &str = "99999999-9999-4999-8999-999999999999";
 
-/// The same numbers from the same seed.
+/// Random numbers, the same for one seed.
 struct Dice(u64);
 
 impl Dice {
@@ -55,12 +56,12 @@ struct Task {
     over: bool,
 }
 
-/// What has to be so.
+/// The expected state.
 #[derive(Default)]
 struct Model {
     tasks: Vec<Task>,
     talks: Vec<Talk>,
-    /// What each agent hears of each conversation, in order.
+    /// Messages that each agent gets from each conversation, in order.
     heard: BTreeMap<(usize, String), Vec<String>>,
 }
 
@@ -83,7 +84,7 @@ impl Model {
         talk.map_or_else(|| NOBODY.to_owned(), |talk| self.talks[talk].id.clone())
     }
 
-    /// Whether a conversation is one of this task.
+    /// Returns the code for a conversation that has to belong to this task.
     fn belongs(&self, task: Option<usize>, talk: Option<usize>) -> i64 {
         match talk.map(|talk| Some(self.talks[talk].task) == task) {
             None => NOT_FOUND,
@@ -133,13 +134,13 @@ struct Game {
 }
 
 impl Game {
-    /// One of so many, or now and then none of them.
+    /// Returns a random index below this number, or sometimes `None`.
     fn some(&mut self, many: usize) -> Option<usize> {
         let miss = many == 0 || self.dice.chance(6);
         (!miss).then(|| self.dice.below(many))
     }
 
-    /// A task and a conversation, which mostly belong together.
+    /// Returns a task and a conversation, which mostly belong together.
     fn place(&mut self) -> (Option<usize>, Option<usize>) {
         let talk = self.some(self.model.talks.len());
         let own = talk.map(|talk| self.model.talks[talk].task);
@@ -155,7 +156,7 @@ impl Game {
         who.iter().map(|one| self.agents[*one].id.clone()).collect()
     }
 
-    /// Calls; the answer has this code, or is a result where the code is 0.
+    /// Calls a method. The answer must have this code, or be a result if the code is 0.
     async fn call(&mut self, who: usize, method: &str, params: Value, wanted: i64) -> Value {
         let answer = self.lines[who].call(method, params.clone()).await;
         let got = answer["error"]["code"].as_i64().unwrap_or(OK);
@@ -334,7 +335,7 @@ impl Game {
         }
     }
 
-    /// Something that is no call, or one with something wrong in it; the connection lives on.
+    /// Sends a malformed frame or a faulty call. The connection must survive.
     async fn nonsense(&mut self, who: usize) {
         let place = self.place();
         let good = saying(&(self.model.task_id(place.0), self.model.talk_id(place.1)), "a");
@@ -369,7 +370,7 @@ impl Game {
         assert!([-32700, -32600, -32602].contains(&code), "{refused}");
     }
 
-    /// Each has heard what it had to hear, and nothing else.
+    /// Checks that each agent got exactly the expected messages.
     async fn end(mut self) {
         for (who, name) in NAMES.iter().enumerate() {
             self.call(who, "network/ping", json!({}), OK).await;
@@ -392,7 +393,7 @@ impl Game {
     }
 }
 
-/// Tells the seed when a game goes wrong.
+/// Prints the seed if the game panics.
 struct Told(u64);
 
 impl Drop for Told {
@@ -403,7 +404,7 @@ impl Drop for Told {
     }
 }
 
-/// The seeds of a run: as many as usual, times so many; one where that is 0.
+/// Returns the seeds of a run: the usual number times the given one, or one seed if that is 0.
 fn seeds() -> std::ops::Range<u64> {
     let first = number("MOOTHALL_FUZZ_SEED", 1);
     first..first + (GAMES * number("MOOTHALL_FUZZ", 1)).max(1)
@@ -425,7 +426,7 @@ async fn fuzzed_calls_answer_what_a_small_model_says() {
     }
 }
 
-/// Talks without waiting, with nonsense in between; gives what was kept, in order.
+/// Talks without waiting, with nonsense in between; returns the kept messages, in order.
 async fn talks(mut line: Client, who: usize, seed: u64, places: &[(String, String)]) -> Talks {
     let mut dice = Dice(seed ^ (who as u64) << 32);
     let mut asked = Vec::new();

@@ -1,4 +1,4 @@
-//! Frames that nobody sends by mistake, and connections that want something else than to talk.
+//! Deliberately malformed frames, and connections that do not intend to talk.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::client::{closed_server, let_in, saying};
 use super::{Agent, Client, agent, agents, open_server, register};
 use crate::server::Server;
 
-/// A frame as it goes over the wire, masked with zeros; its length is what is said of it.
+/// Returns a frame as on the wire, masked with zeros. Its header states the given length.
 fn raw_frame(first: u8, said: u64, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![first, 0x80 | 127];
     bytes.extend(said.to_be_bytes());
@@ -19,7 +19,7 @@ fn raw_frame(first: u8, said: u64, payload: &[u8]) -> Vec<u8> {
 }
 
 async fn raw(client: &mut Client, bytes: &[u8]) {
-    // The server may have had enough already.
+    // The server may have closed the connection already.
     let _ = client.socket.get_mut().write_all(bytes).await;
 }
 
@@ -27,7 +27,7 @@ async fn lives(client: &mut Client) {
     client.done("network/ping", json!({})).await;
 }
 
-/// A key is worth nothing from now on.
+/// Revokes an agent's keys.
 pub async fn revoke(server: &Server, agent: &Agent) {
     let (_, list) = server.as_operator(Method::GET, "/tokens", json!(null)).await;
     let tokens = list["tokens"].as_array().unwrap().iter();
@@ -174,13 +174,13 @@ async fn before_a_key_was_shown_messages_are_small_and_answers_count() {
     raw(&mut guest, &raw_frame(0x01, 5_000, &piece)).await;
     raw(&mut guest, &raw_frame(0x00, 5_000, &piece)).await;
     assert!(matches!(guest.closed().await, Some((1009, _))), "{:?}", guest.end);
-    // Answers to questions that were never asked are nonsense as well.
+    // Unexpected answers count as nonsense as well.
     let mut guest = Client::open(&server).await;
     for _ in 0..40 {
         guest.send(r#"{"jsonrpc":"2.0","id":"server-1","result":{}}"#).await;
     }
     assert!(matches!(guest.closed().await, Some((1008, _))), "{:?}", guest.end);
-    // With a key they are as large as ever.
+    // Frames of an agent with a key may be as large as before.
     let mut known = Client::of(&server, &bob).await;
     known.send(format!("[{}]", vec!["1"; 100_000].join(","))).await;
     assert_eq!(known.wanted(|frame| frame["id"].is_null()).await["error"]["code"], -32600);
@@ -213,7 +213,7 @@ async fn two_requests_of_one_id_are_both_answered() {
     assert!(ann.settle().await.is_empty());
 }
 
-/// How an upgrade with this header is answered.
+/// Returns the status of an upgrade with this header.
 async fn upgraded(server: &Server, header: &str) -> u16 {
     let port = server.address.port();
     let host = if header.starts_with("Host") { "" } else { &format!("Host: localhost:{port}\r\n") };
@@ -284,7 +284,7 @@ async fn a_connection_hears_nothing_after_its_key_was_revoked() {
     let ([_, bob], [mut ann, mut one]) = agents(&server, ["ann", "bob"]).await;
     let place = ann.task_with(&[&bob]).await;
     revoke(&server, &bob).await;
-    // It is said at once, before the connection has to have noticed.
+    // The message is sent at once, possibly before the connection notices the revocation.
     ann.say(&place, "secret").await;
     while let Some(text) = one.frame().await {
         assert!(!text.contains("secret"), "{text}");

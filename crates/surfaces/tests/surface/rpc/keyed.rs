@@ -1,5 +1,5 @@
-//! In local mode a name is the client's word, but not that of a registered agent: its words need
-//! its key, on every way in.
+//! In local mode a client may state a name, but not that of a registered agent: the agent's words
+//! need its key, on every way in.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::client::{Agent, agents};
 use super::{open_server, register};
 use crate::server::Server;
 
-/// Every way to do something under a name, without a credential.
+/// Returns every way to act under a name without a credential.
 fn ways(thread: &str, name: &str) -> Vec<(Method, String, Value)> {
     let post = |path: &str, body: Value| (Method::POST, format!("/threads/{thread}{path}"), body);
     vec![
@@ -61,7 +61,7 @@ async fn words_under_a_registered_agents_id_or_name_need_its_key() {
     }
     let said = b.settle().await;
     assert!(!said.iter().any(|frame| frame.contains("it is me")), "{said:?}");
-    // The key speaks, and other names are the client's word as before.
+    // The key works, and other names can be stated as before.
     let (_, conversation) = b.task_with(&[]).await;
     let (status, _) = server
         .post(

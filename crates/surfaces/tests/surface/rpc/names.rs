@@ -1,31 +1,31 @@
-//! Names for what is another one in every run: ids, times, keys, places to go on from.
+//! Names for values that differ in every run: ids, times, keys, cursors.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// How long a UUID is.
+/// Length of a UUID.
 const ID_LEN: usize = 36;
-/// How long a time is, as the server writes it.
+/// Length of a time as the server writes it.
 const TIME_LEN: usize = 24;
-/// Repeated letters from which on only their number is shown.
+/// Number of repeated letters from which on only the number is shown.
 const LONG: usize = 100;
 
-/// What stands for what.
+/// The names of the values so far.
 #[derive(Default)]
 pub struct Names {
-    /// What was written, and the name for it.
+    /// Names by value.
     known: BTreeMap<String, String>,
     counts: BTreeMap<&'static str, usize>,
 }
 
 impl Names {
-    /// Something that has a name from the beginning.
+    /// Gives a value a fixed name.
     pub fn give(&mut self, raw: &str, name: &str) {
         self.known.insert(raw.to_owned(), format!("<{name}>"));
     }
 
-    /// Learns the names of what a frame tells of, by where it stands.
+    /// Names the values in a frame according to their keys.
     pub fn learn(&mut self, frame: &Value) {
         self.walk("", "", frame);
     }
@@ -54,7 +54,7 @@ impl Names {
         self.known.insert(raw.to_owned(), format!("<{kind} {count}>"));
     }
 
-    /// A text with names in the place of what they stand for.
+    /// Replaces values in a text with their names.
     pub fn hide(&mut self, text: &str) -> String {
         let (mut out, mut rest) = (String::new(), text);
         while let Some(letter) = rest.chars().next() {
@@ -80,7 +80,7 @@ impl Names {
         out
     }
 
-    /// The same the other way round.
+    /// Replaces names in a text with their values.
     pub fn show(&self, text: &str) -> String {
         let mut out = text.to_owned();
         for (raw, name) in &self.known {
@@ -108,7 +108,7 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<(&'a str, usize,
     Some((before, number.parse().ok()?, after))
 }
 
-/// What an id is the id of.
+/// Returns the kind of a value, from its key, the key above and its text.
 fn kind(above: &str, key: &str, text: &str) -> Option<&'static str> {
     if matches!(key, "nextCursor") {
         return Some("cursor");
@@ -142,7 +142,7 @@ fn is_time(text: &str) -> bool {
     })
 }
 
-/// How many letters `a` a text begins with, where those are many.
+/// Returns the number of letters `a` at the beginning of a text, if it is large.
 fn long(text: &str) -> Option<usize> {
     let count = text.bytes().take_while(|byte| *byte == b'a').count();
     Some(count).filter(|count| *count >= LONG)

@@ -1,4 +1,5 @@
-//! People and agents of other programs in one conversation: what people do over HTTP, agents hear.
+//! People and agents of other programs in one conversation: acts of people over HTTP, as agents see
+//! them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -127,7 +128,7 @@ async fn a_person_archives_takes_out_and_deletes() {
     let again = ann.task_with(&[&bob]).await;
     let (status, answer) = server.as_operator(Method::DELETE, &path, json!({})).await;
     assert_eq!(status, 200, "{answer}");
-    // What is gone is not found, and is in nobody's way.
+    // A deleted conversation is not found, and does not disturb anything else.
     let list = json!({"taskId": place.0, "conversationId": place.1});
     assert_eq!(other.refused("messages/list", list).await.0, -32002);
     assert_eq!(other.refused("messages/send", saying(&place, "?")).await.0, -32002);
@@ -166,7 +167,7 @@ async fn what_a_person_erased_is_not_read_and_stops_nobody() {
         let (status, answer) = server.as_operator(Method::POST, &path, json!({})).await;
         assert_eq!(status, 200, "{answer}");
     }
-    // A page of which nothing is left would say that there is more, and not where.
+    // An empty page could not name a position to continue from, so erased messages are skipped.
     for since in ["0", &said[0], &said[6]] {
         let left = after(&mut other, &place, since, 2).await;
         assert_eq!(left.iter().map(words).collect::<Vec<_>>(), ["7", "8"], "{since}");

@@ -1,4 +1,4 @@
-//! How agents come to be: names, codes, claims, over HTTP. The bodies are those of the protocol.
+//! Registration of agents over HTTP: names, codes, claims. The bodies are those of the protocol.
 
 use moothall_engine::access::Mode;
 use moothall_surfaces::HttpOptions;
@@ -11,7 +11,7 @@ use crate::server::{Server, soon};
 const OWNER: &str = "77777777-7777-4777-8777-777777777777";
 const OTHER: &str = "88888888-8888-4888-8888-888888888888";
 
-/// The status and the body, whatever shape it has.
+/// Sends a body of any shape; returns the status and the answer.
 async fn post(server: &Server, path: &str, body: impl Into<String>) -> (u16, Value) {
     let request = server.client.post(server.url(path)).header("content-type", "application/json");
     let response = soon(request.body(body.into()).send()).await.unwrap();
@@ -99,7 +99,7 @@ async fn in_token_mode_a_code_lets_agents_in_and_nothing_else_does() {
             assert_eq!(status, 403);
         }
         assert_eq!(registers(&server, json!({"name": "abc"})).await.0, 403);
-        // The code comes before the name: who has none learns nothing.
+        // The code is checked before the name, so a caller without a code learns nothing.
         assert_eq!(registers(&server, json!({"name": "user"})).await.0, 403);
         let right = json!({"name": "abc", "inviteCode": "open sesame"});
         let (status, made) = registers(&server, right).await;
@@ -152,7 +152,7 @@ async fn a_claim_is_no_key_and_a_key_is_no_claim() {
     let mut client = Client::open(&server).await;
     let refused = client.connect(made["claimToken"].as_str().unwrap()).await;
     assert_eq!(refused["error"]["code"], -32000);
-    // Neither are the credentials of people.
+    // People's credentials are refused too.
     let refused = client.connect(&server.key).await;
     assert_eq!(refused["error"]["code"], -32000, "{refused}");
     let body = json!({"claimToken": made["apiKey"], "ownerUserId": OWNER});

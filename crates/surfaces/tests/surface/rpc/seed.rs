@@ -1,10 +1,10 @@
-//! The page on which group conversations are promised, with its examples as they stand there.
+//! The page that promises group conversations, with its examples unchanged.
 
 use serde_json::{Value, json};
 
 use super::{Client, agents, open_server};
 
-/// The example of this number, with the ids of this run in the place of its own.
+/// Returns the example of this number, with the ids of this run in place of its own.
 fn example(number: usize, ids: &[(&str, &str)]) -> String {
     let examples = [
         r#"{
@@ -91,7 +91,7 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     }
     ids.push(("44444444-4444-4444-8444-444444444444", &conversation));
 
-    // Every agent that the family names has to be admitted first.
+    // Every agent named by these calls must first be admitted to the task.
     let refused = answered(&mut tm, 2, &ids).await;
     assert_eq!(refused["error"]["code"], -32023, "{refused}");
     let admitted = json!({"taskId": task, "agentId": eve.id});
@@ -110,7 +110,7 @@ async fn the_examples_of_the_page_do_what_it_promises() {
             (&json!(eve.id), &json!("tm_remove"))
         );
     }
-    // Whoever was taken out stays in the task, and hears what is said in its other conversations.
+    // A removed agent stays in the task, and gets the messages of its other conversations.
     let wish = json!({"taskId": task, "participants": [eve.id, bob.id]});
     let made = tm.done("task/conversation/create", wish).await;
     let other = made["conversation"]["id"].as_str().unwrap().to_owned();
@@ -140,7 +140,7 @@ async fn the_examples_of_the_page_do_what_it_promises() {
         assert_eq!(told, json!({"taskId": task, "conversationId": conversation}));
     }
 
-    // Membership is flat: everybody writes and reads, and manages nothing.
+    // Membership is flat: every member writes and reads, and none manages.
     let place = (task.clone(), conversation.clone());
     for member in [&mut one, &mut two] {
         member.say(&place, "so do I").await;

@@ -1,5 +1,5 @@
-//! Plays a transcript against a server of its own: what clients send is read from it, and what they
-//! get is written below.
+//! Plays a transcript against its own server: reads the clients' frames from the transcript, and
+//! writes the received frames below them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,21 +14,21 @@ use super::client::{Agent, Client, DEFAULT_APP, open_server, register};
 use super::names::Names;
 use crate::server::Server;
 
-/// How long nothing has to come before a transcript that is written goes on.
+/// Time without frames after which a newly written transcript continues.
 const QUIET: Duration = Duration::from_millis(250);
-/// How often each connection is asked whether more came than was expected.
+/// Number of times that each connection is checked for unexpected frames.
 const LOOKS: usize = 3;
-/// Errors of frames that belong to no method.
+/// Errors of frames that do not belong to a method.
 const OF_NO_METHOD: [i64; 3] = [-32700, -32600, -32601];
 
 pub struct Stage {
     server: Server,
     agents: BTreeMap<String, Agent>,
-    /// The connections, in the order in which they came.
+    /// The connections, in the order in which they were opened.
     lines: Vec<(String, Option<Client>)>,
     names: Names,
     calls: u64,
-    /// Which method each request calls.
+    /// Method of each request, by id.
     methods: BTreeMap<String, String>,
     codes: BTreeMap<String, Vec<i64>>,
     blessing: bool,
@@ -56,7 +56,7 @@ impl Stage {
         }
     }
 
-    /// The transcript as it is now.
+    /// Returns the transcript with the frames of this run.
     pub async fn play(&mut self, script: &str) -> String {
         let (mut out, lines) = (String::new(), script.lines().collect::<Vec<_>>());
         let mut rest = &lines[..];
@@ -115,7 +115,7 @@ impl Stage {
         &mut line.unwrap_or_else(|| panic!("nobody is called {name}")).1
     }
 
-    /// A request of whoever runs the server, over HTTP.
+    /// Sends a request of the operator over HTTP.
     async fn operate(&mut self, request: &str, out: &mut String) {
         let request = self.names.show(request);
         let mut words = request.splitn(3, ' ');
@@ -126,7 +126,7 @@ impl Stage {
         let _ = writeln!(out, "operator <- {status}");
     }
 
-    /// A method with its parameters becomes a frame; a frame stays as it is.
+    /// Turns a method with parameters into a frame. A frame is returned unchanged.
     fn framed(&mut self, text: &str) -> String {
         let Some((method, params)) = text.split_once(' ').filter(|_| is_call(text)) else {
             return text.strip_prefix("raw ").unwrap_or(text).to_owned();
@@ -138,8 +138,8 @@ impl Stage {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
     }
 
-    /// Writes what came after a step, connection by connection: answers first, then the rest by
-    /// their names, since what happens in two conversations has no order between them.
+    /// Writes the frames that came after a step, connection by connection: answers first, then the
+    /// rest by name, because the events of two conversations have no common order.
     async fn collect(&mut self, step: &str, expected: &[&str], out: &mut String) {
         let mut came: Vec<(String, Vec<String>)> = Vec::new();
         for (name, line) in &mut self.lines {
@@ -179,7 +179,7 @@ impl Stage {
         frames.iter().for_each(|(frame, _)| self.names.learn(frame));
         let mut shown: Vec<_> =
             frames.iter().map(|(frame, text)| (word(frame), self.names.hide(text))).collect();
-        // Among notifications of one name their text decides, now that it is the same in each run.
+        // Notifications of one name are sorted by their text, which is now the same in each run.
         shown.sort_by(|one, other| match one.0.is_empty() && other.0.is_empty() {
             true => std::cmp::Ordering::Equal,
             false => one.cmp(other),
@@ -190,7 +190,7 @@ impl Stage {
         frames.iter().for_each(|(frame, _)| self.check_declared(frame));
     }
 
-    /// Every error is one that the document promises for its method.
+    /// Checks that the document promises this error for its method.
     fn check_declared(&mut self, frame: &Value) {
         let Some(code) = frame["error"]["code"].as_i64() else { return };
         let Some(method) = frame["id"].as_str().and_then(|id| self.methods.get(id)) else { return };
@@ -213,7 +213,7 @@ fn is_answer(line: &str) -> bool {
     line.split(' ').nth(1) == Some("<-")
 }
 
-/// The errors that the document promises, method by method.
+/// Returns the errors that the document promises for each method.
 fn declared() -> BTreeMap<String, Vec<i64>> {
     let document = openrpc();
     let errors = &document["components"]["errors"];

@@ -1,4 +1,4 @@
-//! Registration has a measure, is listed in pages, and can be taken back by a person.
+//! Registration is limited, is listed in pages, and can be revoked by a person.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -122,6 +122,6 @@ async fn one_key_has_a_bounded_number_of_connections_in_local_mode_too() {
     let mut more = Client::open(&server).await;
     assert_eq!(more.connect(&ada.key).await["error"]["code"], -32004);
     lines.pop().unwrap().leave().await;
-    // The place is free once the server has seen the other one go.
+    // The place is free only after the server notices the closed connection.
     while more.connect(&ada.key).await.get("result").is_none() {}
 }

@@ -1,5 +1,5 @@
-//! What goes to and fro, method by method and error by error, as it stands in `transcripts/*.txt`.
-//! `MOOTHALL_BLESS=1` writes what clients get anew: read the difference.
+//! The frames in both directions, for each method and error, as written in `transcripts/*.txt`.
+//! `MOOTHALL_BLESS=1` writes the received frames anew: read the difference.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn transcripts() -> Vec<PathBuf> {
     all
 }
 
-/// Plays those whose names begin so.
+/// Plays the transcripts whose names begin with this text.
 async fn play(beginning: &str) {
     let blessing = env::var_os("MOOTHALL_BLESS").is_some();
     let mut wrong = Vec::new();
@@ -80,7 +80,7 @@ async fn every_transcript_about_agents_plays_as_it_is_written() {
     play("agents").await;
 }
 
-/// What nobody wrote down is promised to nobody.
+/// A promised method or error needs a transcript that shows it.
 #[test]
 fn every_method_and_notification_and_nearly_every_error_stands_in_a_transcript() {
     let all: Vec<_> = transcripts().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
@@ -94,7 +94,8 @@ fn every_method_and_notification_and_nearly_every_error_stands_in_a_transcript()
     let errors = document["components"]["errors"].as_object().unwrap();
     let codes: BTreeSet<i64> =
         errors.values().map(|error| error["code"].as_i64().unwrap()).collect();
-    // Nothing fails inside; nobody has contacts; floods and crowds have tests of their own.
+    // Excluded: internal errors do not occur, contacts do not exist, and floods and crowds have
+    // their own tests.
     let elsewhere = BTreeSet::from([-32603, -32005, -32004, -32007]);
     for code in codes.difference(&elsewhere) {
         assert!(text.contains(&format!("\"code\":{code},")), "{code} stands in no transcript");
