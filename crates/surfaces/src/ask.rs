@@ -1,5 +1,5 @@
-//! What can be asked of sessions and links, for every surface: strict reading of what is asked, and
-//! the answer as it travels.
+//! Strict reading of requests about sessions and links, and their answers as wire types, for all
+//! surfaces.
 
 use std::path::{Path, PathBuf};
 
@@ -20,23 +20,23 @@ use crate::wire::{
     SendAnswer, SessionEntry, SessionList, StartAsked,
 };
 
-/// Most members that are asked for at once.
+/// Maximum number of members in one request.
 const MEMBERS_MAX: usize = 200;
 fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidField, message)
 }
 
-/// A text that has to say something.
+/// Returns a text that must not be blank.
 pub fn required(field: &str, text: String) -> ApiResult<String> {
     if text.trim().is_empty() { Err(invalid(format!("'{field}' is missing."))) } else { Ok(text) }
 }
 
-/// A text, if it says something.
+/// Returns a text, unless it is empty.
 pub fn said(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// Sessions, and what can be started.
+/// Returns the sessions, and the programs that can be started.
 pub async fn list(door: &Door, ended: bool) -> ApiResult<SessionList> {
     let programs =
         door.programs()?.into_iter().map(|(client, summary)| ProgramEntry { client, summary });
@@ -47,8 +47,8 @@ pub async fn list(door: &Door, ended: bool) -> ApiResult<SessionList> {
     Ok(SessionList { sessions, programs: programs.collect() })
 }
 
-/// A session as it travels, with the sessions for which its links wait. What its program showed at
-/// last is for those who may read its screen.
+/// Returns a session as a wire type, with the sessions that its links wait for. The last lines of
+/// an ended program's screen are only for callers who may read the screen.
 pub async fn session(door: &Door, status: &Status) -> ApiResult<SessionEntry> {
     let id = &status.session.id;
     let waits_for = door.waits_for(id).await?.into_iter().collect();
@@ -61,7 +61,7 @@ pub async fn session(door: &Door, status: &Status) -> ApiResult<SessionEntry> {
     Ok(entry)
 }
 
-/// What program somebody wants.
+/// Reads the request for a new program.
 pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResult<NewProgram> {
     let NewSession { client, cwd, args, name, adopt, thread, from } = new;
     let by = door.asker(request::named(from.as_deref())?)?;
@@ -93,8 +93,8 @@ impl Inbound for NewSession {
     }
 }
 
-/// The folder to work in: a whole path of one that is there. The program's own where nothing is
-/// said.
+/// Reads a working folder: the absolute path of an existing folder. Empty if none was given, for
+/// the program's default.
 pub async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
     let Some(text) = given.filter(|text| !text.is_empty()) else { return Ok(PathBuf::new()) };
     let path = Path::new(text);
@@ -105,8 +105,8 @@ pub async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
         .ok_or_else(|| invalid("'cwd' is the whole path of a folder on the server's computer."))
 }
 
-/// Says something to a session, once for a key. The answer comes with the conversation in which it
-/// was said or asked.
+/// Sends a message to a session, once per key. Returns the conversation with the message or with
+/// the question whether it may be sent.
 pub async fn send(
     door: &Door,
     words: NewWords,
@@ -126,20 +126,20 @@ pub async fn send(
     Ok((sent.stream.clone(), SendAnswer::Sent(MessageSent::of(&sent, event))))
 }
 
-/// A link as it travels.
+/// Converts a link to its wire type.
 pub fn entry(door: &Door, link: &Link) -> LinkEntry {
     let entry = LinkEntry::of(link, |member: &Member| door.name_of(&member.session));
     LinkEntry { waits_for: link.waits_for.iter().map(|id| door.name_of(id)).collect(), ..entry }
 }
 
-/// Returns links, all or those of one session, and those that wait.
+/// Returns the links of all sessions or of one, with those that wait.
 pub async fn links(door: &Door, word: Option<&str>) -> ApiResult<LinkList> {
     let (links, waiting) = (door.links(word).await?, door.waiting_links(word).await?);
     let entries = |links: &[Link]| links.iter().map(|link| entry(door, link)).collect();
     Ok(LinkList { links: entries(&links), waiting: entries(&waiting) })
 }
 
-/// What link somebody wants.
+/// Reads the request for a new link.
 pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink> {
     if !(2..=MEMBERS_MAX).contains(&new.members.len()) {
         return Err(no_members());
@@ -151,7 +151,7 @@ pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink
     let members =
         new.members.into_iter().map(|given| member(door, given)).collect::<ApiResult<Vec<_>>>()?;
     let title = said(new.title);
-    // Checked here as well: a link that exists keeps its title, and nothing would look at this one.
+    // Check here as well: an existing link keeps its title, so this one would never be checked.
     let checked = title.as_deref().map(decide::title).transpose();
     checked.map_err(|why| HallError::Rejected(Box::new(why)))?;
     Ok(NewLink { members, title, by, exchanges_max })

@@ -1,4 +1,4 @@
-//! What the content of a `control` event asks for.
+//! Strict reading of the content of `control` events.
 
 use moothall_engine::budgets::Money;
 use moothall_engine::door::{Action, Door};
@@ -22,7 +22,7 @@ fn refused(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidControl, message)
 }
 
-/// Reads the content of a control as the command that it asks for.
+/// Reads the content of a control as a command.
 pub async fn command(
     door: &Door,
     stream: &StreamId,
@@ -37,7 +37,7 @@ pub async fn command(
     of(door, stream, by, control).await
 }
 
-/// What a control asks for that does not stand alone.
+/// Converts a control without `archive` or `unarchive` to a command.
 pub async fn of(
     door: &Door,
     stream: &StreamId,
@@ -94,7 +94,7 @@ fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec
     let mut controls = Vec::new();
     if let Some(given) = control.policy {
         let policy = Policy::from_json(&given, defaults).map_err(|fault| policy_refused(&fault))?;
-        // A name alone keeps the settings; an object replaces them.
+        // A name alone keeps the settings. An object replaces them.
         controls.push(if given.is_string() {
             Control::PolicyNamed(policy.name)
         } else {
@@ -107,13 +107,13 @@ fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec
     Ok(controls)
 }
 
-/// Lists the keys that ask for something: to agree is to ask for nothing.
+/// Lists the keys that request a change. `confirm` alone does not.
 fn asking(keys: &[&str]) -> String {
     let asks: Vec<&str> = keys.iter().copied().filter(|key| *key != "confirm").collect();
     asks.join(", ")
 }
 
-/// The long form of what may be said in short.
+/// Expands the short forms of controls.
 fn spelled_out(mut entries: Map<String, Value>) -> Map<String, Value> {
     for (key, value) in &mut entries {
         let long = match (key.as_str(), &*value) {
@@ -177,7 +177,7 @@ fn no_participant(key: &str) -> ApiError {
     refused(format!("'{key}' needs a 'participant_id'."))
 }
 
-/// What is said of a value of another kind in the raise of a budget.
+/// Returns the error for a value of the wrong type in the raise of a budget.
 pub fn wrong_raise(field: &str) -> Option<ApiError> {
     match field {
         "turns" => Some(refused("'turns' of a budget is a whole number.")),
@@ -191,7 +191,7 @@ fn no_seconds() -> ApiError {
     refused("'seconds' of a budget is a number.")
 }
 
-/// An object, or a string that holds one.
+/// Reads an object, or a string that holds one.
 fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
     let read = match content {
         Value::Object(entries) => return Ok(entries.clone()),
@@ -206,7 +206,7 @@ fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
     }
 }
 
-/// Closing and opening stand alone in their event.
+/// Reads `archive` or `unarchive`, which must be the only key.
 fn archive(
     entries: &Map<String, Value>,
     control: &NewControl,
@@ -223,8 +223,8 @@ fn archive(
     Ok(Some(ClientCommand::Archive { on, by: by.clone() }))
 }
 
-/// Without proof a policy comes with the settings that are in force; what is given beside its name
-/// changes them.
+/// Returns the settings beside a policy's name as a change of their own, for an unproven caller.
+/// Such a caller's policy keeps the settings in force.
 fn settings_beside_name(by: &Actor, policy: &Value) -> Option<Control> {
     let given = policy.as_object().filter(|_| !by.proven)?;
     let beside = given.iter().filter(|(key, _)| !matches!(key.as_str(), "name" | "reply_strategy"));
@@ -233,7 +233,7 @@ fn settings_beside_name(by: &Actor, policy: &Value) -> Option<Control> {
     (!settings.is_empty()).then_some(Control::Config(settings))
 }
 
-/// What a policy's fault means to a client.
+/// Converts a policy's fault to an error.
 pub fn policy_refused(fault: &PolicyFault) -> ApiError {
     ApiError::new(Code::InvalidPolicy, format!("'{}' takes {}.", fault.key, fault.expected))
 }
@@ -252,17 +252,17 @@ fn discussion(given: NewDiscussion) -> Control {
     Control::Discussion { on, allow_agent_mentions: given.allow_agent_mentions.unwrap_or(on) }
 }
 
-/// By how much a budget is raised, and for how long.
+/// A raise of a budget.
 pub struct BudgetIncrease {
-    /// Turns in each hour.
+    /// Additional turns per hour.
     pub turns: u64,
-    /// Millionths of the currency in each day.
+    /// Additional cost per day, in millionths of the currency.
     pub micros: u64,
-    /// How long both hold, in milliseconds from now.
+    /// Duration of the raise, in milliseconds from now.
     pub within: Millis,
 }
 
-/// For how long a budget is raised where nobody says.
+/// Default duration of a raise: one hour.
 const RAISED_FOR: Millis = Millis::from_secs(3600);
 
 impl TryFrom<NewRaise> for BudgetIncrease {
@@ -306,7 +306,7 @@ fn terminal_reach(word: &str) -> ApiResult<TerminalReach> {
     word.parse().map_err(|_| refused("'reach' is \"writers\" or \"drivers\"."))
 }
 
-/// A session takes part under its own name and as what it is, where nothing else is said.
+/// Invites a session under its own name and profile, unless the request gives others.
 fn invite_session(id: Option<String>, own: Invite, given: WireProfile) -> ApiResult<Control> {
     let participant = match id {
         Some(id) => participant_id("invite", Some(id))?,
@@ -325,7 +325,8 @@ fn profile(id: &str, given: Option<&Value>) -> ApiResult<WireProfile> {
     }
 }
 
-/// What the registry says about the client: the one given, or at a later invite the one stored.
+/// Returns the registry's facts about the client. A later invite without a client uses the stored
+/// one.
 async fn facts(
     door: &Door,
     stream: &StreamId,

@@ -1,4 +1,4 @@
-//! A connection whose bytes are counted before anything reads them.
+//! A connection that counts its bytes before they are read.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::seats::ConnectionSlot;
 
-/// A connection that tells its seat how many bytes came. It stands below TLS, so that half a
+/// A connection that reports received bytes to its seat. It sits below TLS, so that a half-finished
 /// handshake counts too.
 pub struct CountedStream<S> {
     stream: S,
@@ -17,7 +17,7 @@ pub struct CountedStream<S> {
 }
 
 impl<S> CountedStream<S> {
-    /// The same connection, counted on this seat.
+    /// Wraps a connection, counted on this seat.
     pub fn new(stream: S, seat: Arc<ConnectionSlot>) -> Self {
         Self { stream, seat }
     }

@@ -1,7 +1,7 @@
-//! Polls a future again at once that woke itself while it was polled.
+//! Polls a future again at once if it woke itself during a poll.
 //!
-//! hyper wakes its own connection whenever a handler asks for the body of a request. The runtime
-//! puts such a task at the end of its queue and wakes another thread to help, for nothing.
+//! hyper wakes its own connection whenever a handler asks for a request's body. The runtime would
+//! put such a task at the end of its queue and wake another thread to help, without need.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -11,14 +11,14 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::task::AtomicWaker;
 
-/// So often in a row at most: other tasks have their turn too.
+/// Maximum number of polls in a row, so that other tasks get their turn.
 const TIMES: usize = 4;
 
-/// Nobody polls: whoever wakes has the task woken.
+/// Not being polled: a wake goes to the task.
 const RESTING: u8 = 0;
-/// It is polled, and nothing was said meanwhile.
+/// Being polled, and not woken since.
 const POLLED: u8 = 1;
-/// It was woken while it was polled.
+/// Woken during the poll.
 const WOKEN: u8 = 2;
 
 struct WakeFlag {
@@ -39,7 +39,7 @@ impl Wake for WakeFlag {
     }
 }
 
-/// The same future; where it wakes itself, it is polled again before its task gives way.
+/// Runs a future. If it wakes itself, it is polled again before its task yields.
 pub async fn eager<F: Future>(mut wanted: Pin<&mut F>) -> F::Output {
     let bell = Arc::new(WakeFlag { state: AtomicU8::new(RESTING), task: AtomicWaker::new() });
     let waker = Waker::from(bell.clone());
@@ -75,8 +75,8 @@ mod tests {
         }
     }
 
-    /// Polls a future once that wakes itself so often. Whether it is done, and how often its task
-    /// was woken.
+    /// Polls a future once that wakes itself `wakes` times. Returns true if it finished, and the
+    /// number of times its task was woken.
     fn poll_once(wakes: usize) -> (bool, usize) {
         let mut left = wakes;
         let own = pin!(poll_fn(|cx| {

@@ -1,4 +1,4 @@
-//! Every way in which a request can fail, in one table, and the answer it gets.
+//! Every error that a request can get, in one table, and the response for it.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::wire::{ErrorBody, ErrorDetail};
 
 macro_rules! codes {
     ($($name:ident = $status:literal $meaning:literal;)*) => {
-        /// What the server itself refuses, by status. The rules of conversations add their own
-        /// words.
+        /// Error codes of the server itself, with their status. Codes of the conversation rules are
+        /// in [`RULE_CODES`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[derive(strum::IntoStaticStr, strum::VariantArray)]
         #[strum(serialize_all = "snake_case")]
@@ -27,12 +27,12 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Its status.
+            /// Returns the HTTP status.
             pub const fn status(self) -> u16 {
                 match self { $(Code::$name => $status,)* }
             }
 
-            /// What it means and what to do.
+            /// Returns the meaning, and the client's next step.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Code::$name => $meaning,)* }
             }
@@ -112,7 +112,7 @@ codes! {
     DiskFull = 507 "The disk is full. Nothing was decided; reads go on.";
 }
 
-/// A request that failed.
+/// A failed request.
 #[derive(Clone, Debug)]
 pub struct ApiError {
     status: StatusCode,
@@ -121,25 +121,24 @@ pub struct ApiError {
     later: Option<RetryTime>,
 }
 
-/// When it would be worth trying again.
+/// The time after which a retry makes sense, sent as `Retry-After`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RetryTime {
     seconds: u64,
-    /// What was used up, as the `RateLimit` header names it.
+    /// The limit that was used up, as the `RateLimit` header names it.
     of: Option<&'static str>,
 }
 
-/// Why a request was refused for want of a credential or of what it allows, in a few words. Goes
-/// with the answer to whoever records it.
+/// A short reason why a request was denied. Travels with the response to the layer that records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusalNote(pub String);
 
-/// The same error for an agent, which runs no command. Goes with the answer to the layer that knows
-/// the caller.
+/// The same error worded for an agent, which runs no commands. Travels with the response to the
+/// layer that knows the caller.
 #[derive(Clone)]
 struct ForAgents(ErrorDetail);
 
-/// Returns an answer in the ways of its reader.
+/// Returns a response, with its error worded for an agent if its reader is one.
 pub fn told(mut response: Response, reader: Reader) -> Response {
     let for_agents = response.extensions_mut().remove::<ForAgents>();
     match for_agents.filter(|_| reader == Reader::HttpAgent) {
@@ -152,14 +151,14 @@ pub fn told(mut response: Response, reader: Reader) -> Response {
     }
 }
 
-/// What is left of a limit, and when there will be more.
+/// The header with the rest of a limit and the time until it is refilled.
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// What handlers return: an answer, or what is wrong with the request.
+/// The result of a handler: a response, or the error in the request.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
-    /// One of the table, in the words of this occasion.
+    /// Creates an error of this code with its own message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self::with_status(code.status(), code.into(), message.into())
     }
@@ -175,12 +174,13 @@ impl ApiError {
         }
     }
 
-    /// One of the table, in the table's words.
+    /// Creates an error of this code with the message of the table.
     pub fn plain(code: Code) -> Self {
         Self::new(code, code.meaning())
     }
 
-    /// Nothing that is worth anything was presented. It says the same whatever was wrong.
+    /// Returns the error for a missing or invalid credential. The message is the same for every
+    /// reason.
     pub fn unauthenticated() -> Self {
         Self {
             refused: Some(RefusalNote("without a valid credential".into())),
@@ -188,12 +188,12 @@ impl ApiError {
         }
     }
 
-    /// What was presented does not allow it.
+    /// Returns the error for a caller who lacks a right.
     pub fn forbidden(message: impl Into<String>, briefly: impl Into<String>) -> Self {
         Self { refused: Some(RefusalNote(briefly.into())), ..Self::new(Code::Forbidden, message) }
     }
 
-    /// The caller shows no credential, and the system does not say whose process it is.
+    /// Returns the error for a caller without a credential whose process owner is unknown.
     pub fn owner_unknown(why: UnknownPeer) -> Self {
         let message = format!("{} Why it does not say so: {why}.", Code::OwnerUnknown.meaning());
         Self {
@@ -204,7 +204,7 @@ impl ApiError {
         }
     }
 
-    /// So much of this was asked for that there is nothing left of it for a while.
+    /// Returns the error for a rate limit, with the time until it is refilled.
     pub fn rate_limited(of: &'static str, wait: Duration) -> Self {
         let seconds = (wait.as_millis().div_ceil(1000) as u64).max(1);
         let message =
@@ -215,7 +215,7 @@ impl ApiError {
         }
     }
 
-    /// A principal has all the streams that it may have.
+    /// Returns the error for a principal that has the maximum number of streams open.
     pub fn too_many_streams(most: u32) -> Self {
         let message = format!(
             "You have {most} streams open, which is all that one principal may have: close one first."
@@ -226,8 +226,8 @@ impl ApiError {
         }
     }
 
-    /// A position that a thread with this head does not have. Whoever is ahead of the log would
-    /// miss what is said from now on.
+    /// Returns the error for a position beyond the thread's head. A client ahead of the log would
+    /// miss the next events.
     pub fn no_position(head: Seq) -> Self {
         let message = format!(
             "A position of this thread is a number from 0 to {head}. Whoever is ahead of that read what a restored backup does not hold: \
@@ -236,7 +236,8 @@ impl ApiError {
         Self::new(Code::WrongPosition, message)
     }
 
-    /// A position of another log: this one was restored from a backup, or is a copy.
+    /// Returns the error for a position of another log: this one was restored from a backup, or is
+    /// a copy.
     pub fn of_another_log() -> Self {
         Self::new(
             Code::WrongPosition,
@@ -245,14 +246,14 @@ impl ApiError {
         )
     }
 
-    /// Says which thread it is about.
+    /// Adds the thread that the error is about.
     #[must_use]
     pub fn in_thread(mut self, stream: &StreamId) -> Self {
         self.detail.thread = Some(stream.to_string());
         self
     }
 
-    /// There is no thread of this id, or none that the caller reaches.
+    /// Returns the error for a thread that is missing or hidden from the caller.
     pub fn no_thread(id: &str) -> Self {
         let shown: String = id.chars().take(64).collect();
         let mut error = Self::new(
@@ -263,7 +264,7 @@ impl ApiError {
         error
     }
 
-    /// What the door said about a request to this stream.
+    /// Converts an error of the door about a request to this stream.
     pub fn at_door(error: AccessError, stream: &StreamId) -> Self {
         match error {
             AccessError::Hall(error) => Self::of_hall(error, Some(stream)),
@@ -271,7 +272,7 @@ impl ApiError {
         }
     }
 
-    /// What the engine said about a request to this stream.
+    /// Converts an error of the engine about a request to this stream.
     pub fn of_hall(error: HallError, stream: Option<&StreamId>) -> Self {
         let text = error.to_string();
         let answer = match error {
@@ -396,7 +397,7 @@ impl From<SessionError> for ApiError {
     }
 }
 
-/// What was wrong as a sentence of its own, and the way forward behind it.
+/// Joins the fault, as a sentence of its own, with the client's next step.
 fn sentence(text: &str, forward: &str) -> String {
     let mut letters = text.trim_end_matches('.').chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
@@ -416,17 +417,17 @@ impl From<JsonFault> for ApiError {
 }
 
 impl ApiError {
-    /// Why it was refused, where that is for whoever records it.
+    /// Returns the reason for the access log, if access was denied.
     pub fn refused(&self) -> Option<&RefusalNote> {
         self.refused.as_ref()
     }
 
-    /// The status of an answer with it.
+    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// What is said about it, for answers that are not of HTTP.
+    /// Returns the error's code and message, for surfaces other than HTTP.
     pub fn detail(&self) -> &ErrorDetail {
         &self.detail
     }
@@ -464,8 +465,8 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Words of the conversation rules that are not in [`Code`]: status, code, meaning. A test compares
-/// them with the kernel.
+/// Codes of the conversation rules, which are not in [`Code`]: status, code, meaning. A test
+/// compares them with the kernel.
 pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (403, "humans_only", "Only people may do this; agents can invite and uninvite agents."),
     (

@@ -1,8 +1,8 @@
-//! Folds a thread's log into the list of its turns: who was asked, why, and what came of it.
+//! Folds a thread's log into the list of its turns: the agent that was asked, the reason, and the
+//! outcome.
 //!
-//! Each reader is told of the messages that it sees. The fold reads the whole log, and leaves out
-//! what goes back to anything else: turns, their numbers in ranges, faults in a program's words.
-//! (Ruling 19.)
+//! A reader gets only the turns about messages that it sees. The fold reads the whole log, and
+//! leaves out turns with other causes, their positions, and private errors. (Ruling 19.)
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -24,23 +24,23 @@ pub mod told;
 
 pub use told::Explanation;
 
-/// How far back the first look for a turn goes that was granted before the message; each further
-/// look goes four times as far.
+/// Number of events before the message that the second attempt reads, to find a turn granted before
+/// it. Each further attempt reads four times as many.
 const EARLIER_SEQS: u64 = 256;
-/// How far back the newest message of a person is looked for.
+/// Number of events searched for the newest message of a person.
 const NEWEST_SEQS: u64 = 2000;
-/// Most entries with which a refusal is compared: those of a round of two polls for each agent.
+/// Maximum number of entries that a refusal is compared with: a round of two polls per agent.
 const REFUSALS_COMPARED: usize = 400;
-/// The words about a question that ended without an answer.
+/// The detail of a question that ended without an answer.
 const GAVE_UP: &str = "it gave up, as no person answered in time";
-/// The words in place of a fault that only operators read.
+/// The replacement for an error that only operators may read.
 const UNSEEN_FAULT: &str = "it did not answer; operators are told more";
 
-/// Explains the turns of a conversation; those about one message if one is asked for. A turn that
-/// was granted before it may be about it too.
+/// Explains the turns of a conversation, or only those about one message. This includes a turn that
+/// was granted earlier and widened to the message.
 ///
 /// # Errors
-/// [`ApiError`], if the thread cannot be read, or the viewer sees no such event.
+/// [`ApiError`] if the thread cannot be read, or the viewer sees no such event.
 pub async fn explain(
     door: &Door,
     action: Action,
@@ -61,7 +61,7 @@ pub async fn explain(
     }
 }
 
-/// Reads the whole log of a range, whatever the viewer sees of it: the fold asks that.
+/// Folds a range of the log. The fold needs all events, also those that the viewer does not see.
 async fn read(
     door: &Door,
     action: Action,
@@ -85,10 +85,10 @@ async fn read(
     if found { Ok(explained) } else { Err(no_event().in_thread(stream)) }
 }
 
-/// Returns the newest message of a person that the viewer sees, not far back.
+/// Returns the newest message of a person that the viewer sees, among the last 2000 events.
 ///
 /// # Errors
-/// [`ApiError`], if the thread cannot be read.
+/// [`ApiError`] if the thread cannot be read.
 pub async fn newest_of_people(
     door: &Door,
     action: Action,
@@ -113,7 +113,7 @@ pub async fn newest_of_people(
 /// Returns the id of the event at a position.
 ///
 /// # Errors
-/// [`ApiError`], if the thread cannot be read, or the viewer sees no event there.
+/// [`ApiError`] if the thread cannot be read, or the viewer sees no event there.
 pub async fn event_at(
     door: &Door,
     action: Action,
@@ -132,45 +132,45 @@ pub async fn event_at(
     Err(no_event().in_thread(stream))
 }
 
-/// The refusal of an event that is not there for the reader.
+/// Returns the error for an event that is missing or hidden from the reader.
 pub fn no_event() -> ApiError {
     ApiError::plain(Code::UnknownEvent)
 }
 
-/// An entry, and what the viewer may know of it.
+/// An entry, with what the viewer may know of it.
 struct ListedEntry {
     entry: TurnEntry,
-    /// The viewer does not see the event that it is about, or not yet.
+    /// True if the event that the entry is about is hidden from the viewer so far.
     hidden: bool,
-    /// The answer is not for the viewer, so neither is the turn.
+    /// True if the answer is hidden from the viewer. Then the turn is hidden too.
     answered_unseen: bool,
-    /// Its fault was shown to all.
+    /// True if the turn's error was shown to all.
     public_fault: bool,
 }
 
-/// The fold. Feed it every event of a range, in order.
+/// The fold. It must observe every event of a range, in order.
 pub struct TurnFold {
     stream: StreamId,
     viewer: Viewer,
-    /// The position after which it reads.
+    /// The position after which the range begins.
     after: Seq,
     entries: Vec<ListedEntry>,
     open: HashMap<TurnNo, usize>,
-    /// The human message that each message goes back to.
+    /// The human message at the root of each message.
     roots: HashMap<Seq, EventId>,
-    /// True if a turn was widened of which it is not known who was asked.
+    /// True if a widened turn's grant or its cause lies before the range.
     missed: bool,
     silences: Silences,
-    /// The turns that wait for a permission, by its id.
+    /// Turns that wait for a permission, by its id.
     asking: HashMap<PermissionId, Vec<TurnNo>>,
-    /// Open questions of no turn: a turn that begins meanwhile waits for their answers too.
+    /// Open questions without a turn. A turn that begins meanwhile waits for their answers too.
     asked_in_none: BTreeMap<PermissionId, (ParticipantId, String)>,
     /// Positions of the events that the viewer sees.
     seen: BTreeSet<Seq>,
 }
 
 impl TurnFold {
-    /// An explanation of this thread before any event was observed.
+    /// Creates a fold without events.
     pub fn new(stream: StreamId, viewer: Viewer, after: Seq) -> Self {
         Self {
             silences: Silences::new(stream.clone(), viewer.clone()),
@@ -187,7 +187,7 @@ impl TurnFold {
         }
     }
 
-    /// Returns the list, of one message or of all, and the messages that asked no agent.
+    /// Returns the entries, about one message or all, and the messages that asked no agent.
     pub fn list(self, message: Option<EventId>) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
         let Self { viewer, entries, silences, seen, .. } = self;
         let (private, shown): (Vec<_>, Vec<_>) = entries
@@ -207,8 +207,8 @@ impl TurnFold {
         (listed.map(|listed| listed.entry).collect(), silent)
     }
 
-    /// True if each turn that was widened was seen to be granted. If not, what went before has to
-    /// be read as well.
+    /// True if the grant of each widened turn was observed. Otherwise earlier events must be read
+    /// as well.
     pub fn knows_what_was_widened(&self) -> bool {
         !self.missed
     }
@@ -217,7 +217,7 @@ impl TurnFold {
         self.viewer == Viewer::Operator || self.seen.contains(&seq)
     }
 
-    /// Takes the next event.
+    /// Applies the next event.
     pub fn observe(&mut self, recorded: &RecordedEvent) {
         if visible(&recorded.event, &self.viewer) {
             self.seen.insert(recorded.seq);
@@ -280,7 +280,7 @@ impl TurnFold {
             Event::PermissionRequested { permission, turn, action, .. } => {
                 self.asks(permission, vec![*turn], action);
             }
-            // Its program takes no words before it is answered.
+            // The agent's program takes no input until the question is answered.
             Event::QuestionAsked { permission, participant, action, .. } => {
                 let is_kept = |place: &usize| {
                     let listed = self.entries.get(*place);
@@ -310,7 +310,7 @@ impl TurnFold {
         }
     }
 
-    /// Turns wait for a person's answer to this.
+    /// Marks turns as waiting for a person's answer.
     fn asks(&mut self, permission: &PermissionId, turns: Vec<TurnNo>, action: &str) {
         for turn in &turns {
             self.change(*turn, |listed| listed.entry.asks = Some(action.to_owned()));
@@ -318,7 +318,7 @@ impl TurnFold {
         self.asking.insert(permission.clone(), turns);
     }
 
-    /// Turns wait no more for a person's answer to this.
+    /// Closes a question. Turns wait on if they have another open one.
     fn closed(&mut self, permission: &PermissionId) {
         self.asked_in_none.remove(permission);
         for turn in self.asking.remove(permission).unwrap_or_default() {
@@ -366,8 +366,8 @@ impl TurnFold {
         });
     }
 
-    /// Adds a cause to a turn; false if the viewer does not see it. A cause that goes back to no
-    /// human message stands for itself, and leaves a turn with the message that it had.
+    /// Adds a cause to a turn. Returns false if the viewer does not see the cause. A cause without
+    /// a human message at its root counts as its own root, and the turn keeps its message.
     fn widen(&mut self, turn: TurnNo, cause: &Cause) -> bool {
         let (root, seen) = (self.root(cause), self.sees(cause.seq));
         let listed = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place));
@@ -396,7 +396,7 @@ impl TurnFold {
         });
     }
 
-    /// True if the same agent was refused for the same reason and message before.
+    /// True if an entry exists that refused the same agent, for the same reason and message.
     fn is_listed(&self, refused: &TurnEntry) -> bool {
         let same = |listed: &ListedEntry| {
             let entry = &listed.entry;
@@ -459,8 +459,8 @@ impl ListedEntry {
         from.is_some_and(|from| from < seq.0) && through.is_some_and(|through| seq.0 <= through)
     }
 
-    /// Leaves out what operators alone are told: positions of events that the viewer does not see,
-    /// what others' turns used, and faults that were not shown, which may hold a program's output.
+    /// Removes what only operators may see: positions of events hidden from the viewer, the usage
+    /// of other participants' turns, and private errors, which may hold a program's output.
     fn told_to(mut self, viewer: &Viewer, seen: &BTreeSet<Seq>) -> Self {
         let own =
             matches!(viewer, Viewer::Participant(id) if id.as_str() == self.entry.participant);
@@ -481,8 +481,8 @@ impl ListedEntry {
     }
 }
 
-/// True if no turn that the viewer is shown is about the message. If the log keeps no reason, a
-/// refusal, or a turn that covers it, tells enough.
+/// True if no turn shown to the viewer is about the message. If the log has no reason, a refusal
+/// about the message or a turn that covers it is enough.
 fn is_silent(message: &SilentMessage, shown: &[ListedEntry]) -> bool {
     let id = message.id.to_string();
     let is_known = message.silence.reason != Reason::NoneAsked;
@@ -493,7 +493,8 @@ fn is_silent(message: &SilentMessage, shown: &[ListedEntry]) -> bool {
     })
 }
 
-/// Tells of a message whose answer the viewer does not see that it has one.
+/// Replaces the reason of a message whose answer the viewer does not see: it was answered
+/// privately.
 fn with_private_answer(message: SilentMessage, private: &[ListedEntry]) -> SilentMessage {
     let id = message.id.to_string();
     match message.silence.reason {

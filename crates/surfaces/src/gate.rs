@@ -1,5 +1,5 @@
-//! The way in to a hall: what it is reached by, and who may come in how often. What the operator
-//! says of it can be said anew while it is open.
+//! The entry point of a hall: hosts, origins, limits and everything else the surfaces share. The
+//! operator can replace hosts, origins and limits while the server runs.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -15,7 +15,7 @@ use crate::meters::SurfaceMetrics;
 use crate::rates::{Limits, Rates};
 use crate::seats::ConnectionSlots;
 
-/// The way in. All clones are one.
+/// The entry point of a hall. Clones share one state.
 #[derive(Clone)]
 pub struct Surface(Arc<ServerState>);
 
@@ -29,7 +29,7 @@ struct ServerState {
     meters: Arc<SurfaceMetrics>,
 }
 
-/// What hangs on which hosts and origins are ours.
+/// The parts that depend on the configured hosts and origins.
 pub(crate) struct ReloadableState {
     pub(crate) trusted: TrustedValues,
     pub(crate) mcp: Mcp,
@@ -44,7 +44,7 @@ impl ReloadableState {
 }
 
 impl Surface {
-    /// The way in to a hall.
+    /// Returns the entry point of a hall.
     pub fn new(hall: Hall, options: HttpOptions) -> Self {
         let meters = Arc::<SurfaceMetrics>::default();
         let entrance = hall.entrance();
@@ -61,8 +61,8 @@ impl Surface {
         Self(Arc::new(ServerState { entrance, options, access, said, rates, seats, meters }))
     }
 
-    /// Other hosts, origins and limits, from the next request and the next connection on. What is
-    /// open stays open, and whoever was slowed down begins anew where the pace is another one.
+    /// Replaces hosts, origins and limits, from the next request and the next connection on. Open
+    /// connections stay open. Debts counted under a changed limit are dropped.
     pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
         let ServerState { entrance, options, said, rates, seats, .. } = &*self.0;
         seats.replace(limits.connections_per_address);
@@ -72,17 +72,17 @@ impl Surface {
             ReloadableState::of(entrance, &options);
     }
 
-    /// The hosts and origins that are ours, as configured last.
+    /// Returns the parts that depend on the hosts and origins last configured.
     pub(crate) fn said(&self) -> Arc<ReloadableState> {
         self.0.said.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What surfaces have of the hall.
+    /// Returns the surfaces' handle on the hall.
     pub(crate) fn entrance(&self) -> &Entrance {
         &self.0.entrance
     }
 
-    /// How the server is reached, as it was said when it began.
+    /// Returns the options the server started with.
     pub(crate) fn options(&self) -> &HttpOptions {
         &self.0.options
     }
@@ -104,7 +104,7 @@ impl Surface {
     }
 }
 
-/// Everything that HTTP serves.
+/// Returns a router with all HTTP routes.
 pub fn router(hall: Hall, options: &HttpOptions) -> Router {
     router_until(&Surface::new(hall, options.clone()), watch::channel(false).1)
 }
@@ -118,7 +118,7 @@ pub(crate) mod tests {
     use moothall_engine::ports::{Store, SystemClock};
     use moothall_kernel::policy::Policy;
 
-    /// A hall with nobody in it.
+    /// Opens an empty hall in memory.
     pub async fn hall() -> Hall {
         let parts = HallParts {
             store: Store::of(Arc::new(MemoryLog::new())),

@@ -1,4 +1,4 @@
-//! What gathering somebody wants, for every surface: strict reading of what is asked.
+//! Strict reading of requests for gatherings, for all surfaces.
 
 use moothall_engine::door::{Door, MemberSource, NewGathering, NewMember};
 use moothall_kernel::command::Actor;
@@ -13,25 +13,25 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::strict::Inbound;
 use crate::wire::{self, GatheringAnswer, NewGatheringMember, NewPiecePass};
 
-/// What kind of gathering it is where nothing is said.
+/// Default kind of a gathering.
 const RHYTHM: &str = "gathering";
-/// Beats of a turn where nothing is said.
+/// Default number of beats of a turn.
 const BEATS: u32 = 3;
-/// Seconds from beat to beat where nothing is said.
+/// Default number of seconds between beats.
 const BEAT_SECONDS: f64 = 60.0;
-/// Seconds for a last word where nothing is said.
+/// Default number of seconds for a last word.
 const LAST_WORD_SECONDS: f64 = 20.0;
 /// Rounds of inhale, hold and exhale, by name.
 const BREATHS: [(&str, [u32; 3]); 3] =
     [("minimal", [1, 1, 1]), ("standard", [2, 2, 2]), ("extended", [2, 3, 2])];
-/// Most members.
+/// Maximum number of members.
 const MEMBERS_MAX: usize = 200;
 
 fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidField, message)
 }
 
-/// Begins the gathering that somebody wants.
+/// Begins a gathering.
 pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult<GatheringAnswer> {
     if !(3..=MEMBERS_MAX).contains(&new.participants.len()) {
         return Err(no_members());

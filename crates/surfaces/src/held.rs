@@ -1,4 +1,4 @@
-//! Answers to words that a guard or a Stop keeps from agents. (Rulings 16 and 41.)
+//! Answers to messages that a guard or a Stop keeps from agents. (Rulings 16 and 41.)
 
 use moothall_engine::access::Caller;
 use moothall_engine::hall::{Answer, HallError};
@@ -8,19 +8,19 @@ use moothall_kernel::ids::StreamId;
 
 use crate::error::{ApiError, ApiResult};
 
-/// The outcome of words.
+/// The outcome of a message.
 pub struct PostOutcome {
-    /// The event; nothing if the words were held back, or changed nothing.
+    /// The committed event. `None` if the message was held back or changed nothing.
     pub event: Option<RecordedEvent>,
-    /// `held` or `stopped`, and for people what they can do.
+    /// `held` or `stopped`, and for people the next step.
     pub warnings: Vec<String>,
 }
 
-/// Reads what came of a command. Words that were held back are kept, and their answer is a success:
-/// programs of others end on an error.
+/// Converts the answer of a command. A message that was held back is kept, and counts as success,
+/// because clients of other makers stop on an error.
 ///
 /// # Errors
-/// [`ApiError`], if the command was refused for another reason.
+/// [`ApiError`] if the command was rejected for another reason.
 pub fn said(
     answer: Result<Answer, HallError>,
     caller: &Caller,
@@ -28,7 +28,7 @@ pub fn said(
 ) -> ApiResult<PostOutcome> {
     match answer {
         Ok(answer) => {
-            // The same words again are answered as before.
+            // A repeated request returns the kept event: answer as the first time.
             if let Some(word) = answer.event.as_ref().and_then(|kept| kept.event.held_back()) {
                 return Ok(PostOutcome { event: None, warnings: vec![word.into()] });
             }
@@ -42,8 +42,8 @@ pub fn said(
     }
 }
 
-/// Warns a person whose words asked no agent, because a guard holds and they came without proof.
-/// The command is for people: the program of a session is not told it.
+/// Warns the sender of a message that asked no agent, because a guard holds and the sender is
+/// unproven. The command is for people only, so a session's program does not get it.
 fn asks_nobody(recorded: &RecordedEvent, caller: &Caller, stream: &StreamId) -> Vec<String> {
     let Event::Posted(posted) = &recorded.event else { return Vec::new() };
     if !posted.is_held_for_proof() {

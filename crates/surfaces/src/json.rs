@@ -1,4 +1,4 @@
-//! Reads JSON strictly: what two programs could read differently is refused.
+//! Strict JSON reading. Rejects input that two programs could read differently.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,29 +6,29 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Deepest nesting of arrays and objects.
+/// Maximum nesting depth of arrays and objects.
 pub const DEPTH_MAX: usize = 32;
 
-/// Beyond this, whole numbers lose digits in programs that keep them as floating point.
+/// Largest integer that programs with floating-point numbers keep exact.
 pub(crate) const SAFE_INTEGER: u64 = (1 << 53) - 1;
 
-/// Why a text was refused.
+/// The reason why a text was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonFault {
-    /// What kind of fault it is.
+    /// The kind of the fault.
     pub kind: JsonFaultKind,
     /// The fault in words, with its line and column.
     pub detail: String,
 }
 
-/// What was wrong with a text.
+/// The kinds of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonFaultKind {
-    /// It is not JSON, not UTF-8, or not a sequence of characters.
+    /// Invalid JSON, invalid UTF-8, or an invalid escape.
     Malformed,
     /// An object names a key twice.
     DuplicateKey,
-    /// It nests deeper than [`DEPTH_MAX`].
+    /// The text nests deeper than [`DEPTH_MAX`].
     TooDeep,
     /// A number that programs read differently: beyond ±(2⁵³−1), or negative zero.
     BadNumber,
@@ -37,7 +37,7 @@ pub enum JsonFaultKind {
 /// Reads a whole text.
 ///
 /// # Errors
-/// [`JsonFault`] for everything that is not plain, unambiguous JSON.
+/// [`JsonFault`] for input that is not plain, unambiguous JSON.
 pub fn read(bytes: &[u8]) -> Result<Value, JsonFault> {
     let kind = Cell::new(JsonFaultKind::Malformed);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8]) -> Result<Value, JsonFault> {
         .map_err(|error| JsonFault { kind: kind.get(), detail: error.to_string() })
 }
 
-/// One value at some depth. Notes the kind of a fault on the side, because the reader's own error
+/// A value at a nesting depth. The kind of a fault is stored on the side, because serde's own error
 /// is only text.
 #[derive(Clone, Copy)]
 struct Strict<'a> {
@@ -119,7 +119,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Value, E> {
         let ambiguous =
             number.abs() > SAFE_INTEGER as f64 || (number == 0.0 && number.is_sign_negative());
-        // 5.0 is the whole number 5, to JSON Schema as to canonical JSON.
+        // 5.0 is the whole number 5, as in JSON Schema and canonical JSON.
         if !ambiguous && number.fract() == 0.0 {
             return Ok(Value::Number((number as i64).into()));
         }
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-/// The text of a value with the keys of every object sorted: equal values give equal texts.
+/// Returns a value as text, with the keys of each object sorted. Equal values give equal texts.
 pub fn canonical(value: &Value) -> String {
     match value {
         Value::Object(object) => {
@@ -272,8 +272,8 @@ mod tests {
         }
     }
 
-    /// A number with a fraction may move by its last digit when it is read again: the reader below
-    /// is quick with those, and not exact.
+    /// True if a value has a number with a fraction. Its last digit may change when it is read
+    /// again, because serde_json's fast number reader is inexact.
     fn has_fraction(value: &Value) -> bool {
         match value {
             Value::Array(items) => items.iter().any(has_fraction),
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// The value with 5.0 as 5, which are the same number.
+    /// Returns the value with 5.0 as 5.
     fn folded(value: Value) -> Value {
         match value {
             Value::Array(items) => items.into_iter().map(folded).collect(),

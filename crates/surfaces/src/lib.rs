@@ -1,10 +1,10 @@
-//! Ways in: HTTP, server-sent events, MCP and JSON-RPC, and the wire types that they and the
-//! command line share.
+//! Server surfaces: HTTP, server-sent events, MCP and JSON-RPC, with the wire types that they and
+//! the command line share.
 //!
-//! [`serve()`] serves a hall on a listener; [`router()`] is the same without the listener.
-//! Everything that crosses the wire is in [`wire`], and nowhere else. The guards before the routes
-//! keep foreign web pages and host names out, and find out who asks; [`ROUTES`] says what each
-//! route needs. Without a credential, in local mode, `from` is the client's word.
+//! [`serve()`] serves a hall on a listener; [`router()`] returns the routes without a listener.
+//! All types that cross the wire are in [`wire`]. The guards before the routes reject foreign web
+//! pages and host names, and find out who the caller is. [`ROUTES`] says what each route needs. In
+//! local mode, a request without a credential names its own sender in `from`.
 //!
 //! ```
 //! let described = moothall_surfaces::openapi();

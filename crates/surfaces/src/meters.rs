@@ -1,4 +1,4 @@
-//! What the surfaces count about themselves, and what the program around them adds.
+//! Counters of the surfaces, and gauges that the surrounding program adds.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use moothall_engine::meters::{CounterMap, Histogram};
 
-/// What the surfaces count.
+/// Counters of the surfaces.
 #[derive(Debug, Default)]
 pub struct SurfaceMetrics {
     /// Requests by method, route template and status.
     pub requests: CounterMap<(&'static str, String, u16)>,
-    /// How long it took until an answer began.
+    /// Time from a request to the start of its answer.
     pub request_time: Histogram,
     readers: AtomicI64,
     resyncs: AtomicU64,
@@ -21,59 +21,59 @@ pub struct SurfaceMetrics {
 }
 
 impl SurfaceMetrics {
-    /// A stream of events begins; it lasts as long as what this gives.
+    /// Counts an event stream as open until the returned guard is dropped.
     pub fn reader(self: &Arc<Self>) -> OpenStream {
         self.readers.fetch_add(1, Ordering::Relaxed);
         OpenStream(self.clone())
     }
 
-    /// Streams of events that are open.
+    /// Returns the number of open event streams.
     pub fn readers(&self) -> i64 {
         self.readers.load(Ordering::Relaxed)
     }
 
-    /// A reader was too slow and has to read again.
+    /// Counts a reader that was too slow and has to read again.
     pub fn resync(&self) {
         self.resyncs.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often that has happened.
+    /// Returns the number of resyncs.
     pub fn resyncs(&self) -> u64 {
         self.resyncs.load(Ordering::Relaxed)
     }
 
-    /// So many connections are open.
+    /// Sets the number of open connections.
     pub fn connections(&self, open: usize) {
         self.connections.store(open as u64, Ordering::Relaxed);
     }
 
-    /// Connections that are open.
+    /// Returns the number of open connections.
     pub fn connected(&self) -> u64 {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// A connection took nothing for too long and was closed.
+    /// Counts a connection that was closed because the client read nothing for too long.
     pub fn stalled(&self) {
         self.stalls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often that has happened.
+    /// Returns the number of stalled connections.
     pub fn stalls(&self) -> u64 {
         self.stalls.load(Ordering::Relaxed)
     }
 
-    /// A connection was closed because there was no seat for it, or another one needed its own.
+    /// Counts a connection that was closed for lack of a seat or to make room.
     pub fn sent_away(&self) {
         self.sent_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often that has happened.
+    /// Returns the number of connections closed for lack of seats.
     pub fn sendings_away(&self) -> u64 {
         self.sent_away.load(Ordering::Relaxed)
     }
 }
 
-/// An open stream of events.
+/// An open event stream.
 #[derive(Debug)]
 pub struct OpenStream(Arc<SurfaceMetrics>);
 
@@ -83,28 +83,28 @@ impl Drop for OpenStream {
     }
 }
 
-/// A number that the program around the surfaces measures when it is asked.
+/// A value that the surrounding program measures on demand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gauge {
-    /// Its name, with its unit last.
+    /// The name of the metric, which ends with its unit.
     pub name: &'static str,
-    /// What it counts, in one sentence for people.
+    /// One sentence for people about what is measured.
     pub help: &'static str,
-    /// How much it is now.
+    /// The current value.
     pub value: f64,
 }
 
-/// Measures all of them.
+/// The source of all gauges.
 #[derive(Clone)]
 pub struct Gauges(Arc<dyn Fn() -> Vec<Gauge> + Send + Sync>);
 
 impl Gauges {
-    /// Measured like this, each time somebody asks.
+    /// Creates a source that calls `measure` on each read.
     pub fn new(measure: impl Fn() -> Vec<Gauge> + Send + Sync + 'static) -> Self {
         Self(Arc::new(measure))
     }
 
-    /// As they are now.
+    /// Returns the current values.
     pub fn measure(&self) -> Vec<Gauge> {
         (self.0)()
     }

@@ -1,4 +1,4 @@
-//! What the body of an event post asks for.
+//! Strict reading of the body of an event post.
 
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::command::{
@@ -14,20 +14,20 @@ use crate::request::{Body, addressee, refuse_server_field};
 use crate::strict::{self, Inbound, Open};
 use crate::wire::{NewEvent, NewMeta, NewPass, Pass};
 
-/// Most labels of one event.
+/// Maximum number of tags of one event.
 const TAGS_MAX: usize = 32;
 
-/// A command, and what its sender should know.
+/// A parsed request.
 pub struct Parsed {
-    /// The participant that the command is given for.
+    /// The participant on whose behalf the command is given.
     pub by: Actor,
-    /// The command that its sender asks for.
+    /// The command.
     pub command: ClientCommand,
-    /// What was in the body and could not be kept.
+    /// Warnings about fields that were dropped.
     pub warnings: Vec<String>,
 }
 
-/// Reads what a body asks for.
+/// Reads the body of an event post.
 pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Parsed> {
     let (NewEvent { kind, from, to, content, meta, thread }, warnings) =
         strict::read_open(&body.fields)?;
@@ -102,8 +102,8 @@ impl Open for NewEvent {
     }
 }
 
-/// Refuses a field by which a client means to hide its words from others, because ignoring it
-/// would show them to all.
+/// Rejects fields that a client would use to hide its message from others. Ignoring them would show
+/// it to all.
 fn refuse_hiding(key: &str) -> ApiResult<()> {
     const FIELDS: [&str; 17] = [
         "audience",
@@ -157,7 +157,7 @@ fn checked(tags: Vec<String>) -> ApiResult<Vec<String>> {
     }
 }
 
-/// The earlier message that an event replies to.
+/// Finds the earlier message that an event replies to.
 pub(crate) async fn cause(
     door: &Door,
     stream: &StreamId,

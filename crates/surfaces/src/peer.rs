@@ -1,44 +1,44 @@
-//! Whose process is at the other end of a connection on this computer.
+//! The owner of the process at the other end of a local connection.
 //!
 //! The system knows the owner of every socket. It is asked once for each connection, with the
-//! connection as its client sees it. What this is for stands in `docs/security.md`.
+//! addresses as the client sees them. `docs/security.md` gives the reasons.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 
-/// Who is at the other end of a connection, as far as the system says.
+/// The client's user, as far as the system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// The user who runs this server; or root, who may do everything to that user anyway. Also
-    /// where every user may come.
+    /// The user who runs this server, or root, who can do everything as that user anyway. Also used
+    /// if the server does not distinguish users.
     Owner,
-    /// Another user of this computer, by number.
+    /// Another user of this computer, by uid.
     Other(u32),
-    /// The system does not say.
+    /// The owner is unknown, for this reason.
     Unknown(UnknownPeer),
-    /// Nobody any more. The system says root of a socket that no process holds, so this is asked
-    /// for by itself: whoever sends a request and closes at once is nobody who could read its
-    /// answer, and is not root.
+    /// The client has closed its socket. The system reports root for a socket without a process, so
+    /// this is a case of its own. Otherwise a client that sends a request and closes at once would
+    /// count as root.
     Gone,
 }
 
-/// Reasons for which the system does not say whose process is at the other end of a connection.
+/// The reason why the system does not name the owner of a client's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownPeer {
-    /// The question is asked on Linux only.
+    /// The server does not run on Linux.
     #[error(
         "only on Linux can the system be asked whose process is at the other end of a connection"
     )]
     System,
-    /// The system answers the question with this error, e.g. because a service may not open sockets
-    /// of the family `AF_NETLINK`.
+    /// The system refused with this error, e.g. because a service may not open `AF_NETLINK`
+    /// sockets.
     #[error(
         "the system refuses the question whose process is at the other end of a connection (sock_diag over AF_NETLINK: {})",
         io::Error::from_raw_os_error(*.0)
     )]
     Refused(i32),
-    /// The answer is not one, or it knows no such socket: the client is in another network
-    /// namespace.
+    /// The answer cannot be read, or the system knows no such socket: the client is in another
+    /// network namespace.
     #[error(
         "the system knows no process at the other end of this connection: its client is in another network namespace, such as a container's"
     )]
@@ -51,22 +51,22 @@ impl UnknownPeer {
     }
 }
 
-/// The owner of a socket that a process holds, or that none does.
+/// The owner of a socket. The inode is 0 if no process holds the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SocketOwner {
     uid: u32,
     inode: u32,
 }
 
-/// Asks who is at the other end of a connection that `client` made to `server`.
+/// Returns the owner of a connection that `client` made to `server`.
 pub fn ask(client: SocketAddr, server: SocketAddr) -> Peer {
     judge(own_user(), system::socket(client, server))
 }
 
-/// Asks about a connection of this process to itself, to find out if the system answers at all.
+/// Asks about a connection of this process to itself, to find out if the system answers.
 ///
 /// # Errors
-/// The reason for which it does not.
+/// The reason why it does not.
 pub fn try_to_ask() -> Result<(), UnknownPeer> {
     let any = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), (Ipv6Addr::LOCALHOST, 0).into()];
     let asked = TcpListener::bind(&any[..]).and_then(|listener| {
@@ -107,13 +107,14 @@ mod system {
 
     use super::{SocketOwner, UnknownPeer};
 
-    /// The number of the error for a socket that does not exist.
+    /// The error number for a socket that does not exist.
     const ENOENT: i32 = nix::errno::Errno::ENOENT as i32;
 
-    /// Names no particular socket among those that were ever at these addresses.
+    /// The cookie that matches any socket with these addresses.
     const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
-    /// The client's socket. The answer is there when the request was sent, so nothing waits here.
+    /// Returns the client's socket. The answer is ready once the request is sent, so this never
+    /// blocks.
     pub(super) fn socket(
         client: SocketAddr,
         server: SocketAddr,
@@ -129,8 +130,8 @@ mod system {
             Ok(NetlinkPayload::Error(error)) if error.raw_code() != -ENOENT => {
                 Err(UnknownPeer::Refused(error.raw_code().abs()))
             }
-            // Among them the error that there is no such socket. The library may learn of more
-            // kinds.
+            // This includes the error for an unknown socket, and payloads that later versions of
+            // the library add.
             _ => Err(UnknownPeer::Elsewhere),
         }
     }
@@ -143,7 +144,7 @@ mod system {
     }
 
     fn question(client: SocketAddr, server: SocketAddr) -> Vec<u8> {
-        // A socket of both families is known under its older addresses.
+        // A dual-stack socket is listed under its IPv4 addresses.
         let (from, to) = (client.ip().to_canonical(), server.ip().to_canonical());
         let socket_id = SocketId {
             source_port: client.port(),
@@ -177,7 +178,7 @@ mod system {
 
     use super::{SocketOwner, UnknownPeer};
 
-    /// There is no way to ask that is the same everywhere else.
+    /// Always fails: there is no common way to ask on other systems.
     pub(super) fn socket(_: SocketAddr, _: SocketAddr) -> Result<SocketOwner, UnknownPeer> {
         Err(UnknownPeer::System)
     }
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(refused, Err(UnknownPeer::Refused(nix::errno::Errno::EAFNOSUPPORT as i32)));
     }
 
-    /// The kernel of the computers on which this is tested has sock_diag.
+    /// Needs a kernel with sock_diag.
     #[cfg(target_os = "linux")]
     #[test]
     fn the_system_knows_every_way_to_this_computer() {

@@ -1,5 +1,5 @@
-//! How much somebody may ask for in a time, in token mode. Looked at before anything is decided, so
-//! a refusal costs next to nothing.
+//! Rate limits of principals, threads and addresses. Most apply in token mode only. They are
+//! checked before a request is decided, so a refusal is cheap.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,23 +18,23 @@ use tokio::time::Instant;
 use crate::error::{ApiError, ApiResult};
 use crate::seats::grouped;
 
-/// What one principal, thread or address may have. Zero means no limit.
+/// Limits of one principal, thread or address. Zero means unlimited, except for connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests of a principal that change something, each second.
+    /// Writing requests of a principal, per second.
     pub writes_per_second: u32,
-    /// How many of them may come at once after a pause.
+    /// Writing requests that a principal may send at once after a pause.
     pub writes_burst: u32,
-    /// Invitations into one thread, each minute.
+    /// Invitations into one thread, per minute.
     pub invites_per_minute: u32,
-    /// Wrong keys and codes from one address, each minute, before their answer is 429.
+    /// Wrong keys and codes from one address per minute, before the answer is 429.
     pub logins_per_minute: u32,
-    /// Streams of events that one principal has open.
+    /// Event streams that one principal may have open.
     pub streams_per_principal: u32,
-    /// Connections from one address that is not this computer's, in every mode.
+    /// Connections from one remote address, in every mode.
     pub connections_per_address: usize,
-    /// Most that a task may ask for as the number of words that its agents exchange before a person
-    /// has to go on.
+    /// Ceiling for the number of messages that a task's agents may exchange before a person has to
+    /// reply.
     pub task_exchanges: NonZeroU32,
 }
 
@@ -52,41 +52,41 @@ impl Default for Limits {
     }
 }
 
-/// The usual number of words that agents of a task exchange before a person has to go on.
+/// Default number of messages that a task's agents may exchange before a person has to reply.
 const TASK_EXCHANGES: NonZeroU32 = NonZeroU32::new(TASK_EXCHANGES_MAX).expect("not zero");
-/// Keys looked through before those that owe nothing any more are let go.
+/// Number of entries from which paid-up and expired ones are dropped.
 const KEYS_MIN: usize = 1024;
-/// What a repeated request costs: it changes nothing, but it is looked up.
+/// Cost of a repeated request: it changes nothing, but is looked up.
 const REPEAT_COST: f64 = 0.1;
-/// Connections of an address that may end without a key at once after a pause, and each second
-/// after that, until its next ones wait.
+/// Connections without a key that one address may end at once after a pause, and per second after
+/// that. Beyond this, its next connections wait.
 const KEYLESS_BURST: u32 = 40;
 const KEYLESS_PER_SECOND: u32 = 20;
-/// The time that such a connection waits. Always the same, so that others behind that address wait
-/// no longer than that, however many come again at once.
+/// The time that such a connection waits. It is constant, so that other clients behind the same
+/// address never wait longer.
 pub const KEYLESS_PAUSE: Duration = Duration::from_secs(1);
-/// How long a key is known to be a repeated one.
+/// Time for which an idempotency key counts as repeated.
 const REPEATED_WITHIN: Duration = Duration::from_secs(600);
 
-/// Counts what everybody asks for.
+/// Counters of requests, connections and streams. Clones share them.
 #[derive(Clone)]
 pub struct Rates(Arc<Counts>);
 
 struct Counts {
-    /// Whether anything is limited at all.
+    /// True if principals are limited at all: in token mode.
     on: bool,
     limits: RwLock<Limits>,
     writes: Bucket<String>,
     invites: Bucket<StreamId>,
     logins: Bucket<IpAddr>,
-    /// Connections that ended without a key, in every mode.
+    /// Connections that ended without a key. Counted in every mode.
     keyless: Bucket<IpAddr>,
     streams: Mutex<HashMap<String, u32>>,
-    /// Idempotency keys of requests that were charged, and when.
+    /// Idempotency keys of charged requests, with the time of the charge.
     charged: Mutex<HashMap<(String, String), Instant>>,
 }
 
-/// An open stream, counted as long as this lives.
+/// An open stream. It is counted until this is dropped.
 pub struct Streaming(Option<(Rates, String)>);
 
 impl Drop for Streaming {
@@ -107,8 +107,8 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Rates {
-    /// These limits, for everybody who is no operator. In local mode there are none: whoever is
-    /// there is one person's.
+    /// Creates counters with these limits. Operators are exempt. In local mode only connections are
+    /// limited, because all callers belong to one person.
     pub fn new(mode: Mode, limits: Limits) -> Self {
         Self(Arc::new(Counts {
             on: mode == Mode::Token,
@@ -122,7 +122,7 @@ impl Rates {
         }))
     }
 
-    /// These limits from now on.
+    /// Replaces the limits from now on.
     pub fn replace(&self, limits: Limits) {
         self.0.writes.replace(limits.writes());
         self.0.invites.replace(limits.invites());
@@ -134,7 +134,7 @@ impl Rates {
         of(&self.0.limits.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whoever is limited, by name.
+    /// Returns the name of the caller's principal if the caller is limited.
     fn limited(&self, caller: &Caller) -> Option<String> {
         let operator = caller.must_prove(Scope::ServerAdmin).is_ok();
         caller
@@ -143,8 +143,8 @@ impl Rates {
             .map(|principal| principal.id.to_string())
     }
 
-    /// Charges a request that changes something. One that is repeated under its key is charged
-    /// once, and a little for each repetition.
+    /// Charges a writing request. A request repeated with its key is charged in full once, and then
+    /// a tenth for each repetition.
     ///
     /// # Errors
     /// `rate_limited`.
@@ -156,6 +156,7 @@ impl Rates {
             lock(&self.0.charged).get(&place).is_some_and(|at| now - *at < REPEATED_WITHIN);
         self.0.writes.take(who, if repeated { REPEAT_COST } else { 1.0 })?;
         let mut charged = lock(&self.0.charged);
+        // At powers of two only, so that inserts stay cheap on average.
         if charged.len() >= KEYS_MIN && charged.len().is_power_of_two() {
             charged.retain(|_, at| now - *at < REPEATED_WITHIN);
         }
@@ -163,7 +164,7 @@ impl Rates {
         Ok(())
     }
 
-    /// Charges the invitations in a command, those that take somebody out too.
+    /// Charges the invitations and removals in a command.
     ///
     /// # Errors
     /// `rate_limited`.
@@ -175,7 +176,7 @@ impl Rates {
         self.invite(caller, permitted.stream(), invites.count())
     }
 
-    /// Charges so many invitations.
+    /// Charges `count` invitations to a thread.
     ///
     /// # Errors
     /// `rate_limited`.
@@ -183,44 +184,46 @@ impl Rates {
         if count == 0 || self.limited(caller).is_none() {
             return Ok(());
         }
-        // A whole set at once, as a conversation begins, counts as what the burst allows.
+        // At most one full burst, so that a conversation can invite all its members when it begins.
         let cost = u32::try_from(count)
             .unwrap_or(u32::MAX)
             .min(self.limit(|limits| limits.invites_per_minute).max(1));
         self.0.invites.take(stream.clone(), f64::from(cost))
     }
 
-    /// Counts a wrong key against the address that it came from. Returns `rate_limited` once that
-    /// address showed too many. Called only after the key was looked up, so a good key never waits
-    /// for the wrong ones of others at its address.
+    /// Counts a wrong key against its address. Returns `rate_limited` once the address has sent too
+    /// many. Called only after the key was looked up, so that wrong keys never delay a good key
+    /// from the same address.
     pub fn wrong_key(&self, address: Option<IpAddr>) -> Option<ApiError> {
         let address = address.filter(|_| self.0.on)?;
         self.0.logins.take(grouped(address), 1.0).err()
     }
 
-    /// Returns what a request with a wrong key gets.
+    /// Returns the error for a request with a wrong key.
     pub fn refuse_key(&self, address: Option<IpAddr>) -> ApiError {
         self.wrong_key(address).unwrap_or_else(ApiError::unauthenticated)
     }
 
-    /// Counts a connection that ended and on which no key was shown.
+    /// Counts a connection that ended without a key.
     pub fn ended_keyless(&self, address: Option<IpAddr>) {
-        // What is owed beyond the burst is not counted: it would be waited for by others.
+        // Beyond the burst, debt is not counted: other clients of the address would have to wait
+        // for it.
         let _ = address.map(|address| self.0.keyless.take(grouped(address), 1.0));
     }
 
-    /// Returns how long a connection from this address waits that has shown no key. It comes to
-    /// more than nothing if too many ended without one: each costs more to accept than to open.
+    /// Returns the time that a connection without a key waits: a second if the address has ended
+    /// too many such connections. They cost the server more than the client.
     pub fn pause(&self, address: Option<IpAddr>) -> Duration {
         let is_owing = address.is_some_and(|address| self.0.keyless.is_used_up(&grouped(address)));
         if is_owing { KEYLESS_PAUSE } else { Duration::ZERO }
     }
 
-    /// Returns the number of words that the agents of a task may exchange before a person has to go
-    /// on. Without a wish it is none if the usual number is within the operator's ceiling.
+    /// Returns the number of messages that a task's agents may exchange before a person has to
+    /// reply. Without a request, returns the operator's ceiling if it is below the default, and
+    /// else `None`.
     ///
     /// # Errors
-    /// The ceiling, if more was asked for, or nothing at all.
+    /// The ceiling, if the caller asked for more, or for zero.
     pub fn task_exchanges(&self, asked: Option<u32>) -> Result<Option<u32>, u32> {
         let ceiling = self.limit(|limits| limits.task_exchanges.get());
         match asked {
@@ -252,10 +255,10 @@ impl Rates {
 const KEYLESS: Pace =
     Pace { each: Duration::from_millis(1_000 / KEYLESS_PER_SECOND as u64), burst: KEYLESS_BURST };
 
-/// How fast something may go.
+/// A rate: a burst, and the time in which one more unit becomes available.
 #[derive(Clone, Copy, PartialEq)]
 struct Pace {
-    /// How long one takes to be paid; nothing where there is no limit.
+    /// Time in which one unit is paid off. Zero means unlimited.
     each: Duration,
     burst: u32,
 }
@@ -280,8 +283,8 @@ impl Limits {
     }
 }
 
-/// Lets so many through at once, and then one in so long: when each key has paid for everything it
-/// had.
+/// A token bucket per key: a burst at once, and then one unit per interval. Stores the time at
+/// which each key will have paid off its debt.
 struct Bucket<K> {
     name: &'static str,
     owed: Mutex<PaceTable<K>>,
@@ -297,8 +300,8 @@ impl<K: Hash + Eq> Bucket<K> {
         Self { name, owed: Mutex::new(PaceTable { pace, paid: HashMap::new() }) }
     }
 
-    /// Another pace from now on. What was owed at the old one says nothing about the new one, so it
-    /// is forgotten.
+    /// Replaces the pace. Debts are dropped if it changed, because they were counted at the old
+    /// pace.
     fn replace(&self, pace: Pace) {
         let mut owed = lock(&self.owed);
         if owed.pace != pace {
@@ -317,13 +320,16 @@ impl<K: Hash + Eq> Bucket<K> {
         Ok(())
     }
 
-    /// True if one thing more is too much now.
+    /// True if one more unit would be rejected now.
     fn is_used_up(&self, key: &K) -> bool {
         let PaceTable { pace, paid } = &*lock(&self.owed);
         self.after(pace, paid.get(key), Instant::now(), 1.0).is_err()
     }
 
-    /// When a key will have paid for one thing more.
+    /// Returns the time at which the key will have paid for `cost` more.
+    ///
+    /// # Errors
+    /// `rate_limited` if that exceeds the burst.
     fn after(
         &self,
         pace: &Pace,

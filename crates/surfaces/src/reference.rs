@@ -1,4 +1,4 @@
-//! Reference pages that are made from the code; a test compares them with those in the repository.
+//! Reference pages made from the code. A test compares them with those in the repository.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::error::{Code, RULE_CODES};
 use crate::jsonrpc::code::{RpcCode, TASK_CODES};
 use crate::mcp::tools_page;
 
-/// The page that lists every error.
+/// Returns the page that lists every error.
 pub fn errors_page() -> String {
     let mut page = String::from(
         "# Errors\n\n\
@@ -42,7 +42,7 @@ pub fn errors_page() -> String {
     page
 }
 
-/// The page that lists every tool of the Model Context Protocol.
+/// Returns the page that lists every MCP tool.
 pub fn mcp_page() -> String {
     tools_page(
         "# MCP tools\n\n\

@@ -1,4 +1,4 @@
-//! What every handler needs from a request: its body, its ids, its query, its idempotency key.
+//! Extractors that handlers share: the body, the ids in the path, the query, the idempotency key.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -26,28 +26,28 @@ use crate::rates::{Limits, Rates};
 use crate::strict::{self, Inbound};
 use crate::wire::{self, EventTypes};
 
-/// The most bytes that a body may have: 1 MiB.
+/// Maximum size of a body: 1 MiB.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
-/// The same on the routes that need no credential.
+/// Maximum size of a body on routes that need no credential: 8 KiB.
 pub const OPEN_BODY_BYTES_MAX: usize = 8 << 10;
-/// How long a body may take to arrive.
+/// Time limit for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Longest word in a path.
+/// Maximum length of a word in a path.
 const WORD_BYTES_MAX: usize = 256;
-/// Largest `limit` of a page.
+/// Maximum `limit` of a page.
 pub const LIMIT_MAX: usize = 1000;
 
-/// The most bytes of the body of this request.
+/// Maximum size of this request's body, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyMax(pub usize);
 
-/// A JSON object, read strictly, and what makes the request recognisable.
+/// A JSON object, read strictly, with the request's caller and idempotency key.
 pub struct Body {
-    /// The fields as they were sent; no key is there twice.
+    /// The fields as they were sent. Keys are unique.
     pub fields: Map<String, Value>,
     caller: Caller,
     rates: Rates,
-    /// Its key, and a hash of the request that has it.
+    /// The idempotency key, and a hash of the request that carries it.
     once: Option<(String, String)>,
 }
 
@@ -67,13 +67,13 @@ impl<S: Send + Sync> FromRequest<S> for Body {
     }
 }
 
-/// Who asks, as the guard before the routes found out. Where there was no guard, nobody.
+/// Returns the caller that the guard before the routes found. Without a guard, returns an anonymous
+/// caller, who has no rights.
 pub fn caller(parts: &Parts) -> Caller {
     parts.extensions.get::<Caller>().cloned().unwrap_or_else(|| Caller::anonymous(Mode::Token))
 }
 
-/// The other end of the connection. Nothing where there is no connection, as in tests of routes
-/// alone.
+/// The address of the client. `None` without a connection, as in tests that call routes directly.
 pub struct Address(pub Option<IpAddr>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Address {
@@ -86,7 +86,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Address {
     }
 }
 
-/// What everybody may still ask for. Where there was no guard, nothing is limited.
+/// Returns the rate limits that the guard attached, or unlimited rates if the route has no guard.
 pub fn rates(parts: &Parts) -> Rates {
     parts
         .extensions
@@ -103,7 +103,8 @@ fn object(headers: &HeaderMap, bytes: &[u8]) -> ApiResult<Map<String, Value>> {
     }
 }
 
-/// A web page can send other types across origins without asking first; so only JSON is read.
+/// Accepts only JSON. A web page can send the simple content types across origins without a
+/// preflight request.
 fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
     let given =
         headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -117,7 +118,7 @@ fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
     Err(ApiError::new(Code::WrongContentType, message))
 }
 
-/// The whole of a body that says that it is JSON.
+/// Reads a whole body with the content type JSON.
 pub async fn whole(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec<u8>> {
     check_content_type(headers)?;
     collect(headers, body, BODY_BYTES_MAX).await
@@ -164,12 +165,12 @@ fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
     }
 }
 
-/// True of what may name a request: visible ASCII characters.
+/// True if the key has 1 to 255 visible ASCII characters.
 fn is_key(key: &str) -> bool {
     (1..=255).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// The key that the call of a tool names, for these arguments of it.
+/// Returns the idempotency key of a tool call, with a fingerprint of its tool and arguments.
 pub fn key_of_tool(
     by: &Actor,
     key: Option<&str>,
@@ -193,47 +194,49 @@ fn fingerprint(parts: &Parts, fields: &Map<String, Value>) -> String {
 }
 
 impl Body {
-    /// The key of this request, if it has one. Keys of two senders never meet.
+    /// Returns the idempotency key of this request, if it has one. Keys are separate for each
+    /// sender.
     pub fn idempotency(&self, by: &Actor) -> Option<Idempotency> {
         let (key, fingerprint) = self.once.clone()?;
         Some(Idempotency { principal: by.id.to_string(), key, fingerprint })
     }
 
-    /// What was sent, as what may be sent here.
+    /// Reads the fields as the type that this route accepts.
     pub fn read<T: Inbound>(&self) -> ApiResult<T> {
         strict::read(&self.fields)
     }
 
-    /// Who asks, where nothing else is sent: whoever the credential says, or else `from`, or else
-    /// `user`.
+    /// Returns who asks, if the body has no other field: the credential's principal, or else
+    /// `from`, or else `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
         let wire::Actor { from } = self.read()?;
         self.asker_named(from.as_deref())
     }
 
-    /// Who asks: whoever the credential says, or else the one who is named, or else `user`.
+    /// Returns who asks: the credential's principal, or else the named participant, or else `user`.
     pub fn asker_named(&self, from: Option<&str>) -> ApiResult<Actor> {
         Ok(self.caller.asking_as(named(from)?)?)
     }
 
-    /// Who speaks: whoever the credential says, or else the one who is named; somebody has to.
+    /// Returns who speaks: the credential's principal, or else the named participant. One of them
+    /// is required.
     pub fn speaker(&self, from: Option<&str>) -> ApiResult<Actor> {
         let named = self.caller.acting_as(named(from)?)?;
         named
             .ok_or_else(|| ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking."))
     }
 
-    /// The caller whose credential came with the request.
+    /// Returns the caller whose credential came with the request.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// The hall as its sender has it.
+    /// Returns the hall with the caller's rights.
     pub fn door(&self, entrance: &Entrance) -> Door {
         entrance.of(self.caller.clone())
     }
 
-    /// What its sender may still ask for.
+    /// Returns the rate limits that apply to the caller.
     pub fn rates(&self) -> &Rates {
         &self.rates
     }
@@ -241,7 +244,7 @@ impl Body {
 
 impl Inbound for wire::Actor {}
 
-/// Refuses a top-level field that only the server may set.
+/// Rejects a top-level field that only the server may set.
 pub fn refuse_server_field(key: &str) -> ApiResult<()> {
     if matches!(key, "id" | "ts" | "seq" | "via") || key.starts_with("sys.") || key == "sys" {
         return Err(ApiError::new(
@@ -252,12 +255,12 @@ pub fn refuse_server_field(key: &str) -> ApiResult<()> {
     Ok(())
 }
 
-/// Who is named as the one who asks, where anybody is.
+/// Reads the participant that a request names as its sender, if it names one.
 pub fn named(from: Option<&str>) -> ApiResult<Option<ParticipantId>> {
     from.filter(|from| !from.is_empty()).map(sender).transpose()
 }
 
-/// Somebody by the client's word.
+/// Reads a sender's name. Rejects names of the server itself.
 fn sender(from: &str) -> ApiResult<ParticipantId> {
     if from == ParticipantId::MOOTHALL || from == "system" {
         let message = format!("'{from}' is the server itself; speak as somebody else.");
@@ -266,14 +269,14 @@ fn sender(from: &str) -> ApiResult<ParticipantId> {
     participant(from, "from")
 }
 
-/// What a program hears that calls itself a person.
+/// Returns the error for a program that claims to be a person.
 pub fn not_a_person() -> ApiError {
     let message =
         "A program does not speak as a person: give a name of its own as 'from', e.g. \"planner\".";
     ApiError::new(Code::WrongSpeaker, message)
 }
 
-/// A participant's id, as it may stand in a request.
+/// Reads a participant's id from the field of a request.
 pub fn participant(id: &str, field: &str) -> ApiResult<ParticipantId> {
     if id == ParticipantId::USER {
         return Ok(ParticipantId::user());
@@ -290,8 +293,8 @@ pub fn participant(id: &str, field: &str) -> ApiResult<ParticipantId> {
     }
 }
 
-/// Reads whom words are for: a participant's id or nickname. An id that is not invited stays one,
-/// and the kernel says more of it.
+/// Reads a message's recipient: a participant's id or nickname. An id that is not invited is kept,
+/// and the kernel rejects it with more detail.
 pub async fn addressee(
     door: &Door,
     action: Action,
@@ -300,7 +303,7 @@ pub async fn addressee(
 ) -> ApiResult<Recipient> {
     let Some(word) = to.filter(|to| !matches!(*to, "" | "all")) else { return Ok(Recipient::All) };
     let name = word.to_owned();
-    // The id of a member that left is not the nickname of another.
+    // The id of a member that left must not resolve to another member's nickname.
     let called = move |state: &Conversation| {
         let has_left = state.left().any(|(id, _)| id.as_str() == name);
         mentions::called(&name, state.participants()).filter(|_| !has_left)
@@ -312,7 +315,7 @@ pub async fn addressee(
     }
 }
 
-/// The thread that a path names.
+/// The thread in the path.
 pub struct ThreadId(pub StreamId);
 
 impl<S: Send + Sync> FromRequestParts<S> for ThreadId {
@@ -324,9 +327,9 @@ impl<S: Send + Sync> FromRequestParts<S> for ThreadId {
     }
 }
 
-/// The turn that a path names.
+/// The turn in the path.
 pub struct TurnRef {
-    /// The id of the thread that it belongs to.
+    /// The id of the turn's thread.
     pub stream: StreamId,
     /// The number of the turn in its thread.
     pub turn: TurnNo,
@@ -345,11 +348,11 @@ impl<S: Send + Sync> FromRequestParts<S> for TurnRef {
     }
 }
 
-/// The kept words that a path names.
+/// The trace entry in the path: text that was kept.
 pub struct KeptRef {
-    /// The id of the thread that they belong to.
+    /// The id of the entry's thread.
     pub stream: StreamId,
-    /// Where they were kept.
+    /// The position of the entry in its thread.
     pub seq: Seq,
 }
 
@@ -365,9 +368,9 @@ impl<S: Send + Sync> FromRequestParts<S> for KeptRef {
     }
 }
 
-/// The event that a path names.
+/// The event in the path.
 pub struct EventRef {
-    /// The id of the thread that it belongs to.
+    /// The id of the event's thread.
     pub stream: StreamId,
     /// The id of the event.
     pub event: EventId,
@@ -385,8 +388,7 @@ impl<S: Send + Sync> FromRequestParts<S> for EventRef {
     }
 }
 
-/// The session that a path names: an id, the beginning of one, or a name. What it means, the engine
-/// knows.
+/// The session in the path: an id, the beginning of one, or a name. The engine resolves it.
 pub struct SessionWord(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for SessionWord {
@@ -398,7 +400,7 @@ impl<S: Send + Sync> FromRequestParts<S> for SessionWord {
     }
 }
 
-/// The link that a path names.
+/// The link in the path.
 pub struct LinkId(pub StreamId);
 
 impl<S: Send + Sync> FromRequestParts<S> for LinkId {
@@ -410,7 +412,7 @@ impl<S: Send + Sync> FromRequestParts<S> for LinkId {
     }
 }
 
-/// The permission that a path names.
+/// The permission in the path.
 pub struct PermissionRef(pub PermissionId);
 
 impl<S: Send + Sync> FromRequestParts<S> for PermissionRef {
@@ -426,7 +428,7 @@ async fn path_segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> Option<St
     Path::<String>::from_request_parts(parts, state).await.ok().map(|Path(id)| id)
 }
 
-/// Ids of streams are plain, so that nothing else is ever looked up.
+/// Reads the id of a stream. Other characters are rejected before anything is looked up.
 pub fn stream_id(id: &str) -> Option<StreamId> {
     let plain = (1..=64).contains(&id.len())
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
@@ -438,7 +440,7 @@ fn digits(text: &str) -> Option<u64> {
     plain.then(|| text.parse().ok()).flatten()
 }
 
-/// The query of a request, each parameter at most once.
+/// The query of a request. Each parameter occurs at most once.
 pub struct Params {
     pairs: Vec<(String, String)>,
     caller: Caller,
@@ -461,14 +463,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
     }
 }
 
-/// What a query says, in its order.
+/// Returns the parameters of a query, in order.
 pub fn pairs(uri: &Uri) -> ApiResult<Vec<(String, String)>> {
     let read = Query::try_from_uri(uri).map(|Query(pairs)| pairs);
     read.map_err(|_| ApiError::new(Code::InvalidParameter, "The query cannot be read."))
 }
 
 impl Params {
-    /// A parameter, if it is there.
+    /// Returns a parameter, if it is present.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
@@ -490,7 +492,7 @@ impl Params {
         parse(text).map(Some).ok_or_else(refused)
     }
 
-    /// `limit`, 1 to 1000.
+    /// Returns `limit`, from 1 to 1000.
     pub fn limit(&self) -> ApiResult<Option<usize>> {
         let parse = |text: &str| {
             digits(text)
@@ -500,19 +502,20 @@ impl Params {
         self.parsed("limit", "a whole number from 1 to 1000", parse)
     }
 
-    /// A position or cursor: up to what every program reads alike.
+    /// Returns a position or cursor, at most the largest integer that every JSON reader keeps
+    /// exact.
     pub fn number(&self, name: &str) -> ApiResult<Option<u64>> {
         self.parsed(name, "a whole number below 2^53", |text| {
             digits(text).filter(|number| *number <= SAFE_INTEGER)
         })
     }
 
-    /// A parameter that is `true` or `false`; nothing where it is missing.
+    /// Returns a parameter that is `true` or `false`, or `None` if it is missing.
     pub fn flag(&self, name: &str) -> ApiResult<Option<bool>> {
         self.parsed(name, "true or false", |text| text.parse().ok())
     }
 
-    /// Whether something is on: `1` or `true`, and `0` or `false`, also where it is missing.
+    /// True if a parameter is `1` or `true`. False for `0`, `false` or a missing parameter.
     pub fn switch(&self, name: &str) -> ApiResult<bool> {
         let parse = |text: &str| match text {
             "1" | "true" => Some(true),
@@ -522,7 +525,7 @@ impl Params {
         Ok(self.parsed(name, "1 or 0", parse)?.unwrap_or(false))
     }
 
-    /// `types`: which types of events are wanted; without it, those that everybody knows.
+    /// Returns `types`, the event types to include. Without it, the usual ones.
     pub fn types(&self) -> ApiResult<EventTypes> {
         let Some(list) = self.get("types") else { return Ok(EventTypes::usual()) };
         EventTypes::parse(list).map_err(|word| {
@@ -535,26 +538,25 @@ impl Params {
         })
     }
 
-    /// The time that `since` names; nothing where it is missing.
+    /// Returns the time in `since`, or `None` if it is missing.
     pub fn since(&self) -> ApiResult<Option<Timestamp>> {
         self.time("since")
     }
 
-    /// A parameter that is a time, in UTC where it has no zone; nothing where it is missing.
+    /// Returns a parameter that is a time, or `None` if it is missing.
     pub fn time(&self, name: &str) -> ApiResult<Option<Timestamp>> {
-        // A time without a zone is meant as those are that are read here.
+        // Without a zone, UTC.
         let parse = |text: &str| text.parse().ok().or_else(|| format!("{text}Z").parse().ok());
         self.parsed(name, "a time such as 2026-01-21T01:30:49.826Z", parse)
     }
 
-    /// Whose eyes: the caller's, or a participant's where the caller may look through them and `as`
-    /// names one.
+    /// Returns the view of the caller, or of the participant in `as` if the caller may look as that
+    /// one.
     pub fn viewer(&self) -> ApiResult<Viewer> {
         Ok(self.caller.viewer(self.named()?)?)
     }
 
-    /// The participant through whose eyes the caller looks; nothing for an operator who names
-    /// nobody.
+    /// Returns the participant as whom the caller looks. `None` for an operator without `as`.
     pub fn viewing_as(&self) -> ApiResult<Option<ParticipantId>> {
         Ok(self.caller.looking_as(self.named()?)?)
     }
@@ -563,13 +565,13 @@ impl Params {
         self.get("as").map(|id| participant(id, "as")).transpose()
     }
 
-    /// The hall as whoever asks has it.
+    /// Returns the hall with the caller's rights.
     pub fn door(&self, entrance: &Entrance) -> Door {
         entrance.of(self.caller.clone())
     }
 
-    /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over
-    /// `after`.
+    /// Returns the position after which a stream resumes. `Last-Event-ID`, which a reconnecting
+    /// browser sends, takes precedence over `after`.
     pub fn resume_after(&self, headers: &HeaderMap, head: Seq) -> ApiResult<Option<Seq>> {
         let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));
         let Some(text) = header.or_else(|| self.get("after")) else { return Ok(None) };

@@ -1,14 +1,14 @@
-//! Who has a connection: how many there are, which of them gives way when there are no more, and
-//! what is kept free for operators.
+//! The connections of the server: their number, the order in which they are evicted, and the seats
+//! kept free for operators.
 //!
-//! Before a request's head has come, a connection's sender is unknown. So those that say nothing
-//! give way first, and a few seats are kept back: they are taken only when all others are, and only
-//! for as long as it takes to see whether an operator asks. An eighth of the others is kept for
-//! addresses from which a good key came.
+//! Before a request's head arrives, the sender is unknown. So silent connections are evicted first,
+//! and a few seats are spare. Spare seats are taken only when all others are, and only until the
+//! server sees if an operator asks. An eighth of the ordinary seats is kept for addresses that have
+//! sent a good key.
 //!
-//! A connection is a stranger's until the door let its request in. Strangers share one budget of
-//! bytes, for everything that came of them and is not answered yet: when it is used up, and when
-//! seats are, the stranger with the most bytes gives way.
+//! A connection is a stranger's until the door admits its request. Strangers share one budget of
+//! bytes for unanswered input. When that budget or the seats are used up, the stranger with the
+//! most bytes is evicted.
 
 mod account;
 mod good;
@@ -27,22 +27,22 @@ use self::sitting::SlotState;
 use self::table::Table;
 use crate::meters::SurfaceMetrics;
 
-/// The time limit of the first request's head.
+/// The time limit for the first request's head.
 pub const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// The same on a seat that is kept back.
+/// The same limit on a spare seat.
 const SPARE_HEAD_WITHIN: Duration = Duration::from_secs(2);
-/// The time between looks for a connection that may be cut off.
+/// The interval between checks for a connection that may be evicted.
 const ROOM_ASKED_EVERY: Duration = Duration::from_millis(50);
-/// The part of the ordinary seats that is kept for addresses from which a good key came.
+/// The divisor for the share of ordinary seats kept for addresses that have sent a good key.
 const KEPT_FOR_GOOD: usize = 8;
 
-/// The connections that there are, and the most that there may be.
+/// The open connections, and their maximum number.
 pub struct ConnectionSlots {
-    /// The seats beside those that are kept back.
+    /// Number of ordinary seats.
     most: usize,
-    /// Seats that are kept back.
+    /// Number of spare seats.
     spare: usize,
-    /// Most connections from one address that is not this computer's.
+    /// Maximum number of connections from one remote address.
     per_address: AtomicUsize,
     table: Mutex<Table>,
     accounts: Accounts,
@@ -50,17 +50,17 @@ pub struct ConnectionSlots {
     meters: Arc<SurfaceMetrics>,
 }
 
-/// A connection's seat, free again when it is dropped.
+/// A connection's seat. It is freed when this is dropped.
 pub struct ConnectionSlot {
     number: u64,
     address: IpAddr,
     sitting: Arc<SlotState>,
-    /// This address has too many connections; its requests are answered with that.
+    /// True if this address has too many connections. Its requests are answered with that error.
     pub crowded: bool,
     seats: Arc<ConnectionSlots>,
 }
 
-/// A request that is being answered.
+/// A request that is being answered. Dropping this marks it as answered.
 pub struct BusyGuard {
     sitting: Arc<SlotState>,
     seats: Arc<ConnectionSlots>,
@@ -69,14 +69,14 @@ pub struct BusyGuard {
 impl Drop for BusyGuard {
     fn drop(&mut self) {
         if self.sitting.answered() {
-            // The next request on this connection shows a key of its own.
+            // The next request on this connection shows its own key.
             self.seats.accounts.clear(&self.sitting.account);
         }
     }
 }
 
 impl ConnectionSlots {
-    /// Makes this number of seats together, some of them kept back.
+    /// Creates `all` seats, some of them spare.
     pub fn new(all: usize, per_address: usize, meters: Arc<SurfaceMetrics>) -> Arc<Self> {
         let spare = if all < 2 { 0 } else { (all / 16).clamp(1, 64) };
         Arc::new(Self {
@@ -90,7 +90,7 @@ impl ConnectionSlots {
         })
     }
 
-    /// Allows this number of connections from one address from now on; those that are there stay.
+    /// Replaces the maximum number of connections from one address. Open connections stay.
     pub fn replace(&self, per_address: usize) {
         self.per_address.store(per_address, Ordering::Release);
     }
@@ -99,26 +99,28 @@ impl ConnectionSlots {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a connection can be let in; until then clients wait outside.
+    /// Waits until a connection can be accepted. Clients queue in the system's backlog until then.
     pub async fn room(&self) {
         loop {
             let freed = self.freed.notified();
             if self.lock().has_room(self.most, self.spare) {
                 return;
             }
-            // The longest silent one becomes old enough to give way without any other leaving.
+            // Time alone can make the oldest silent connection evictable.
             let _ = tokio::time::timeout(ROOM_ASKED_EVERY, freed).await;
         }
     }
 
-    /// A seat for a connection from this address, after [`ConnectionSlots::room`] has said that there is one.
-    /// Nothing for one more from an address that is sent away in numbers already, nor for an
-    /// unknown one when only seats for known addresses are left.
+    /// Returns a seat for a connection from this address, once [`ConnectionSlots::room`] has returned.
+    /// Returns `None` if half of the spare seats are taken and the address has too many
+    /// connections. Also returns `None` for an address without a good key if the other seats are
+    /// full.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let address = grouped(address);
         let mut table = self.lock();
         let crowded = !address.is_loopback()
             && table.from(address) >= self.per_address.load(Ordering::Acquire);
+        // A crowded address gets spare seats, at most half of them, only to be sent its error.
         if crowded && table.spares() >= self.spare.div_ceil(2) {
             self.meters.sent_away();
             return None;
@@ -138,21 +140,21 @@ impl ConnectionSlots {
         Some(ConnectionSlot { number, address, sitting, crowded, seats: self.clone() })
     }
 
-    /// Ends the connection that gives way first, as no file is left for another.
+    /// Evicts the first connection in order, because the process has no file descriptor left.
     pub fn free_one(&self) {
         self.lock().remove_for_a_file().iter().for_each(|sitting| self.end(sitting));
     }
 
-    /// Ends the connection that gives way first. With many seats it ends some more, so that a storm
-    /// of strangers is not looked through for each of them.
+    /// Evicts the first connections in order. With many seats it evicts several, so that the table
+    /// is not scanned for each connection of a flood.
     fn send_one_away(&self, table: &mut Table, spare: bool) -> bool {
         let leaving = table.remove_least(spare);
         leaving.iter().for_each(|sitting| self.end(sitting));
         !leaving.is_empty()
     }
 
-    /// Cuts off those who hold the most bytes, if they hold more than they may together, until
-    /// there is room again for more than the next few bytes.
+    /// Evicts the connections with the most bytes while their group exceeds its budget, until an
+    /// eighth of the budget is free.
     fn cut_heaviest(&self) {
         let Some(known) = self.accounts.overdrawn() else { return };
         let mut table = self.lock();
@@ -166,8 +168,8 @@ impl ConnectionSlots {
         }
     }
 
-    /// Ends a connection that was taken out of the table. Its seat and its bytes are free at
-    /// once; its task ends when it is polled.
+    /// Ends a connection that was removed from the table. Its seat and its bytes are free at once.
+    /// Its task ends when it is next polled.
     fn end(&self, sitting: &SlotState) {
         self.accounts.close(&sitting.account);
         sitting.leave.notify_one();
@@ -176,45 +178,44 @@ impl ConnectionSlots {
 }
 
 impl ConnectionSlot {
-    /// A request's head has come, whole.
+    /// Records that a request's whole head has arrived.
     pub fn hear(&self) -> BusyGuard {
         self.sitting.hears();
         BusyGuard { sitting: self.sitting.clone(), seats: self.seats.clone() }
     }
 
-    /// Remembers that the door let the request in that is being answered. Its sender is known until
-    /// it is answered, and its address is one from which good keys come.
+    /// Records that the door admitted the current request. Its sender counts as known until the
+    /// answer is sent, and its address as one of good keys.
     pub fn vouch(&self) {
         self.seats.accounts.vouch(&self.sitting.account);
         self.seats.lock().good.add(self.address);
-        // Those that are known have a budget of their own.
+        // The bytes moved to the budget of known callers, which may be exceeded now.
         self.seats.cut_heaviest();
     }
 
-    /// True if the door let its sender in.
+    /// True if the door admitted the sender of the current request.
     pub fn is_known(&self) -> bool {
         self.sitting.account.is_known()
     }
 
-    /// Adds bytes that came and are part of something unfinished.
+    /// Adds bytes received of an unfinished head, body or message.
     pub fn receive(&self, bytes: usize) {
         self.seats.accounts.add(&self.sitting.account, bytes);
         self.seats.cut_heaviest();
     }
 
-    /// Counts these bytes from now on instead of those that were received.
+    /// Sets the number of bytes that the connection holds, in place of those received.
     pub fn hold(&self, bytes: usize) {
         self.seats.accounts.set(&self.sitting.account, bytes);
         self.seats.cut_heaviest();
     }
 
-    /// True if this seat is kept back for operators.
+    /// True if this seat is a spare one.
     pub fn is_spare(&self) -> bool {
         self.sitting.is_spare()
     }
 
-    /// Resolves when the connection has to end: its first head is late, or another one needs its
-    /// seat.
+    /// Resolves when the connection has to end: its first head is late, or it is evicted.
     pub async fn over(&self) {
         let within = if self.is_spare() { SPARE_HEAD_WITHIN } else { HEAD_WITHIN };
         let late = async {
@@ -229,8 +230,7 @@ impl ConnectionSlot {
         }
     }
 
-    /// Resolves when the connection has to end because another one needs its seat, or it holds too
-    /// many bytes.
+    /// Resolves when the connection is evicted for its seat or its bytes.
     pub async fn cut(&self) {
         self.sitting.leave.notified().await;
     }
@@ -247,8 +247,8 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// The address that counts as one: whoever has one address of the newer kind has the 64 bits behind
-/// it as well.
+/// Returns the address that counts as one client. An IPv6 address stands for its /64 network,
+/// because a client usually owns all of it.
 pub fn grouped(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(long) if !long.is_loopback() => {

@@ -1,11 +1,11 @@
-//! Accepts connections, plain or over TLS, and ends them when the server goes down.
+//! Accepts connections, plain or over TLS, and closes them at shutdown.
 //!
-//! hyper is driven directly because `axum::serve` sets no limit on how long a request's head may
-//! take, how large it may be, or how many connections there are.
+//! hyper is driven directly because `axum::serve` limits neither the time and size of a request's
+//! head nor the number of connections.
 //!
-//! Where there is a certificate, one port takes both: TLS from everywhere, and plain HTTP from this
-//! computer, whose programs (hooks, bridges, terminals, the owner's command line) need no
-//! certificate to trust. Plain HTTP from elsewhere is told so and gets nothing.
+//! With a certificate, one port takes both: TLS from all addresses, and plain HTTP from this
+//! computer, whose programs (hooks, bridges, terminals, the owner's command line) then need no
+//! certificate to trust. Plain HTTP from elsewhere gets only an error.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -45,20 +45,20 @@ use crate::seats::{BusyGuard, ConnectionSlot, ConnectionSlots};
 use crate::sse::closed;
 use crate::stalled_writer::StallGuard;
 
-/// How long an idle connection is kept, and how long the head of a later request may take.
+/// Time limit for an idle connection, and for the head of a later request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Most headers of a request; more are answered with 431.
+/// Maximum number of headers of a request. More are answered with 431.
 const HEADERS_MAX: usize = 64;
-/// Largest head of a request. As much of an answer waits beside what the network has taken.
+/// Maximum size of a request's head. hyper also buffers at most this much of an answer.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// How long requests in flight have once the server goes down.
+/// Time that requests in flight have at shutdown.
 const GRACE: Duration = Duration::from_secs(5);
-/// The first byte of a TLS connection: a record of its handshake.
+/// First byte of a TLS connection: the type of a handshake record.
 const TLS_HANDSHAKE: u8 = 0x16;
-/// The pause when no connection can be accepted, e.g. for want of file descriptors.
+/// Pause after a failed accept, e.g. without a free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves the hall until `shutdown` resolves: [`serve_through`] a gate of its own.
+/// Serves the hall until `shutdown` resolves, through a gate of its own. See [`serve_through`].
 pub async fn serve(
     listener: TcpListener,
     hall: Hall,
@@ -68,7 +68,7 @@ pub async fn serve(
     serve_through(Surface::new(hall, options), listener, shutdown).await;
 }
 
-/// Serves the hall behind a gate until `shutdown` resolves. Streams are told `going-away` then, and
+/// Serves the hall behind a gate until `shutdown` resolves. Then streams get `going-away`, and
 /// requests in flight get five seconds.
 pub async fn serve_through(
     gate: Surface,
@@ -94,13 +94,13 @@ pub async fn serve_through(
     }
 }
 
-/// What every connection comes to.
+/// The parts that all connections share.
 #[derive(Clone)]
 struct Door {
     router: Router,
     tls: Option<TlsAcceptor>,
-    /// Whether it matters whose process a request comes from: in token mode a credential says who
-    /// asks.
+    /// True if the owner of the client's process matters. In token mode, a credential names the
+    /// caller.
     one_user: bool,
     closing: watch::Receiver<bool>,
     meters: Arc<SurfaceMetrics>,
@@ -130,7 +130,7 @@ async fn accept(
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
-                // For want of files, most likely: one that says nothing has one.
+                // Most likely no file descriptor is left: evict a silent connection to get one.
                 seats.free_one();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
@@ -139,8 +139,7 @@ async fn accept(
 }
 
 impl Door {
-    /// Serves a connection, whichever way it speaks. Its seat says how long the first words may
-    /// take.
+    /// Serves a connection, plain or TLS. Its seat limits the time until the first head.
     async fn enter(self, stream: TcpStream, peer: SocketAddr, seat: Arc<ConnectionSlot>) {
         let user = if self.one_user { whose(peer, &stream) } else { Peer::Owner };
         if user == Peer::Gone {
@@ -149,7 +148,7 @@ impl Door {
         let who = ConnectionOrigin { user, peer, seat };
         let here = is_here(peer, stream.local_addr().ok());
         let mut first = [0];
-        // A connection that says nothing has no buffers.
+        // Peek before allocating, so that a silent connection has no buffers.
         let Ok(1) = stream.peek(&mut first).await else { return };
         let stream = CountedStream::new(stream, who.seat.clone());
         match self.tls.clone() {
@@ -193,25 +192,25 @@ impl Door {
     }
 }
 
-/// Asks the system whose process is at the other end of a connection.
+/// Asks the system for the owner of the client's process.
 fn whose(client: SocketAddr, stream: &TcpStream) -> Peer {
     let unasked = |error: io::Error| Peer::Unknown(UnknownPeer::of(&error));
     stream.local_addr().map_or_else(unasked, |server| peer::ask(client, server))
 }
 
-/// Whether the other end is on this computer. Nobody else's packets come from an address of our
-/// own.
+/// True if the client is on this computer. Only local packets carry one of our own addresses as
+/// their source.
 fn is_here(peer: SocketAddr, local: Option<SocketAddr>) -> bool {
     let peer = peer.ip().to_canonical();
     peer.is_loopback() || local.is_some_and(|local| local.ip().to_canonical() == peer)
 }
 
-/// Tells everybody that this port wants TLS.
+/// Returns a router that answers every request with `tls_required`.
 fn plain_elsewhere() -> Router {
     Router::new().fallback(|| async { ApiError::plain(Code::TlsRequired).into_response() })
 }
 
-/// Whose a connection is, as far as that is known before it says anything.
+/// The client of a connection, as far as it is known before the first request.
 #[derive(Clone)]
 struct ConnectionOrigin {
     user: Peer,
@@ -219,7 +218,7 @@ struct ConnectionOrigin {
     seat: Arc<ConnectionSlot>,
 }
 
-/// What answers the requests of one connection.
+/// The service for the requests of one connection.
 struct ConnectionService {
     router: Router,
     who: ConnectionOrigin,
@@ -249,13 +248,13 @@ impl Service<Request<Incoming>> for ConnectionService {
     }
 }
 
-/// The answer after which its connection ends.
+/// Marks an answer as the last one on its connection.
 fn last(mut answer: Response) -> Response {
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }
 
-/// The body of an answer, while which its connection is busy.
+/// The body of an answer. Its connection counts as busy until this is dropped.
 struct HeldBody {
     body: Body,
     _busy: BusyGuard,
@@ -327,7 +326,7 @@ mod tests {
         ConnectionSlots::new(16, 200, Arc::default())
     }
 
-    /// Sends this and no more, and returns what came until the connection was closed, and how long
+    /// Sends these bytes only. Returns the bytes received until the connection closed, and the time
     /// that took.
     async fn stall(sent: &str) -> (String, Duration) {
         let (mut client, server) = tokio::io::duplex(64 * 1024);
@@ -398,7 +397,8 @@ mod tests {
         assert_eq!(after, IDLE_TIMEOUT);
     }
 
-    /// Somebody who asks for this and takes nothing of the answer. How long that was allowed.
+    /// Sends a request and reads nothing of the answer. Returns the time until the connection was
+    /// cut.
     async fn never_reads(ask: impl FnOnce(&str) -> String) -> Duration {
         use moothall_kernel::command::{Actor, ClientCommand, Post};
         let hall = hall().await;
@@ -437,7 +437,8 @@ mod tests {
         let (seats, router) = (ConnectionSlots::new(2_000, 2_000, Arc::default()), router().await);
         let begin = "GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ";
         let head = begin.to_owned() + &"a".repeat(HEAD_BYTES - begin.len());
-        // Half of it comes first on each, so that those that are cut are not just the last ones.
+        // Half of each head comes first, so that the evicted connections are not just the last
+        // ones.
         let (half, rest) = head.split_at(HEAD_BYTES / 2);
         let (mut clients, mut served, begun) = (Vec::new(), JoinSet::new(), Instant::now());
         for _ in 0..600 {
@@ -447,7 +448,7 @@ mod tests {
             clients.push(client);
         }
         for client in &mut clients {
-            // It may be cut already.
+            // The connection may be closed already.
             let _ = client.write_all(rest.as_bytes()).await;
         }
         let too_many = 600 - (32 << 20) / HEAD_BYTES;
@@ -469,7 +470,7 @@ mod tests {
         assert!(left > 400, "{left}");
     }
 
-    /// Upgrades, floods and is cut, this many times, one after the other. How long that took.
+    /// Upgrades, floods and is cut off `times` times in a row. Returns the time that took.
     async fn floods(times: usize, seats: &Arc<ConnectionSlots>, router: &Router) -> Duration {
         let upgrade = b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nConnection: Upgrade\r\nUpgrade: \
             websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
@@ -493,7 +494,7 @@ mod tests {
     async fn who_is_cut_for_a_flood_and_comes_again_at_once_waits() {
         let (seats, router) = (many_seats(), router().await);
         assert_eq!(floods(40, &seats, &router).await, Duration::ZERO);
-        // While one waits for a second, twenty more are forgiven.
+        // While one connection waits for a second, twenty more are forgiven.
         assert_eq!(floods(41, &seats, &router).await, Duration::from_secs(3));
     }
 

@@ -1,4 +1,4 @@
-//! A connection that does not wait for ever for somebody who takes nothing.
+//! A connection whose writes time out if the other side reads nothing.
 
 use std::io;
 use std::pin::Pin;
@@ -11,25 +11,25 @@ use tokio::time::Sleep;
 
 use crate::meters::SurfaceMetrics;
 
-/// How long something may wait to be written while the other side takes nothing at all.
+/// Time limit for a write of which the other side takes nothing.
 pub const STALLED_AFTER: Duration = Duration::from_secs(30);
 
-/// A connection whose writes fail once nothing of what waits was taken for [`STALLED_AFTER`].
-/// Whoever takes a little, however slowly, is waited for.
+/// A connection whose writes fail if the other side takes nothing for [`STALLED_AFTER`]. A slow
+/// reader that takes at least one byte in this time keeps its connection.
 pub struct StallGuard<S> {
     stream: S,
-    /// When patience ends; nothing while nothing waits.
+    /// Deadline of the pending write, if one is pending.
     until: Option<Pin<Box<Sleep>>>,
     meters: Arc<SurfaceMetrics>,
 }
 
 impl<S> StallGuard<S> {
-    /// The same connection, which fails when the other side takes nothing.
+    /// Wraps a connection.
     pub fn new(stream: S, meters: Arc<SurfaceMetrics>) -> Self {
         Self { stream, until: None, meters }
     }
 
-    /// What came of a write: something taken renews the patience, nothing taken uses it up.
+    /// Clears the deadline after progress. A pending write starts it, and fails once it has passed.
     fn judge<T>(
         &mut self,
         wrote: Poll<io::Result<T>>,

@@ -1,5 +1,5 @@
-//! Reads what clients send into the types that say what they may send: no field that means nothing,
-//! no value of another kind, and for each fault the words that help.
+//! Strict reading of client input into types. Unknown fields and values of the wrong type are
+//! rejected, with a message for each fault.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,47 +15,46 @@ use serde_json::{Map, Value};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::refuse_server_field;
 
-/// What a client sends, as a type.
+/// A type that a client sends.
 pub trait Inbound: DeserializeOwned {
-    /// Texts that are empty where they are missing.
+    /// Names of text fields that default to an empty string.
     const EMPTY: &'static [&'static str] = &[];
 
-    /// What is said of a field that has to be there and is not.
+    /// Returns the error for a required field that is missing.
     fn missing(field: &str) -> ApiError {
         ApiError::new(Code::InvalidField, format!("'{field}' is missing."))
     }
 
-    /// What is said of a value of another kind than its field takes, in the object in this field,
-    /// or in the whole, which is called nothing. The items of a list are called `list[]`.
+    /// Returns the error for a value of the wrong type. `object` is the field that holds the
+    /// object, or empty for the whole. Items of a list are named `list[]`.
     fn wrong(_object: &str, field: &str, takes: &str) -> ApiError {
         ApiError::new(Code::InvalidField, format!("'{field}' {takes}."))
     }
 
-    /// What is said of a field that means nothing in the object in this field.
+    /// Returns the error for an unknown field in this object.
     fn unknown(_object: &str, key: &str, known: &[&str]) -> ApiError {
         unknown(key, known)
     }
 }
 
-/// What a client may send with more in it, which is not kept: the client hears of it instead of
-/// being refused.
+/// A type that tolerates unknown fields. They are dropped with a warning instead of an error.
 pub trait Open: Inbound {
-    /// Refuses what only the server may say.
+    /// Rejects a field that only the server may set.
     ///
     /// # Errors
     /// [`Code::ServerField`].
     fn check(object: &str, key: &str) -> ApiResult<()>;
 }
 
-/// Reads an object as this type, and refuses a field that means nothing in it.
+/// Reads an object as this type, and rejects unknown fields.
 pub fn read<T: Inbound>(fields: &Map<String, Value>) -> ApiResult<T> {
     read_with(fields, &|object, key, known| Err(T::unknown(object, key, known)))
 }
 
-/// The fields that mean something in an object, in their order.
+/// Returns the known fields of a type, in order.
 pub fn fields_of<T: Inbound>() -> Vec<&'static str> {
     let fields = RefCell::new(Vec::new());
-    // Whoever says what becomes of a field that means nothing is told of those that mean something.
+    // An unknown field makes the reader pass the list of known ones to the handler.
     let foreign = Map::from_iter([(String::new(), Value::Null)]);
     let _ = read_with::<T>(&foreign, &|_, _, known| {
         fields.borrow_mut().extend_from_slice(known);
@@ -64,7 +63,7 @@ pub fn fields_of<T: Inbound>() -> Vec<&'static str> {
     fields.into_inner()
 }
 
-/// Reads an object, with a warning for each field that means nothing.
+/// Reads an object. Returns a warning for each unknown field.
 pub fn read_open<T: Open>(fields: &Map<String, Value>) -> ApiResult<(T, Vec<String>)> {
     let warnings = RefCell::new(Vec::new());
     let read = read_with(fields, &|object, key, _| {
@@ -81,7 +80,7 @@ fn warning(object: &str, key: &str) -> String {
     format!("The field {shown:?}{of} means nothing here and was not kept.")
 }
 
-/// What becomes of a field that means nothing in the object in this field, where these are known.
+/// A handler of unknown fields: takes the object's field, the key and the known keys.
 type UnknownFieldRule<'a> = &'a dyn Fn(&str, &str, &[&'static str]) -> ApiResult<()>;
 
 fn read_with<T: Inbound>(
@@ -103,7 +102,7 @@ fn read_with<T: Inbound>(
     )
 }
 
-/// What is wrong with an object.
+/// The reason why an object cannot be read.
 #[derive(Debug)]
 enum Fault {
     Said(Box<ApiError>),
@@ -135,7 +134,7 @@ impl From<ApiError> for Fault {
     }
 }
 
-/// A value, and the field in which it stands, of the object in another.
+/// A value with its place: its field, and the object that the field belongs to.
 struct Spot<'a> {
     unknown: UnknownFieldRule<'a>,
     object: &'a str,
@@ -253,7 +252,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
     }
 }
 
-/// What is said of what means nothing here, or of what only the server may say.
+/// Returns the error for an unknown field, or for one that only the server may set.
 fn unknown(key: &str, known: &[&str]) -> ApiError {
     let nothing = || {
         ApiError::new(
@@ -303,7 +302,7 @@ impl<'de> MapAccess<'de> for Fields<'_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Fault> {
-        // What is null is as good as missing.
+        // Null counts as missing.
         self.next = self.entries.find(|(_, value)| !value.is_null());
         match &self.next {
             Some((key, _)) => seed.deserialize(key.as_str().into_deserializer()).map(Some),
@@ -412,7 +411,8 @@ mod tests {
         assert_eq!(refused(json!({"titel": null})).0, "unknown_field");
     }
 
-    /// Reads an object as this type, twice; a fault says something.
+    /// Reads an object as this type, twice, and expects equal results. An error must have a
+    /// message.
     fn tried<T: Inbound + fmt::Debug>(fields: &Map<String, Value>) {
         let read = || {
             read::<T>(fields)

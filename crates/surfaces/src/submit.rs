@@ -1,4 +1,4 @@
-//! Giving a command: the one way in which surfaces do.
+//! Submission of commands by the surfaces.
 
 use moothall_engine::door::Door;
 use moothall_engine::hall::{Answer, Idempotency};
@@ -8,7 +8,7 @@ use moothall_kernel::ids::StreamId;
 use crate::error::{ApiError, ApiResult};
 use crate::rates::Rates;
 
-/// Gives a command, if the caller may and has not asked for too much.
+/// Submits a command, if the caller has the right and is within the rate limits.
 pub async fn submit(
     door: &Door,
     rates: &Rates,

@@ -1,5 +1,5 @@
-//! TLS: the certificate that the server shows. It is taken from two files and read again when one
-//! of them changes, so that whoever renews it need not tell the server.
+//! The server's TLS certificate. It is read from two files, and read again when one of them
+//! changes, so that a renewal needs no restart.
 
 use std::fmt;
 use std::fs;
@@ -14,30 +14,31 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use tokio_rustls::TlsAcceptor;
 
-/// What it takes to speak TLS.
+/// The certificate and the TLS acceptor.
 #[derive(Clone)]
 pub struct Tls {
     certificate: Arc<Certificate>,
     acceptor: TlsAcceptor,
 }
 
-/// The certificate of a server, and the files that it comes from.
+/// A server's certificate and its files.
 struct Certificate {
     cert: PathBuf,
     key: PathBuf,
     shown: RwLock<ServedKey>,
 }
 
-/// What is shown, and how the files looked when they were read last.
+/// The certificate in use, and the marks of its files when they were last read.
 struct ServedKey {
     key: Arc<CertifiedKey>,
     marks: [Mark; 2],
 }
 
-/// What changes when a file is replaced or written to; nothing where there is no file.
+/// Modification time and inode of a file, which change when it is replaced or written. `None` if
+/// the file does not exist.
 type Mark = Option<(SystemTime, u64)>;
 
-/// Why a certificate cannot be used, in words for people.
+/// The reason why a certificate cannot be used, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFault(String);
 
@@ -48,11 +49,12 @@ impl fmt::Display for TlsFault {
 }
 
 impl Tls {
-    /// The certificate in these files, both PEM: the chain, the server's own certificate first, and
+    /// Reads a certificate from two PEM files: the chain, the server's own certificate first, and
     /// its private key.
     ///
     /// # Errors
-    /// Files that cannot be read, hold something else, or do not belong together.
+    /// A message for a file that cannot be read or has other content, or files that do not belong
+    /// together.
     pub fn open(cert: &Path, key: &Path) -> Result<Self, TlsFault> {
         let marks = [mark(cert), mark(key)];
         let shown = RwLock::new(ServedKey { key: Arc::new(read(cert, key)?), marks });
@@ -68,8 +70,8 @@ impl Tls {
         Ok(Self { certificate, acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
 
-    /// The names that the certificate is for; patterns such as `*.example.org` and addresses are
-    /// left out.
+    /// Returns the names in the certificate, without patterns such as `*.example.org` and without
+    /// addresses.
     pub fn names(&self) -> Vec<String> {
         let key = self.certificate.shown.read().unwrap_or_else(PoisonError::into_inner).key.clone();
         let Some(own) = key.cert.first().and_then(|own| webpki::EndEntityCert::try_from(own).ok())
@@ -79,15 +81,15 @@ impl Tls {
         own.valid_dns_names().filter(|name| !name.contains('*')).map(str::to_owned).collect()
     }
 
-    /// What answers handshakes with this certificate.
+    /// Returns the acceptor for handshakes with this certificate.
     pub(crate) fn acceptor(&self) -> &TlsAcceptor {
         &self.acceptor
     }
 }
 
 impl Certificate {
-    /// The certificate as the files have it now. The last good one goes on being shown while they
-    /// hold none, e.g. between the writing of the one and of the other.
+    /// Returns the certificate in the files now. Keeps the last good one while they cannot be used,
+    /// e.g. between the writes of the two files.
     fn current(&self) -> Arc<CertifiedKey> {
         let marks = [mark(&self.cert), mark(&self.key)];
         {

@@ -11,32 +11,32 @@ use crate::error::{ApiError, Code};
 #[folder = "$OUT_DIR/web"]
 struct PageFiles;
 
-/// What the page may do: run its own scripts, draw with its own styles, talk to this server, and
-/// nothing else.
+/// Content security policy of the page: own scripts and styles, images also as `data:`, and
+/// requests to this server only.
 pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; \
                        frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
-/// Names of these files change with their content.
+/// Cache header of files whose names change with their content.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 
-/// The addresses that the page shows.
+/// Addresses that the page handles.
 pub const PAGES: [&str; 4] = ["/", "/t/{thread}", "/s", "/s/{session}"];
 
-/// The page itself, for each of [`PAGES`].
+/// Returns the page itself, for each of [`PAGES`].
 pub async fn page() -> Response {
     answer("index.html")
 }
 
-/// One of the files beside the page.
+/// Returns one of the page's files.
 pub async fn file(uri: Uri) -> Response {
     answer(uri.path().trim_start_matches('/'))
 }
 
-/// The paths of the files beside the page.
+/// Returns the paths of the page's files.
 pub fn files() -> impl Iterator<Item = String> {
     PageFiles::iter().filter(|path| path != "index.html").map(|path| format!("/{path}"))
 }
 
-/// All routes that lead to the page or its files.
+/// Returns all routes of the page and its files.
 pub fn routes() -> impl Iterator<Item = String> {
     files().chain(PAGES.map(str::to_owned))
 }
@@ -60,7 +60,7 @@ fn found(path: &str, file: EmbeddedFile) -> Response {
     (StatusCode::OK, headers, Body::from(file.data.into_owned())).into_response()
 }
 
-/// Text is UTF-8 here, and says so.
+/// Returns the content type, with UTF-8 as the charset of text.
 fn content_type(mime: &str) -> String {
     if mime.starts_with("text/") { format!("{mime}; charset=utf-8") } else { mime.to_owned() }
 }

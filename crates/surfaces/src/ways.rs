@@ -1,38 +1,38 @@
-//! Names of one way forward: messages name a path of HTTP or a command, and each surface names what
-//! its own readers can run.
+//! Next steps in messages. A message names an HTTP path or a command, and each surface replaces it
+//! with one that its readers can run.
 
 use moothall_engine::access::Caller;
 
-/// The methods with which paths begin.
+/// Methods that paths begin with.
 const METHODS: [&str; 5] = ["GET ", "POST ", "PUT ", "PATCH ", "DELETE "];
-/// The tools that do what a command does which no path names.
+/// Tools for commands that have no path.
 const TOOLS_OF_COMMANDS: &[(&str, &str)] = &[("moothall invite", "invite")];
-/// The way forward of an agent that has no other.
+/// The next step of an agent that has no other.
 const ASK: &str = "Ask a person.";
 
-/// The readers of a message, by what they can run.
+/// Kinds of readers, by what they can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A person at the command line: commands.
+    /// A person at the command line. Runs commands.
     CommandLine,
-    /// A client of HTTP behind which a person may read: paths, and the commands that no path
-    /// replaces.
+    /// An HTTP client, possibly with a person behind it. Uses paths, and commands that have no
+    /// path.
     Http,
-    /// An agent with a credential, over HTTP: paths.
+    /// An agent with a credential, over HTTP. Uses paths.
     HttpAgent,
-    /// An agent over MCP: tools.
+    /// An agent over MCP. Uses tools.
     Tools,
-    /// An agent over JSON-RPC: no ways of the others.
+    /// An agent over JSON-RPC. Can use neither paths, tools nor commands.
     Rpc,
 }
 
-/// One thing to do, by surface. `{}` stands for a name or an id.
+/// One action, as each surface names it. `{}` stands for a name or an id.
 pub struct Way {
-    /// The method and the path, as messages name them between backticks.
+    /// The method and path, as messages name them in backticks.
     pub path: &'static str,
-    /// The tool of MCP; none if only people can do it.
+    /// The MCP tool. `None` if only people can do this.
     pub tool: Option<&'static str>,
-    /// The command.
+    /// The command of the command line.
     pub command: &'static str,
 }
 
@@ -40,7 +40,7 @@ const fn way(path: &'static str, tool: Option<&'static str>, command: &'static s
     Way { path, tool, command }
 }
 
-/// Lists each path that a message names.
+/// All paths that messages name.
 pub const WAYS: &[Way] = &[
     way("GET /agents", None, "moothall agents"),
     way("GET /apps", None, "moothall apps"),
@@ -59,13 +59,13 @@ pub const WAYS: &[Way] = &[
 ];
 
 impl Reader {
-    /// Returns the reader over HTTP that a caller is.
+    /// Returns the kind of an HTTP caller.
     pub fn over_http(caller: &Caller) -> Self {
         if caller.is_agent() { Self::HttpAgent } else { Self::Http }
     }
 
-    /// Returns a message in the ways of this reader. A clause that names a way which the reader
-    /// does not have is left out, and a person is named in its place.
+    /// Rewrites a message for this reader. Drops a clause with a next step that the reader cannot
+    /// take, and adds a hint to ask a person.
     pub fn told(self, message: &str) -> String {
         let (mut told, mut is_whole) = (String::new(), true);
         for clause in clauses(message) {
@@ -93,7 +93,7 @@ impl Reader {
         Some(pieces.collect::<Option<Vec<_>>>()?.join("`"))
     }
 
-    /// Returns the code between backticks as this reader runs it; nothing if it cannot.
+    /// Returns the code in backticks as this reader can run it. `None` if it cannot.
     fn named(self, code: &str) -> Option<String> {
         let (way, named) = find(code).unzip();
         let filled = |name: &str| name.replacen("{}", named.unwrap_or_default(), 1);
@@ -116,7 +116,7 @@ impl Reader {
     }
 }
 
-/// Splits a message behind each full stop and semicolon that a blank follows, outside of backticks.
+/// Splits a message after each full stop or semicolon that a space follows, outside of backticks.
 fn clauses(message: &str) -> impl Iterator<Item = &str> {
     let (mut is_code, mut before) = (false, ' ');
     message.split_inclusive(move |c| {
@@ -127,7 +127,7 @@ fn clauses(message: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the way that stands between backticks, and the name or id in it.
+/// Finds the way for code in backticks. Returns it with the name or id in the path.
 pub fn find(code: &str) -> Option<(&'static Way, &str)> {
     WAYS.iter().find_map(|way| {
         let Some((before, after)) = way.path.split_once("{}") else {

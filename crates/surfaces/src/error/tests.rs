@@ -1,4 +1,4 @@
-//! Each error of the engine has its status and its code, and tells nothing of the inside.
+//! Tests that each engine error gets its status and code, and shows no internals.
 
 use super::*;
 use moothall_kernel::ids::{ParticipantId, Seq};

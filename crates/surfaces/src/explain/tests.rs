@@ -1,10 +1,10 @@
-//! A reader is told reasons, and nothing of what others alone may see.
+//! Tests that a reader gets reasons, and nothing that only others may see.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// A log that is written down: each event as the store keeps it.
+/// Reads events into a log, numbered from 1.
 fn log(events: Vec<Value>) -> Vec<RecordedEvent> {
     let recorded = |(place, event): (u64, Value)| RecordedEvent {
         seq: Seq(place),
@@ -112,7 +112,7 @@ fn a_turn_that_began_with_words_for_others_begins_with_those_that_are_seen() {
     let (turns, silent) = told(&events, &eve());
     let [turn] = &turns[..] else { panic!("{turns:?}") };
     assert_eq!((turn.cause.seq, turn.granted_at.as_str()), (3, events[3].ts.to_string().as_str()));
-    // Of a turn that others alone hear answered it is told that there is an answer, and no more.
+    // The answer to this turn is private: the reader only learns that there is one.
     let reasons: Vec<_> = silent.iter().map(|one| (one.seq.0, one.silence.reason)).collect();
     assert_eq!(reasons, [(5, Reason::AnsweredPrivately)]);
 }

@@ -1,5 +1,5 @@
-//! What is told of silence now: the fold's findings, with what only the state knows, in the names
-//! of the conversation.
+//! The explanation as wire types: the findings of the fold, the current state, and the names of the
+//! conversation.
 
 use moothall_engine::door::{Action, Door};
 use moothall_engine::sessions::session_of;
@@ -19,19 +19,19 @@ use crate::wire::{
     ForecastEntry, NoAgentAsked, PendingAnswers, Preview, TurnEntry, UnaskedMessage, turn_id,
 };
 
-/// The turns of a thread, and the messages that asked no agent, as one reader is told them.
+/// The turns of a thread and the messages that asked no agent, for one reader.
 pub struct Explanation {
-    /// Turns and refusals, in the order in which they happened.
+    /// Turns and refusals, in order.
     pub turns: Vec<TurnEntry>,
-    /// Messages about which no agent was asked.
+    /// Messages that asked no agent.
     pub unasked: Vec<UnaskedMessage>,
-    /// The newest event that was looked at.
+    /// The newest event that was read.
     pub head: Seq,
-    /// The answers to the message that is asked about which are still to come.
+    /// The answers to the requested message that are still to come.
     pub pending: Option<PendingAnswers>,
 }
 
-/// An agent that has to answer and may not yet.
+/// An agent that has to answer once its cooldown ends.
 struct CoolingAgent {
     cause: Cause,
     participant: ParticipantId,
@@ -65,8 +65,8 @@ pub(super) async fn by_state(
     Ok(Explanation { turns, unasked, head, pending })
 }
 
-/// Says of turns that wait behind a draft in a composer what is in their way. Readers who may sit
-/// down at that terminal, and look with their own eyes, are told how to.
+/// Adds the obstacle to turns that wait behind a draft in a composer. A reader who may attach to
+/// that terminal, and looks as itself, also gets the command.
 async fn tell_drafts(
     door: &Door,
     action: Action,
@@ -97,7 +97,7 @@ async fn tell_drafts(
 }
 
 impl Explanation {
-    /// Returns the same in the ways of its reader.
+    /// Rewrites the next steps for this reader.
     #[must_use]
     pub fn told(mut self, reader: Reader) -> Self {
         let details = self.turns.iter_mut().map(|turn| &mut turn.detail);
@@ -110,7 +110,7 @@ impl Explanation {
 }
 
 impl TurnFold {
-    /// Returns the positions of events that the viewer does not see.
+    /// Returns a test for positions of events that the viewer does not see.
     fn hidden(&self) -> impl Fn(Seq) -> bool + Send + 'static {
         let (all, after) = (self.viewer == Viewer::Operator, self.after);
         let seen = self.seen.clone();
@@ -147,7 +147,7 @@ fn unasked(
     UnaskedMessage { message: id.to_string(), reason, by, text, cure }
 }
 
-/// Tells a reason in the names of a conversation.
+/// Converts a reason to a wire type, with the names of the conversation.
 fn told(state: &Conversation, silence: &Silence, name: Option<&str>) -> NoAgentAsked {
     let about = silence.participant.as_ref();
     NoAgentAsked {
@@ -162,7 +162,7 @@ fn cure(reason: Reason) -> Option<String> {
     Some(reason.row().cure).filter(|cure| !cure.is_empty()).map(Into::into)
 }
 
-/// Tells what would become of a draft.
+/// Converts the preview of a draft to a wire type.
 pub fn of_draft(
     state: &Conversation,
     preview: &preview::Preview,

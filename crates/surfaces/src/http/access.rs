@@ -1,10 +1,10 @@
-//! What stands between a request and its handler: whose credential it carries, and whether the door
-//! lets its holder do what the route does.
+//! Access control before the handlers: identifies the caller, and asks the door if the caller may
+//! do what the route does.
 //!
 //! [`ROUTES`] has a row for each route and method, which names an [`Action`]. A route without a row
-//! is refused. What an action needs, and where it reaches, the engine knows (`door/action.rs`): it
-//! is asked here, before the body of a request is read, and again by what the handler calls.
-//! Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
+//! is rejected. The engine defines what an action needs and where it reaches (`door/action.rs`). It
+//! is asked here, before a request's body is read, and again by the handler's own calls. Handlers
+//! get the [`Caller`] as an extension of the request, and through [`crate::request`].
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -30,15 +30,14 @@ use crate::seats::ConnectionSlot;
 use crate::sse;
 use crate::ways::Reader;
 
-/// A route and method, and what it does: the row of that action says what it needs and where it
-/// reaches.
+/// A route and method, with the action that defines its needed rights and its reach.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// Its path, with names in braces for the parts that vary.
+    /// The path, with names in braces for the parts that vary.
     pub path: &'static str,
-    /// Its method; `HEAD` goes with `GET`.
+    /// The method. `GET` includes `HEAD`.
     pub method: &'static str,
-    /// The action of the door that it asks for.
+    /// The action of the door.
     pub action: Action,
 }
 
@@ -58,18 +57,18 @@ const fn delete(path: &'static str, action: Action) -> Route {
     Route { path, method: "DELETE", action }
 }
 
-/// Every route but the page's own files.
+/// All routes except the page's own files.
 pub const ROUTES: &[Route] = &[
     get("/ping", Action::CheckHealth),
     get("/healthz", Action::CheckHealth),
-    // As MoltZap's clients ask.
+    // The path that MoltZap's clients use.
     get("/health", Action::CheckHealth),
     get("/metrics", Action::ReadMetrics),
     get("/openapi.json", Action::ReadDescription),
     get("/openrpc.json", Action::ReadDescription),
     post("/api/v1/auth/register", Action::RegisterAgent),
     post("/api/v1/auth/claim", Action::ClaimAgent),
-    // Whose the connection is comes with the first call.
+    // The first call on the connection names the caller.
     get("/ws", Action::OpenConnection),
     get("/docs", Action::ReadDescription),
     get("/docs/", Action::ReadDescription),
@@ -134,41 +133,42 @@ pub const ROUTES: &[Route] = &[
     get("/gatherings/{id}", Action::ReadGathering),
     post("/gatherings/{id}/pass", Action::Pass),
     post("/gatherings/{id}/end", Action::Gather),
-    // The conversation is in the body.
+    // The thread is named in the body.
     post("/permissions/{id}/answer", Action::AnswerPermission),
     post(mcp::PATH, Action::CallTools),
 ];
 
-/// How a credential came.
+/// The place where a credential was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialSource {
-    /// None came with the request.
+    /// The request has no credential.
     Nothing,
     /// In the `Authorization` header.
     Header,
-    /// In the cookie of a browser that signed in.
+    /// In the cookie of a signed-in browser.
     Cookie,
 }
 
-/// The header that a page of ours sends with what changes something, and no form or link can.
+/// The header that our page sends with writing requests. Forms and links cannot set it.
 const OWN_HEADER: HeaderName = HeaderName::from_static("x-moothall");
-/// Nothing longer is a credential.
+/// Maximum length of a credential. A longer text cannot be one.
 const CREDENTIAL_BYTES_MAX: usize = 256;
 
-/// The name of the cookie. Cookies of one host are the same for all its ports, so the port is in
-/// the name.
+/// Returns the name of the cookie. It contains the port, because browsers share cookies between all
+/// ports of a host.
 pub fn cookie_name(port: u16) -> String {
     format!("moothall_{port}")
 }
 
-/// Lets a request through to its handler, with the caller as an extension, or refuses and records
-/// it. Whoever is to sign in needs the page first, so nobody is asked who they are for its own
-/// files, nor for what is nowhere.
+/// Passes a request on to its handler with the caller as an extension, or rejects and records it.
+/// The page's files and unknown paths need no credential, because a browser loads the page before
+/// it can sign in.
 pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     let template = request.extensions().get::<MatchedPath>().cloned();
     let Some(template) = template.filter(|template| !app.page.contains(template.as_str())) else {
         return next.run(request).await;
     };
+    // Listen before the credential is checked, so that a revocation in between is not missed.
     let revocations = app.access.listen();
     let (mut parts, body) = request.into_parts();
     let method = parts.method.clone();
@@ -188,7 +188,8 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
         Ok((caller, streaming)) => {
             let seat = parts.extensions.get::<Arc<ConnectionSlot>>().cloned();
             let response = next.run(Request::from_parts(parts, body)).await;
-            // On a route without a credential it was a key or code in the body that was good.
+            // On a route without a credential, success means that the key or code in the body was
+            // valid.
             if let Some(seat) =
                 seat.filter(|_| method == Method::POST && response.status().is_success())
             {
@@ -209,17 +210,17 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     }
 }
 
-/// The conversation that a route names.
+/// Returns the thread in the path of a route.
 async fn thread_of(template: &MatchedPath, parts: &mut Parts) -> Option<StreamId> {
     let names_one = template.as_str().starts_with("/threads/{id}");
     if names_one { stream_id(&named(parts).await) } else { None }
 }
 
-/// The end of every route that answers with a stream.
+/// The end of the path of every route that answers with a stream.
 const STREAM: &str = "/stream";
 
-/// Whether there is room for this request: a seat for whoever asks, what its principal may still
-/// write, and a stream more.
+/// Checks the seat, the rate limit and the number of streams of a request. Returns the slot of a
+/// new stream.
 fn charge(
     app: &App,
     caller: &Caller,
@@ -228,12 +229,12 @@ fn charge(
 ) -> ApiResult<Option<Streaming>> {
     let row = row(template, &parts.method)?;
     let spare = parts.extensions.get::<Arc<ConnectionSlot>>().is_some_and(|seat| seat.is_spare());
-    // A connection on a seat that is kept back ends with its answer, so none is opened there.
+    // A WebSocket would occupy a spare seat, which has to be free again after one answer.
     let is_short = row.action.need() == Need::Nothing && row.action != Action::OpenConnection;
     if spare && !is_short && caller.must_prove(Scope::ServerAdmin).is_err() {
         return Err(ApiError::plain(Code::NoSeats));
     }
-    // What a call of a tool is charged depends on the tool.
+    // The charge for a tool call depends on the tool.
     if row.method != "GET" && row.action.need() != Need::Nothing && row.path != mcp::PATH {
         let key = parts.headers.get("idempotency-key").and_then(|key| key.to_str().ok());
         app.rates.write(caller, key)?;
@@ -241,17 +242,17 @@ fn charge(
     if row.path.ends_with(STREAM) { app.rates.stream(caller).map(Some) } else { Ok(None) }
 }
 
-/// The path by which the rows know a route: one is reached under two.
+/// Returns the path under which [`ROUTES`] lists a route. The MCP route has two paths.
 fn row_path(template: &str) -> &str {
     if template == mcp::PATH_WITH_SLASH { mcp::PATH } else { template }
 }
 
-/// The rows of a route.
+/// Returns the rows of a path.
 fn rows(template: &str) -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().filter(move |row| row.path == template)
 }
 
-/// The row of a request; no row, no answer.
+/// Returns the row of a request, or the error for an unknown path or method.
 fn row(template: &str, method: &Method) -> ApiResult<&'static Route> {
     let asked = if method == Method::HEAD { "GET" } else { method.as_str() };
     let unknown =
@@ -259,13 +260,13 @@ fn row(template: &str, method: &Method) -> ApiResult<&'static Route> {
     rows(template).find(|row| row.method == asked).ok_or_else(|| ApiError::plain(unknown()))
 }
 
-/// Somebody who presents nothing, by the connection that the request came on.
+/// Returns the caller of a request without a credential, by the owner of its connection.
 fn anonymous(app: &App, parts: &Parts) -> Caller {
     let seen = parts.extensions.get::<Peer>().is_some_and(|peer| *peer == Peer::Owner);
     if seen { app.access.anonymous() } else { app.access.anonymous().unseen() }
 }
 
-/// Returns why the system does not say whose process asks, if this route takes a credential then.
+/// Returns the reason why the process owner is unknown, if the route needs a credential then.
 fn unknown_owner(app: &App, row: &Route, parts: &Parts) -> Option<UnknownPeer> {
     let Some(Peer::Unknown(why)) = parts.extensions.get() else { return None };
     let open = matches!(row.action, Action::CheckHealth | Action::SignIn);
@@ -305,7 +306,7 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
     Ok(caller)
 }
 
-/// Who asks, by the credential in the headers. Nothing in the address is ever one.
+/// Finds the caller by the credential in the headers. Credentials in the URL are ignored.
 async fn identify(
     access: &Access,
     parts: &Parts,
@@ -320,11 +321,11 @@ async fn identify(
     {
         return Ok(Some((caller, CredentialSource::Cookie)));
     }
-    // Browsers send old cookies unasked, so one that is worth nothing is the same as none.
+    // Browsers keep sending expired cookies; treat those as absent.
     Ok(None)
 }
 
-/// The credential of the `Authorization` header, which comes once and reads `Bearer …`.
+/// Returns the credential of the `Authorization` header, which must occur once and read `Bearer …`.
 pub(super) fn bearer(headers: &HeaderMap) -> ApiResult<Option<&str>> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let Some(first) = given.next() else { return Ok(None) };
@@ -342,7 +343,7 @@ fn session_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     found.filter(|value| value.len() <= CREDENTIAL_BYTES_MAX)
 }
 
-/// Whether a request that changes something comes from a page of ours, where it comes from a page.
+/// Checks a writing request with a cookie for the headers of our page.
 fn check(row: &Route, via: CredentialSource, parts: &Parts) -> ApiResult<()> {
     if via == CredentialSource::Cookie && row.method != "GET" {
         check_page(&parts.headers)
@@ -351,8 +352,8 @@ fn check(row: &Route, via: CredentialSource, parts: &Parts) -> ApiResult<()> {
     }
 }
 
-/// A cookie comes with whatever a browser sends, so a request that changes something must show that
-/// it is of a page of ours. That the origin is one of ours was checked before.
+/// Browsers attach the cookie to any request, so a writing request must carry headers that only our
+/// page sends. The value of `Origin` was checked before.
 fn check_page(headers: &HeaderMap) -> ApiResult<()> {
     let own = headers.get(OWN_HEADER).is_some_and(|value| value == HeaderValue::from_static("1"));
     if own && headers.contains_key(header::ORIGIN) {
@@ -362,7 +363,7 @@ fn check_page(headers: &HeaderMap) -> ApiResult<()> {
     Err(ApiError::forbidden(message, "with a cookie alone"))
 }
 
-/// Whether the door lets the caller do this where the route leads.
+/// Checks that the door lets the caller perform the action on the target in the path.
 async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> {
     door.may(action)?;
     match action.acts_on() {
@@ -384,7 +385,8 @@ async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> 
     }
 }
 
-/// Whoever reaches everything is told by the handler what is wrong with an id.
+/// Checks that the caller reaches a thread. With a malformed id, a caller who reaches all threads
+/// passes, and the handler reports the id.
 fn enter_thread(door: &Door, id: &str) -> ApiResult<()> {
     let reached = match stream_id(id) {
         Some(stream) => door.reaches(&stream).is_ok(),
@@ -393,7 +395,7 @@ fn enter_thread(door: &Door, id: &str) -> ApiResult<()> {
     if reached { Ok(()) } else { Err(ApiError::no_thread(id)) }
 }
 
-/// What the path says at `{id}`, decoded as the handler will see it.
+/// Returns the value of `{id}` in the path, decoded as the handler will see it.
 async fn named(parts: &mut Parts) -> String {
     let params = RawPathParams::from_request_parts(parts, &()).await.ok();
     let id =
@@ -401,16 +403,16 @@ async fn named(parts: &mut Parts) -> String {
     id.unwrap_or_default()
 }
 
-/// What an open stream is held by.
+/// The conditions under which a stream stays open.
 struct StreamGuard {
-    /// The conversation that it shows, where it is one.
+    /// The thread of the stream, if it has one.
     thread: Option<StreamId>,
-    /// Its place among the streams of its principal.
+    /// The stream's slot among those of its principal.
     streaming: Option<Streaming>,
 }
 
-/// A stream of events that ends when the credential behind it is worth nothing any more, or does
-/// not reach the conversation any more.
+/// Wraps an event stream. It ends when the caller's credential is revoked or expires, or when the
+/// caller loses access to the thread.
 fn leashed(
     response: Response,
     revocations: Revocations,

@@ -1,4 +1,4 @@
-//! Apps of JSON-RPC: which agent manages the tasks of which, and how people change that.
+//! Routes for JSON-RPC apps: the agents that manage their tasks, and how people change them.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -11,10 +11,10 @@ use crate::request::{Body, Params};
 use crate::strict::Inbound;
 use crate::wire::{AppEntry, AppFreed, AppPage, AppTransfer, ErrorBody};
 
-/// Rows of a page if the request names no number.
+/// Default number of rows per page.
 const ROWS: usize = 100;
 
-/// Lists the apps that an agent has, by their ids.
+/// Lists the apps that have an agent, by id.
 #[utoipa::path(get, path = "/apps", operation_id = "list_apps", tag = "access",
     params(
         ("cursor" = Option<String>, Query, description = "`next` of the page before."),
@@ -28,8 +28,8 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<AppP
     Ok(Json(AppPage { apps: apps.into_iter().map(entry).collect(), next }))
 }
 
-/// Gives an app to a registered agent, and with it the tasks of the app that are not over. Repeat
-/// it if it was interrupted.
+/// Transfers an app to a registered agent, with the app's open tasks. Repeat the request if it was
+/// interrupted.
 #[utoipa::path(post, path = "/apps/{id}/transfer", operation_id = "transfer_app", tag = "access",
     params(("id" = String, Path, description = "The app's id.")), request_body = AppTransfer,
     responses((status = 200, body = AppEntry), (status = "4XX", body = ErrorBody)))]
@@ -43,8 +43,8 @@ pub async fn transfer(
     Ok(Json(entry(door.transfer_app(&app_id(&id)?, &agent).await?)))
 }
 
-/// Takes an app from its agent: the next agent that registers for it has it. Its tasks that are not
-/// over have no manager until a person transfers the app.
+/// Takes an app from its agent. The next agent that registers the app gets it. Its open tasks have
+/// no manager until a person transfers the app.
 #[utoipa::path(delete, path = "/apps/{id}", operation_id = "free_app", tag = "access",
     params(("id" = String, Path, description = "The app's id.")),
     responses((status = 200, body = AppFreed), (status = "4XX", body = ErrorBody)))]
@@ -57,7 +57,7 @@ pub async fn free(
     Ok(Json(AppFreed { freed: true }))
 }
 
-/// The id as the log has it. What is not a UUID is not the id of an app.
+/// Returns the id as the log spells it. The ids of apps are UUIDs.
 fn app_id(given: &str) -> ApiResult<String> {
     let unknown = |_| ApiError::plain(Code::UnknownApp);
     Uuid::try_parse(given).map(|id| id.to_string()).map_err(unknown)

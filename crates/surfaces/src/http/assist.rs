@@ -1,4 +1,4 @@
-//! Before and beside speaking: who would answer, slash commands, publishing what was kept.
+//! Routes that preview a draft, run slash commands, and publish kept text.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ use crate::wire::{
     Published, TurnEntry,
 };
 
-/// Says who would answer a draft, and why. Decides nothing.
+/// Returns the agents that would answer a draft, with the reasons. Changes nothing.
 #[utoipa::path(post, path = "/threads/{id}/preview", operation_id = "preview_message", tag = "turns", request_body = Draft,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = Preview), (status = "4XX", body = ErrorBody)))]
@@ -74,7 +74,7 @@ pub async fn list() -> Json<CommandList> {
     Json(CommandList { commands: COMMANDS.iter().map(usage).collect() })
 }
 
-/// Runs a slash command. Messages are never searched for commands; only this is.
+/// Runs a slash command. Messages are never read as commands.
 #[utoipa::path(post, path = "/threads/{id}/commands", operation_id = "run_command", tag = "threads", request_body = NewCommand,
     params(
         ("id" = String, Path, description = "The thread."),
@@ -147,7 +147,7 @@ fn line(entry: &TurnEntry) -> String {
     line
 }
 
-/// Makes words that were kept in the trace visible.
+/// Publishes text that was kept in the trace.
 #[utoipa::path(post, path = "/threads/{id}/kept/{seq}/publish", operation_id = "publish_kept", tag = "turns", request_body = Option<crate::wire::Actor>,
     params(
         ("id" = String, Path, description = "The thread."),

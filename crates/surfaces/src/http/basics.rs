@@ -1,4 +1,4 @@
-//! Health, and which agents there are.
+//! Routes for health, the JSON-RPC description, and the list of agents.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,7 +10,7 @@ use super::App;
 use crate::jsonrpc;
 use crate::wire::{AgentEntry, AgentList, Health, Ping, WireProfile};
 
-/// Whether the server is there, and what it is.
+/// Returns the name, version and time of the server.
 #[utoipa::path(get, path = "/ping", tag = "server", responses((status = 200, body = Ping)))]
 pub async fn ping(State(app): State<App>) -> Json<Ping> {
     Json(Ping {
@@ -22,22 +22,22 @@ pub async fn ping(State(app): State<App>) -> Json<Ping> {
     })
 }
 
-/// Whether the server serves.
+/// Returns `ok` and the number of threads in memory.
 #[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
 pub async fn healthz(State(app): State<App>) -> Json<Health> {
     Json(Health { status: "ok".into(), live_threads: app.entrance.live_streams() })
 }
 
-/// The methods and notifications of the JSON-RPC surface, and the schemas of what they carry, as an
-/// OpenRPC document.
+/// Returns the methods and notifications of the JSON-RPC surface, with their schemas, as an OpenRPC
+/// document.
 #[utoipa::path(get, path = "/openrpc.json", operation_id = "read_openrpc", tag = "server",
     responses((status = 200, body = Object, description = "The OpenRPC document.")))]
 pub async fn openrpc() -> Json<Value> {
     Json(jsonrpc::openrpc())
 }
 
-/// The agents that this server can run, and those that the configuration expects to connect by
-/// themselves (`remote`).
+/// Lists the agents that this server can run, and those that the configuration expects to connect
+/// by themselves (`remote`).
 #[utoipa::path(get, path = "/agents", operation_id = "list_agents", tag = "agents", responses((status = 200, body = AgentList)))]
 pub async fn agents(State(app): State<App>) -> Json<AgentList> {
     let registry = app.entrance.registry();
@@ -47,7 +47,7 @@ pub async fn agents(State(app): State<App>) -> Json<AgentList> {
     Json(AgentList { agents })
 }
 
-/// Somebody who connects by itself, under a name that the operator keeps for it.
+/// Returns the entry of an agent that connects by itself, under a name that the operator reserved.
 fn elsewhere(client: &str) -> AgentEntry {
     let facts = AgentFacts::external();
     AgentEntry {

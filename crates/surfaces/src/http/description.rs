@@ -1,5 +1,5 @@
-//! What the description of the interface says everywhere in the same words: the ranges of
-//! parameters and what each answer means.
+//! Completes the OpenAPI description with what all operations share: ranges of parameters, and
+//! descriptions of answers.
 
 use moothall_engine::access::Scope;
 use serde_json::json;
@@ -14,14 +14,14 @@ use crate::json::SAFE_INTEGER;
 use crate::request::LIMIT_MAX;
 use crate::wire::ID_PATTERN;
 
-/// What an `Idempotency-Key` looks like: visible ASCII characters, at most 255.
+/// The pattern of an `Idempotency-Key`: 1 to 255 visible ASCII characters.
 const KEY_PATTERN: &str = "^[!-~]{1,255}$";
 const REFUSED: &str = "Refused: `error.code` says why, and `error.message` what to do.";
 const FAILED: &str = "Not done: `error.code` says why.";
 const DONE: &str = "Done.";
 
-/// Fills in what the operations leave to the rule, so that the description is as strict as the
-/// server.
+/// Adds the ranges, errors and descriptions that the operations leave out, so that the description
+/// is as strict as the server.
 pub(super) fn completed(mut api: OpenApi) -> OpenApi {
     for operation in api.paths.paths.values_mut().flat_map(operations) {
         for parameter in operation.parameters.iter_mut().flatten() {
@@ -43,13 +43,13 @@ pub(super) fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Opera
         .filter_map(Option::as_mut)
 }
 
-/// Gives a parameter the range that `crate::request` reads.
+/// Gives a parameter the range that `crate::request` accepts.
 fn narrow(parameter: &mut Parameter) {
     let Some(RefOr::T(Schema::Object(object))) = &mut parameter.schema else { return };
     if let SchemaType::Array(types) = &object.schema_type
         && let Some(kind) = types.iter().find(|kind| **kind != Type::Null)
     {
-        // A parameter that is not there is left out; none is null.
+        // An optional parameter is left out, and cannot be null.
         object.schema_type = SchemaType::Type(kind.clone());
     }
     match (&parameter.parameter_in, parameter.name.as_str()) {
@@ -69,7 +69,7 @@ fn narrow(parameter: &mut Parameter) {
     }
 }
 
-/// Every operation can be refused and can fail, and says so in the one shape of errors.
+/// Adds the error responses that every operation can return.
 fn add_errors(operation: &mut Operation) {
     for status in ["4XX", "5XX"] {
         operation.responses.responses.entry(status.into()).or_insert_with(|| {
@@ -82,11 +82,11 @@ fn add_errors(operation: &mut Operation) {
     }
 }
 
-/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has
-/// its own rules.
+/// Bodies that accept unknown fields: an event's are named in a warning, and the protocol of `/mcp`
+/// has its own rules.
 const OPEN: [&str; 2] = ["NewEvent", "McpMessage"];
 
-/// A body has the keys that are read, and no others.
+/// Forbids unknown fields in the schemas of bodies.
 fn close_bodies(api: &mut OpenApi) {
     let bodies: Vec<String> = api
         .paths
@@ -105,8 +105,8 @@ fn close_bodies(api: &mut OpenApi) {
     }
 }
 
-/// The name of the type of an operation's body. One that may be left out is described as that type
-/// or nothing.
+/// Returns the name of the type of an operation's body. An optional body has a schema of this type
+/// or null.
 fn body_name(operation: &Operation) -> Option<String> {
     let RefOr::T(body) = operation.request_body.as_ref()? else { return None };
     let RefOr::T(content) = body.content.values().next()? else { return None };
@@ -121,7 +121,7 @@ fn body_name(operation: &Operation) -> Option<String> {
     place.ref_location.rsplit('/').next().map(str::to_owned)
 }
 
-/// Says which scopes there are, wherever a body takes some.
+/// Adds the list of scopes to bodies that take scopes.
 fn name_scopes(api: &mut OpenApi) {
     let words = || Some(Scope::VARIANTS.iter().map(|scope| json!(scope.to_string())).collect());
     let schemas = api.components.iter_mut().flat_map(|components| &mut components.schemas);
@@ -138,7 +138,7 @@ fn name_scopes(api: &mut OpenApi) {
     }
 }
 
-/// A description is asked for with every answer: what stands in the body, or what a refusal is.
+/// Adds a description to every answer, as OpenAPI requires: that of its body, or that of an error.
 fn describe_answers(api: &mut OpenApi) {
     let described = |object: &Object| object.description.clone();
     let schemas = api.components.iter().flat_map(|components| &components.schemas);
@@ -164,7 +164,7 @@ fn describe_answers(api: &mut OpenApi) {
     }
 }
 
-/// What is said of the type in an answer's body.
+/// Returns the description of the type in an answer's body.
 fn body_of<'a>(response: &Response, of_schemas: &'a [(String, String)]) -> Option<&'a str> {
     let RefOr::T(content) = response.content.values().next()? else { return None };
     let Some(RefOr::Ref(place)) = &content.schema else { return None };

@@ -1,4 +1,4 @@
-//! The route that erases the words of a message for good.
+//! The route that erases the content of an event.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,9 +8,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::request::{Body, EventRef};
 use crate::wire::{Actor, Envelope, ErrorBody, Redacted};
 
-/// Erases the words of an event for good: from the log, the search index, and every later reading
-/// and prompt. Only people may. The event stays at its place, with empty content and
-/// `meta.redacted`. Repeating it changes nothing.
+/// Erases the content of an event for good: from the log, the search index, and every later reading
+/// and prompt. Only people may.
+///
+/// The event keeps its position, with empty content and `meta.redacted`. Repeating the request
+/// changes nothing.
 #[utoipa::path(post, path = "/threads/{id}/events/{event}/redact", operation_id = "redact_event", tag = "events", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The thread."),

@@ -1,4 +1,4 @@
-//! Events of a thread: read and post.
+//! Routes that read and post the events of a thread.
 
 use axum::Json;
 use axum::body::{Body as HttpBody, Bytes};
@@ -21,7 +21,7 @@ use crate::request::{Body, Params, ThreadId};
 use crate::ways::Reader;
 use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent};
 
-/// Reads the events of a thread.
+/// Returns the events of a thread.
 #[utoipa::path(get, path = "/threads/{id}/events", operation_id = "read_events", tag = "events",
     params(
         ("id" = String, Path, description = "The thread."),
@@ -62,7 +62,7 @@ pub async fn read(
         if writer.done {
             return None;
         }
-        // The answer has begun, so a failure can only be shown by breaking it off.
+        // The answer has begun, so an error can only be shown by breaking it off.
         let chunk = writer.next().await.map_err(std::io::Error::other);
         writer.done |= chunk.is_err();
         Some((chunk, writer))
@@ -72,7 +72,7 @@ pub async fn read(
     Ok(([(header::CONTENT_TYPE, json)], HttpBody::from_stream(chunks)).into_response())
 }
 
-/// The position that `after` and `since` name together: the later one.
+/// Returns the later of the positions given by `after` and `since`.
 pub(crate) async fn start(
     door: &Door,
     stream: &StreamId,
@@ -87,7 +87,7 @@ pub(crate) async fn start(
     Ok(after.max(at))
 }
 
-/// Writes events piece by piece, so that a long log is never whole in memory.
+/// Writes events in pieces, so that a long log is never in memory as a whole.
 struct PageWriter {
     pages: Pages,
     stream: StreamId,
@@ -113,7 +113,7 @@ impl PageWriter {
         }
     }
 
-    /// The next piece; the last one closes the object.
+    /// Returns the next piece. The last one closes the JSON object.
     async fn next(&mut self) -> Result<Bytes, AccessError> {
         let mut text = Vec::new();
         if !std::mem::replace(&mut self.begun, true) {
@@ -134,7 +134,7 @@ impl PageWriter {
         Ok(text.into())
     }
 
-    /// Writes a page of the log. Whether there may be more to write.
+    /// Writes a page of the log. Returns true if there may be more.
     async fn write_some(&mut self, text: &mut Vec<u8>) -> Result<bool, AccessError> {
         if self.left == 0 {
             return Ok(false);
@@ -157,15 +157,17 @@ impl PageWriter {
     }
 }
 
-/// Appends an event as JSON. Envelopes hold text, numbers and JSON only, so writing them into
-/// memory cannot fail.
+/// Appends an event as JSON. An envelope holds only text, numbers and JSON, so writing it to memory
+/// cannot fail.
 pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &RecordedEvent) {
     if let Err(error) = serde_json::to_writer(text, &Envelope::of(stream, recorded)) {
         tracing::error!(%error, seq = recorded.seq.0, "an event could not be written as JSON");
     }
 }
 
-/// Says something, controls something, or keeps something. The answer means: committed and synced.
+/// Posts an event: a message, a control, a new name, a pass, or an event of the client's own type.
+///
+/// A success means that the event is committed and synced.
 #[utoipa::path(post, path = "/threads/{id}/events", operation_id = "post_event", tag = "events", request_body = NewEvent,
     params(
         ("id" = String, Path, description = "The thread."),
@@ -203,8 +205,7 @@ pub async fn post(
     }))
 }
 
-/// Returns what the sender of a command should know although it was taken: words for programs
-/// first, then sentences.
+/// Returns warnings about a command that was accepted: first words for programs, then sentences.
 pub(crate) async fn warnings_of(
     door: &Door,
     stream: &StreamId,
@@ -223,8 +224,8 @@ pub(crate) async fn warnings_of(
     warnings
 }
 
-/// Warns of a name that reaches no participant, with the nearest one if the caller may read who is
-/// here.
+/// Returns a warning about a name that reaches no participant. Includes the nearest name if the
+/// caller may read the thread.
 pub(crate) async fn stray_name_read(
     door: &Door,
     stream: &StreamId,
@@ -237,8 +238,8 @@ pub(crate) async fn stray_name_read(
     stray_name(posted, door.find(Action::ReadThread, stream).await.is_ok())
 }
 
-/// Warns of a name that reaches no participant. Returns the word, and a sentence with the nearest
-/// name if its reader knows who is here.
+/// Returns a warning about a name that reaches no participant: the word and a sentence. `reads` is
+/// true if the warning may include the nearest name.
 pub(crate) fn stray_name(posted: &Posted, reads: bool) -> Vec<String> {
     let Some(stray) = posted.stray_name() else { return Vec::new() };
     let nearest = stray.participant.as_ref().filter(|_| reads).map(|id| format!("@{id}"));
@@ -252,7 +253,7 @@ pub(crate) fn stray_name(posted: &Posted, reads: bool) -> Vec<String> {
     vec![stray.reason.to_string(), help]
 }
 
-/// Invited agents whose client nobody here knows, with a warning for each. (Ruling 4.)
+/// Returns a warning for each invited agent whose client is unknown here. (Ruling 4.)
 pub(crate) fn strangers(recorded: &RecordedEvent) -> Vec<String> {
     let Event::Controlled { changes, .. } = &recorded.event else { return Vec::new() };
     let stranger = |change: &Change| match change {
@@ -268,8 +269,8 @@ pub(crate) fn strangers(recorded: &RecordedEvent) -> Vec<String> {
     changes.iter().filter_map(stranger).collect()
 }
 
-/// Somebody spoke under a name that means nobody here: whoever meant it as a person's should know
-/// that it is taken for an agent's.
+/// Returns a warning if the sender's name is unknown in the thread. Its words then count as an
+/// agent's, which a person may not expect.
 async fn unknown_speaker(
     door: &Door,
     stream: &StreamId,
@@ -292,7 +293,7 @@ async fn unknown_speaker(
     })
 }
 
-/// What to tell an invited agent that has to come by itself.
+/// Returns the instructions for an invited agent that connects by itself.
 fn join(app: &App, stream: &StreamId, recorded: &RecordedEvent) -> Option<JoinPrompt> {
     let Event::Controlled { changes, .. } = &recorded.event else { return None };
     let participant = changes.iter().find_map(|change| match change {
@@ -324,7 +325,7 @@ fn join_prompt(events: &str, participant: &str, needs_token: bool) -> String {
     )
 }
 
-/// Ids hold nothing that a shell would take for its own, so quotes are enough.
+/// Returns a `curl` command. Ids contain no characters special to a shell, so quotes are enough.
 fn join_command(events: &str, participant: &str, needs_token: bool) -> String {
     let token = if needs_token { "-H \"Authorization: Bearer $MOOTHALL_TOKEN\" " } else { "" };
     format!("curl -sN {token}'{events}/stream?as={participant}&turns=1'")

@@ -1,4 +1,4 @@
-//! Routes that begin, list and end gatherings, and hand the talking piece on.
+//! Routes that begin, list and end gatherings, and pass the talking piece.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use crate::gather::begin;
 use crate::request::{Body, Params, ThreadId, named};
 use crate::wire::{Actor, ErrorBody, GatheringAnswer, GatheringList, NewGathering, NewPiecePass};
 
-/// Lists gatherings, those that are closed too.
+/// Lists gatherings, open and closed.
 #[utoipa::path(get, path = "/gatherings", operation_id = "list_gatherings", tag = "gatherings",
     responses((status = 200, body = GatheringList), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<GatheringList>> {
@@ -19,8 +19,10 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Gath
     Ok(Json(GatheringList { gatherings: entries.iter().map(GatheringAnswer::from).collect() }))
 }
 
-/// Begins a gathering: a thread of its own, in which a talking piece goes round. All who take part
-/// come, those that have to be started too, or nobody does.
+/// Begins a gathering: a new thread in which a talking piece goes round.
+///
+/// Either all members join, including agents that must be started first, or the gathering does not
+/// begin.
 #[utoipa::path(post, path = "/gatherings", operation_id = "begin_gathering", tag = "gatherings", request_body = NewGathering,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -35,7 +37,7 @@ pub async fn open(State(app): State<App>, body: Body) -> ApiResult<Json<Gatherin
     .await
 }
 
-/// One gathering: where it is, who holds the piece, and what came of it.
+/// Returns one gathering: its progress, the holder of the talking piece, and the harvest.
 #[utoipa::path(get, path = "/gatherings/{id}", operation_id = "read_gathering", tag = "gatherings",
     params(
         ("id" = String, Path, description = "The gathering."),
@@ -52,8 +54,8 @@ pub async fn read(
     Ok(Json(GatheringAnswer::from(&entry)))
 }
 
-/// Hands the talking piece on. Whoever holds it can; to a speaker by name, id or number, or to the
-/// next in order.
+/// Passes the talking piece to a speaker by name, id or number, or to the next in order. Only its
+/// holder can.
 #[utoipa::path(post, path = "/gatherings/{id}/pass", operation_id = "pass_piece", tag = "gatherings", request_body = NewPiecePass,
     params(
         ("id" = String, Path, description = "The gathering."),
@@ -75,8 +77,8 @@ pub async fn pass(
     .await
 }
 
-/// Ends a gathering: nothing more is spoken, and its harvest is asked for. Ended again while that
-/// is written, it closes without one.
+/// Ends a gathering: speaking stops, and the harvest is requested. A second request while the
+/// harvest is written closes the gathering without one.
 #[utoipa::path(post, path = "/gatherings/{id}/end", operation_id = "end_gathering", tag = "gatherings", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The gathering."),

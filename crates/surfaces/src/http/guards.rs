@@ -1,4 +1,4 @@
-//! What guards hold and refuse, and what is near its limit.
+//! The route that lists guards and limits.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,13 +10,15 @@ use crate::error::{ApiError, ApiResult};
 use crate::request::{Params, stream_id};
 use crate::wire::{ErrorBody, GuardEntry, GuardsAnswer};
 
-/// Threads of a page if the request names no number.
+/// Default number of threads per page.
 const THREADS: usize = 200;
 
-/// Lists what guards hold and refuse, and what has used three quarters of its limit, with what
-/// lifts it. It looks at threads that are live, and at those in which something runs or waits for a
-/// person; any other one shows its guards if `thread` names it. The budgets of the whole server are
-/// for operators; an agent reads what its own threads are told: holds, pauses, mutes.
+/// Lists active guards, refusals, and limits of which three quarters are used, with the way to lift
+/// each.
+///
+/// Covers threads in memory, and threads in which a turn runs or waits for a person. Any other
+/// thread shows its guards if `thread` names it. Only operators see server-wide budgets. An agent
+/// sees only the holds, pauses and mutes of its own threads.
 #[utoipa::path(get, path = "/guards", operation_id = "read_guards", tag = "turns",
     params(
         ("thread" = Option<String>, Query, description = "Only those of this thread."),

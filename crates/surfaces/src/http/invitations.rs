@@ -1,4 +1,4 @@
-//! Invitations: a code for somebody who has no token yet.
+//! Routes for invitations: codes for people and agents without a token.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,11 +15,11 @@ use crate::wire::{
 
 /// Seconds of an hour.
 const HOUR: u64 = 3600;
-/// The longest that an invitation is worth something.
+/// Maximum lifetime of an invitation, in hours.
 const HOURS_MAX: u64 = 168;
 
-/// Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
-/// more than they have.
+/// Makes a code that can be exchanged once for a token for this thread only. A caller cannot grant
+/// more rights than the caller has.
 #[utoipa::path(post, path = "/threads/{id}/invitations", operation_id = "invite_by_code", tag = "access", request_body = InvitationRequest,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = InvitationCode), (status = "4XX", body = ErrorBody)))]
@@ -45,8 +45,8 @@ pub async fn invite(
     }))
 }
 
-/// Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
-/// takes the code as well, for browsers.
+/// Exchanges an invitation for a token. Only this answer shows it. Browsers can use the code with
+/// `POST /session` instead.
 #[utoipa::path(post, path = "/invitations/accept", operation_id = "accept_invitation", tag = "access", request_body = InvitationAccepted,
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn accept(

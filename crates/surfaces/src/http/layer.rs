@@ -1,5 +1,5 @@
-//! What stands before every route: who may ask from where, what every answer carries, and what
-//! happens when a handler panics.
+//! The layer before every route: checks of user, host and origin, headers of all answers, and
+//! errors for panicking handlers.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -21,33 +21,35 @@ use crate::peer::Peer;
 use crate::request::pairs;
 use crate::tls::Tls;
 
-/// What a browser may do with an answer of the API: nothing.
+/// Content security policy of API answers: a browser may load nothing.
 const CSP_API: &str =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// The API browser is vendored: its scripts come from here and nowhere else; it sets styles on
-/// elements.
+/// Content security policy of the API browser: scripts come only from this server, and inline
+/// styles are allowed.
 const CSP_DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
                         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Says of which log an answer is, and of which log the position of a request is.
+/// The header with the id of the log. An answer names its own log, and a request the log of its
+/// position.
 const LOG: HeaderName = HeaderName::from_static("moothall-log");
 
-/// What every user of this computer may ask, also where it matters who they are.
+/// Routes for every user of this computer, even if users are distinguished.
 const FOR_EVERY_USER: [&str; 3] = ["/ping", "/healthz", "/health"];
 
-/// Headers that proxies add to what they pass on, beside all that begin with `x-forwarded-`.
+/// Headers that proxies add, beside all that begin with `x-forwarded-`.
 const FORWARDED: [&str; 3] = ["forwarded", "via", "x-real-ip"];
 
-/// The values of `Host` and `Origin` that are ours.
+/// The accepted values of `Host` and `Origin`.
 pub struct TrustedValues {
     hosts: Vec<String>,
     origins: Vec<String>,
 }
 
 impl TrustedValues {
-    /// Loopback by its names, the address itself, what the certificate names, and what the operator
-    /// adds: each a host, and the origin of a page. Over `https` those that TLS reaches: all
-    /// with a certificate, and the operator's, before which a proxy may stand.
+    /// Collects the hosts: loopback names, the bound address, names in the certificate, and those
+    /// that the operator adds. Each is also accepted as an origin. With a certificate, all may use
+    /// `https`. Without one, only the operator's hosts may, because a TLS proxy may stand before
+    /// them.
     pub fn of(options: &HttpOptions) -> Self {
         let port = options.bound.port();
         let names = ["127.0.0.1".to_owned(), "localhost".into(), "[::1]".into()];
@@ -73,17 +75,17 @@ impl TrustedValues {
         Self { hosts, origins }
     }
 
-    /// What `Host` may say: names with their ports.
+    /// Returns the accepted values of `Host`: names with their ports.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// What `Origin` may say: a scheme, a name and its port.
+    /// Returns the accepted values of `Origin`: a scheme, a name and its port.
     pub fn origins(&self) -> &[String] {
         &self.origins
     }
 
-    /// Refuses requests for another server, and from pages of another server. Both are compared
+    /// Rejects requests for another server and from pages of another server. Values are compared
     /// whole.
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> ApiResult<()> {
         let host = single(headers, header::HOST).map_err(|_| ApiError::plain(Code::BadHost))?;
@@ -105,7 +107,7 @@ impl TrustedValues {
     }
 }
 
-/// Most characters of a host that are repeated.
+/// Maximum number of characters of a host in the error.
 const HOST_CHARS_SHOWN: usize = 80;
 
 fn wrong_host(asked: &str) -> String {
@@ -116,7 +118,7 @@ fn wrong_host(asked: &str) -> String {
     )
 }
 
-/// The value of a header that may come once.
+/// Returns the value of a header that may occur at most once.
 fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -126,8 +128,8 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ()> {
     }
 }
 
-/// Browsers send no `Origin` with images, scripts and frames of a page, but they say where the page
-/// is from. Following a link is fine.
+/// True if a foreign page loads this as an image, script or frame. Browsers send no `Origin` then,
+/// but `Sec-Fetch-Site`. Following a link is allowed.
 fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
     let says = |name: &'static str| headers.get(name).map(HeaderValue::as_bytes);
     let link =
@@ -135,9 +137,8 @@ fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
     matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
 }
 
-/// Refuses what another user of this computer asks, but for whether the server is there, and for
-/// what the program of a living session asks that runs as this very user, with the token of this
-/// session.
+/// Rejects requests of other users of this computer. Exceptions are health checks, and requests of
+/// a live session's program that runs as that user and sends the session's token.
 fn check_user(gate: &Surface, request: &Request) -> ApiResult<()> {
     let Some(Peer::Other(uid)) = request.extensions().get() else { return Ok(()) };
     let own = || {
@@ -150,8 +151,8 @@ fn check_user(gate: &Surface, request: &Request) -> ApiResult<()> {
     if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
 }
 
-/// Refuses in local mode what a proxy passes on: its owner may be the server's own user, and the
-/// words are not.
+/// Rejects requests through a proxy in local mode. The proxy may run as the server's own user, but
+/// its client may not.
 fn check_sender(gate: &Surface, request: &Request) -> ApiResult<()> {
     let for_every_user = FOR_EVERY_USER.contains(&request.uri().path());
     if gate.options().mode == Mode::Token || for_every_user {
@@ -164,8 +165,8 @@ fn check_sender(gate: &Surface, request: &Request) -> ApiResult<()> {
     if passed_on { Err(ApiError::plain(Code::Forwarded)) } else { Ok(()) }
 }
 
-/// Puts the guards before a router: all of them in one step, because every layer of a router is
-/// copied for every request.
+/// Puts the guards before a router. They are a single layer, because every layer is cloned for
+/// every request.
 pub fn stand_before(router: Router, gate: Surface, app: App) -> Router {
     router.layer(middleware::from_fn_with_state((gate, app), enter))
 }
@@ -201,8 +202,8 @@ async fn enter(
     response
 }
 
-/// Refuses what may not be asked from there; with what is to be put on record, where it is worth
-/// that.
+/// Checks the user, the sender, the host and the conditions of a request. An error comes with a
+/// text for the audit record, if it should be recorded.
 fn check(gate: &Surface, request: &Request) -> Result<(), (ApiError, Option<String>)> {
     check_user(gate, request).map_err(|error| {
         let route =
@@ -220,7 +221,7 @@ fn check(gate: &Surface, request: &Request) -> Result<(), (ApiError, Option<Stri
     trusted.and_then(|()| check_conditions(request)).map_err(|error| (error, None))
 }
 
-/// Refuses to change something under a condition, since ignoring the condition would be worse.
+/// Rejects conditional writes. To ignore the condition would be worse.
 fn check_conditions(request: &Request) -> ApiResult<()> {
     let conditions = [header::IF_MATCH, header::IF_UNMODIFIED_SINCE];
     let conditional = conditions.iter().any(|name| request.headers().contains_key(name));
@@ -230,10 +231,9 @@ fn check_conditions(request: &Request) -> ApiResult<()> {
     Ok(())
 }
 
-/// Refuses a position of another log. Of a client that does not say of which log its position is,
-/// nothing can be known.
+/// Rejects a position of another log, if the request names the log of its position.
 fn check_log(own: &str, request: &Request) -> ApiResult<()> {
-    // The route itself refuses a query that cannot be read, if it reads one.
+    // A query that cannot be read is rejected by the route itself, if it reads one.
     let query = pairs(request.uri()).unwrap_or_default();
     let parameter = |name: &str| query.iter().find(|(given, _)| given == name);
     let has_position = request.headers().contains_key("last-event-id")
@@ -255,7 +255,7 @@ fn answer_panic(reason: Box<dyn Any + Send>) -> Response {
     ApiError::plain(Code::Internal).into_response()
 }
 
-/// Gives errors that libraries made the one shape of errors.
+/// Converts errors that libraries made to the common form of errors.
 fn errors_as_json(response: Response) -> Response {
     let json = response
         .headers()
@@ -273,15 +273,15 @@ fn errors_as_json(response: Response) -> Response {
     ApiError::plain(code).into_response()
 }
 
-/// What a browser may do with an answer from here.
+/// Returns the content security policy for a path.
 fn csp(path: &str) -> &'static str {
     if path == "/docs" || path.starts_with("/docs/") { CSP_DOCS } else { CSP_API }
 }
 
-/// With the headers that every answer carries.
+/// Adds the headers that every answer carries.
 fn hardened(mut response: Response, csp: &'static str) -> Response {
     let headers = response.headers_mut();
-    // The page and its files say both for themselves.
+    // The page and its files set both headers themselves.
     for (name, value) in
         [(header::CONTENT_SECURITY_POLICY, csp), (header::CACHE_CONTROL, "no-store")]
     {

@@ -12,7 +12,7 @@ use crate::error::ApiResult;
 use crate::request::{Body, LinkId, Params};
 use crate::wire::{Actor, ErrorBody, LinkAnswer, LinkEntry, LinkList, NewLink};
 
-/// Lists the links that carry words.
+/// Lists the open links, and those that wait.
 #[utoipa::path(get, path = "/links", operation_id = "list_links", tag = "links",
     params(("session" = Option<String>, Query, description = "Only those that this session is in.")),
     responses((status = 200, body = LinkList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -20,8 +20,8 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Link
     Ok(Json(ask::links(&params.door(&app.entrance), params.get("session")).await?))
 }
 
-/// Links sessions: what one of them says at the end of a turn reaches the others. A link between
-/// just these members is used again.
+/// Links sessions: what one of them says at the end of a turn reaches the others. An existing link
+/// between exactly these members is reused.
 #[utoipa::path(post, path = "/links", operation_id = "make_link", tag = "links", request_body = NewLink,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -37,7 +37,7 @@ pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnsw
     .await
 }
 
-/// One link and its members.
+/// Returns one link with its members.
 #[utoipa::path(get, path = "/links/{id}", operation_id = "read_link", tag = "links", params(("id" = String, Path, description = "The link.")),
     responses((status = 200, body = LinkEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn read(
@@ -49,7 +49,7 @@ pub async fn read(
     Ok(Json(ask::entry(&door, &door.link(&id).await?)))
 }
 
-/// Ends a link for all its members.
+/// Closes a link for all its members.
 #[utoipa::path(post, path = "/links/{id}/close", operation_id = "close_link", tag = "links", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The link."),

@@ -1,4 +1,4 @@
-//! The route that takes how far somebody has read, and says how much is unread after it.
+//! The route that stores a reader's position in a thread.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,8 +10,8 @@ use crate::request::{Body, ThreadId};
 use crate::strict::Inbound;
 use crate::wire::{ErrorBody, NewReadMark, ReadMark};
 
-/// Notes that somebody has read a thread up to a position. The mark never goes back, so devices may
-/// tell it in any order.
+/// Stores how far a participant has read in a thread, and returns the number of unread messages.
+/// The mark never moves back, so devices may report it in any order.
 #[utoipa::path(put, path = "/threads/{id}/read", operation_id = "mark_read", tag = "threads", request_body = NewReadMark,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ReadMark), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]

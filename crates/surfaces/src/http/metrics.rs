@@ -1,5 +1,5 @@
-//! The server in numbers, as Prometheus reads them. Labels come from closed sets: no thread, no
-//! name, nobody's words.
+//! Metrics in the text format of Prometheus. Labels come from closed sets, and never contain
+//! threads, names or messages.
 
 use std::fmt::{Display, Write};
 
@@ -15,7 +15,7 @@ use crate::request::Params;
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The server in numbers, in the text format of Prometheus.
+/// Returns the metrics of the server, in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", operation_id = "read_metrics", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn metrics(State(app): State<App>, params: Params) -> ApiResult<Response> {

@@ -1,4 +1,4 @@
-//! The HTTP surface: routes, and what stands before them.
+//! The HTTP surface: routes, and the guards before them.
 
 mod basics;
 mod threads;
@@ -67,52 +67,52 @@ use crate::wire::{
     ProgressSignal, TurnEvent,
 };
 
-/// Where a server listens when nobody says otherwise.
+/// Default port.
 const DEFAULT_PORT: u16 = 5111;
 
-/// How the server is reached.
+/// Options of the HTTP server.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// The address it is bound to.
+    /// The address that the server is bound to.
     pub bound: SocketAddr,
     /// More values of `Host` to accept, exactly as they are sent, e.g. `moothall.lan:5111`.
     pub hosts: Vec<String>,
     /// More origins to accept, exactly as they are sent, e.g. `https://moothall.lan`.
     pub origins: Vec<String>,
-    /// What it takes to speak TLS, where it does.
+    /// The certificate, if the server uses TLS.
     pub tls: Option<Tls>,
-    /// Most connections at a time; more wait.
+    /// Maximum number of connections. Further ones wait.
     pub connections_max: usize,
-    /// What one principal, thread or address may have.
+    /// Limits of one principal, thread or address.
     pub limits: Limits,
-    /// What `/metrics` shows beside what is counted here.
+    /// Gauges that `/metrics` shows beside the surfaces' own counters.
     pub gauges: Gauges,
-    /// Who may do what without a credential.
+    /// The mode, which sets the rights of callers without a credential.
     pub mode: Mode,
-    /// The start-up credential, where there is one.
+    /// The start-up credential, if one was made.
     pub startup: Option<Secret>,
-    /// The code that agents need to register, where one is set.
+    /// The code that agents need to register, if one is set.
     pub invite_code: Option<String>,
-    /// In local mode: whether every user of this computer may do what its owner may do without a
+    /// In local mode: true if every user of this computer has the owner's rights without a
     /// credential.
     pub other_users: bool,
-    /// In local mode: the rights of a caller without a credential if the system does not say whose
-    /// process it is.
+    /// In local mode: the rights of a caller without a credential if the owner of its process is
+    /// unknown.
     pub unasked: UnknownPeerRights,
 }
 
-/// The rights of a caller without a credential if the system does not say whose process it is.
+/// The rights of a caller without a credential if the owner of its process is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownPeerRights {
-    /// Nothing but to ask if the server is there, load the page, and sign in.
+    /// Health checks, the page and sign-in only.
     #[default]
     SignIn,
-    /// All that takes no credential, except what makes a program run.
+    /// Everything that needs no credential, except actions that start a program.
     Converse,
 }
 
 impl HttpOptions {
-    /// What a server on this address accepts when nothing else is said.
+    /// Returns the default options for a server on this address.
     pub fn new(bound: SocketAddr) -> Self {
         Self {
             bound,
@@ -131,8 +131,8 @@ impl HttpOptions {
     }
 }
 
-/// How programs on this computer reach a server that listens on this address: without TLS, wherever
-/// it is bound.
+/// Returns the address at which local programs reach a server bound to `bound`. It is always plain
+/// HTTP.
 pub fn here(bound: SocketAddr) -> String {
     let ip = match bound.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -142,12 +142,13 @@ pub fn here(bound: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, bound.port()))
 }
 
-/// What handlers share. It is copied for every request, several times.
+/// The state that handlers share. Behind an `Arc`, because it is cloned several times per request.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Parts>);
 
 impl App {
-    /// Of a way in, with what queries may ask for, until the server goes down.
+    /// Creates the state for a gate. `known` lists the parameters of each route. `closing` turns
+    /// true at shutdown.
     pub(crate) fn of(
         gate: &Surface,
         known: query::KnownParameters,
@@ -182,33 +183,33 @@ impl Deref for App {
     }
 }
 
-/// What an [`App`] holds.
+/// The fields of an [`App`].
 pub(crate) struct Parts {
     pub(crate) entrance: Entrance,
-    /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
+    /// The address for clients on this computer, e.g. `http://127.0.0.1:5111`.
     pub(crate) base: String,
-    /// The rights of those of whom the system says nothing.
+    /// The rights of callers whose process owner the system does not name.
     pub(crate) unasked: UnknownPeerRights,
-    /// Whether clients elsewhere reach it over TLS.
+    /// True if remote clients use TLS.
     pub(crate) over_tls: bool,
     pub(crate) frames: Arc<FrameCache>,
     pub(crate) presences: Arc<presence::KeyedAnswers<PresenceAccepted>>,
     pub(crate) access: Arc<Access>,
-    /// The name of the cookie of this server's pages.
+    /// The name of the cookie for this server's pages.
     pub(crate) cookie: String,
     pub(crate) tokens_made: Arc<presence::KeyedAnswers<()>>,
     pub(crate) meters: Arc<SurfaceMetrics>,
     pub(crate) rates: Rates,
     pub(crate) gauges: Gauges,
-    /// The routes of the page, which everybody may have.
+    /// The routes of the page, which need no credential.
     pub(crate) page: HashSet<String>,
-    /// What queries may ask for.
+    /// The known parameters of each route.
     pub(crate) known: query::KnownParameters,
-    /// Turns true when the server begins to go down; a sender that is gone never says so.
+    /// Turns true when the server begins to shut down. A dropped sender does not count as shutdown.
     pub(crate) closing: watch::Receiver<bool>,
 }
 
-/// Everything that HTTP serves, until the server goes down.
+/// Returns the router with all HTTP routes. `closing` turns true at shutdown.
 pub(crate) fn router_until(gate: &Surface, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
     let api = completed(api, &access::cookie_name(gate.options().bound.port()));
@@ -226,7 +227,7 @@ pub(crate) fn router_until(gate: &Surface, closing: watch::Receiver<bool>) -> Ro
     layer::stand_before(router, gate.clone(), app)
 }
 
-/// The description of everything that HTTP serves, at the port that nobody changed.
+/// Returns the OpenAPI description of the HTTP routes, for the default port.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     completed(api_router().into_openapi(), &access::cookie_name(DEFAULT_PORT))
 }

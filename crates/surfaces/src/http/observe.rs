@@ -1,5 +1,5 @@
-//! Counts every request and writes one line about it: its route's template, never its path, query,
-//! headers or body.
+//! Counts each request and logs one line about it. The line names the route's template, and never
+//! the path, query, headers or body.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use crate::meters::SurfaceMetrics;
 
-/// A request that was seen and is not answered yet.
+/// A request without an answer yet.
 pub(super) struct ObservedRequest {
     begun: Instant,
     method: &'static str,
@@ -25,7 +25,7 @@ impl ObservedRequest {
         }
     }
 
-    /// It is answered with this.
+    /// Counts and logs the answer.
     pub(super) fn answered(&self, meters: &SurfaceMetrics, response: &Response) {
         let (method, route) =
             (self.method, self.route.as_ref().map_or("none", MatchedPath::as_str));
@@ -37,7 +37,7 @@ impl ObservedRequest {
     }
 }
 
-/// Clients can make methods up; those are all the same to us.
+/// Returns the method as a label. Unknown methods share one, because clients can invent any number.
 pub(super) fn method_word(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

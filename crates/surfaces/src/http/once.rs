@@ -1,4 +1,4 @@
-//! Requests of several steps that take effect once for their `Idempotency-Key`.
+//! Multi-step requests that take effect once per `Idempotency-Key`.
 
 use std::future::Future;
 
@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 
-/// Does it, or gives the answer again that an earlier request with the key got. `doing` names the
-/// stream that keeps the answer.
+/// Runs `doing`, or returns the answer that an earlier request with this key got. `doing` also
+/// returns the stream in which the answer is kept.
 pub(super) async fn once<T: Serialize + DeserializeOwned>(
     app: &App,
     key: Option<&Idempotency>,

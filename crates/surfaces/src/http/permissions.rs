@@ -1,4 +1,4 @@
-//! Permissions that agents wait for, and people's answers.
+//! The route with which people answer permissions.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,8 +12,8 @@ use crate::strict::Inbound;
 use crate::submit::submit;
 use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 
-/// Answers a permission with one of its options, or in words of one's own where an option takes
-/// them. The first answer counts. Only people may, and only with a credential.
+/// Answers a permission with one of its options, or with text if an option takes text. The first
+/// answer counts. Only people with a credential may.
 #[utoipa::path(post, path = "/permissions/{id}/answer", operation_id = "answer_permission", tag = "permissions", request_body = NewAnswer,
     params(
         ("id" = String, Path, description = "The permission: `content.permission` of the event that asks."),
@@ -27,7 +27,7 @@ pub async fn answer(
 ) -> ApiResult<Json<PermissionAnswered>> {
     let NewAnswer { thread, option, text, from } = body.read()?;
     let thread = required("thread", thread)?;
-    // Words of one's own say by themselves that they are for the option that takes them.
+    // A text selects the option that takes one, so `option` may be left out.
     let option = if text.is_some() { option } else { required("option", option)? };
     let stream = stream_id(&thread).ok_or_else(|| ApiError::no_thread(&thread))?;
     let by = body.asker_named(from.as_deref())?;

@@ -1,4 +1,4 @@
-//! Routes that say and take who is here right now.
+//! Routes that read and report presence.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,12 +19,12 @@ use crate::wire::{
     ErrorBody, NewPresence, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate,
 };
 
-/// Longest word for a state, in characters.
+/// Maximum length of a state, in characters.
 const STATE_CHARS_MAX: usize = 64;
-/// Largest `details`, as JSON.
+/// Maximum size of `details`, as JSON.
 const DETAILS_BYTES_MAX: usize = 16 * 1024;
 
-/// The presence of each participant of a thread.
+/// Returns the presence of each participant of a thread.
 #[utoipa::path(get, path = "/threads/{id}/presence", operation_id = "read_presence", tag = "presence", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = PresenceList), (status = "4XX", body = ErrorBody)))]
 pub async fn read(
@@ -52,8 +52,8 @@ fn entry(presence: Presence, now: Timestamp) -> PresenceEntry {
     }
 }
 
-/// Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
-/// are forgotten with the process too.
+/// Reports a participant's presence. It counts for 120 seconds and is never logged. Idempotency
+/// keys of these requests are lost when the server restarts.
 #[utoipa::path(post, path = "/threads/{id}/presence", operation_id = "post_presence", tag = "presence", request_body = NewPresence,
     params(
         ("id" = String, Path, description = "The thread."),
@@ -80,10 +80,10 @@ pub async fn post(
     Ok(Json(answer))
 }
 
-/// Requests whose answers are kept for their keys.
+/// Number of requests whose answers are kept for their keys.
 const KEYS_MAX: usize = 1024;
 
-/// The latest keyed requests and their answers. As ephemeral as what they said.
+/// The latest requests with idempotency keys, and their answers. Kept in memory only.
 pub struct KeyedAnswers<T>(Mutex<VecDeque<(Idempotency, T)>>);
 
 impl<T> Default for KeyedAnswers<T> {
@@ -97,7 +97,8 @@ impl<T: Clone> KeyedAnswers<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer to an earlier request with this key.
+    /// Returns the answer to an earlier request with this key, or an error if that request was
+    /// another one.
     pub(crate) fn earlier(&self, given: &Idempotency) -> Option<ApiResult<T>> {
         let kept = self.lock();
         let (key, answer) = kept
@@ -155,7 +156,7 @@ fn checked_details(details: Option<Value>) -> ApiResult<Option<Map<String, Value
     }
 }
 
-/// A presence as posts and streams tell it.
+/// Converts a presence to its wire type.
 pub(crate) fn update(stream: &StreamId, presence: &Presence) -> PresenceUpdate {
     PresenceUpdate {
         thread: stream.to_string(),

@@ -1,6 +1,5 @@
-//! Which parameters a query may have: those of the description of the interface, and no others.
-//! What is ignored in silence misleads whoever sent it, so there is one list, and both what is
-//! written down and what is refused are made of it.
+//! Checks the parameters of a query against the OpenAPI description. A parameter that was silently
+//! ignored would mislead the client, so the description and the check share one list.
 
 use std::collections::HashMap;
 
@@ -11,12 +10,12 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::pairs;
 
-/// The parameters of each operation: by its path, then by its method.
+/// The parameters of each operation, by path and method.
 #[derive(Default)]
 pub(crate) struct KnownParameters(HashMap<String, Vec<(Method, Vec<String>)>>);
 
 impl KnownParameters {
-    /// Those that the description names.
+    /// Collects the parameters that the description names.
     pub(super) fn of(api: &OpenApi) -> Self {
         let operations = |item| {
             methods(item).map(|(method, operation)| (method, names(operation))).collect::<Vec<_>>()
@@ -24,10 +23,10 @@ impl KnownParameters {
         Self(api.paths.paths.iter().map(|(path, item)| (path.clone(), operations(item))).collect())
     }
 
-    /// Refuses a query that says what nobody reads.
+    /// Rejects a query with an unknown parameter.
     ///
     /// # Errors
-    /// [`Code::InvalidParameter`], also when the query cannot be read.
+    /// [`Code::InvalidParameter`], also if the query cannot be read.
     pub(super) fn check(&self, template: &str, method: &Method, uri: &Uri) -> ApiResult<()> {
         if uri.query().is_none() {
             return Ok(());

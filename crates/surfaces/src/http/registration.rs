@@ -1,5 +1,5 @@
-//! Agents register themselves here, and people say which are theirs. Errors have the shape that
-//! agents of the protocol expect: one sentence, and a code where there is one.
+//! Routes with which agents register and people claim them. Errors have the form that agents of the
+//! MoltZap protocol expect: one sentence, and a code if there is one.
 
 use std::net::IpAddr;
 
@@ -22,10 +22,10 @@ use crate::wire::rpc::{
 
 const CLAIM_PATH: &str = "/api/v1/auth/claim";
 
-/// The time that an agent waits after a full hall refused it, in milliseconds.
+/// Time until an agent should try again if the hall is full, in milliseconds.
 const HOUR_MS: u64 = 3_600_000;
 
-/// An answer that says no, and the seconds until it is worth asking again.
+/// An error response, with the seconds until another try makes sense.
 struct Refusal(StatusCode, RegistrationRefused, Option<u64>);
 
 impl Refusal {
@@ -100,7 +100,8 @@ fn read<T: DeserializeOwned>(body: Result<Body, ApiError>) -> Result<(Body, T), 
     Ok((body, read))
 }
 
-/// Says why an agent is not registered or claimed. A wrong code or claim counts as a wrong key.
+/// Returns the response for a failed registration or claim. A wrong code or claim counts as a wrong
+/// key.
 fn refused(app: &App, address: Option<IpAddr>, error: RegistrationError) -> Refusal {
     let is_wrong = matches!(error, RegistrationError::Code | RegistrationError::NoClaim);
     let limited = if is_wrong { app.rates.wrong_key(address) } else { None };
@@ -111,8 +112,9 @@ fn answer(status: StatusCode, body: impl Serialize) -> Response {
     (status, Json(body)).into_response()
 }
 
-/// Registers an agent, which can connect at once. In token mode, and wherever the operator set an
-/// invite code, it takes that code.
+/// Registers an agent, which can connect at once.
+///
+/// In token mode, or if the operator set an invite code, the request needs that code.
 #[utoipa::path(post, path = "/api/v1/auth/register", operation_id = "register_agent", tag = "agents", request_body = AgentRegistration,
     responses((status = 201, body = AgentRegistered), (status = "4XX", body = RegistrationRefused)))]
 pub async fn register(
@@ -143,8 +145,8 @@ pub async fn register(
     }
 }
 
-/// Says whose an agent is, with the claim that it got. The same again changes nothing; the agent
-/// stays whose it is.
+/// Sets the owner of an agent, with the claim token from its registration. Repeating the request
+/// changes nothing. The owner cannot be changed.
 #[utoipa::path(post, path = "/api/v1/auth/claim", operation_id = "claim_agent", tag = "agents", request_body = AgentClaim,
     responses((status = 200, body = AgentClaimed), (status = 201, body = AgentClaimed), (status = "4XX", body = RegistrationRefused)))]
 pub async fn claim(

@@ -1,4 +1,4 @@
-//! Agents that registered: how people list them, take their keys back, and free their names.
+//! Routes with which people list registered agents, revoke their keys, and free their names.
 
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
@@ -9,10 +9,10 @@ use crate::error::ApiResult;
 use crate::request::Params;
 use crate::wire::{AgentFreed, AgentRevoked, ErrorBody, RegistrationEntry, RegistrationPage};
 
-/// Rows of a page if the request names no number.
+/// Default number of rows per page.
 const ROWS: usize = 200;
 
-/// Lists agents that registered, by their names.
+/// Lists registered agents by name.
 #[utoipa::path(get, path = "/registrations", operation_id = "list_registrations", tag = "access",
     params(
         ("cursor" = Option<String>, Query, description = "`next` of the page before."),
@@ -26,8 +26,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Regi
     Ok(Json(RegistrationPage { agents: rows.into_iter().map(entry).collect(), next }))
 }
 
-/// Revokes all keys of an agent that registered. Its connections end at once; its name stays its
-/// own.
+/// Revokes all keys of a registered agent. Its connections close at once. Its name stays reserved.
 #[utoipa::path(post, path = "/registrations/{agent}/revoke", operation_id = "revoke_agent", tag = "access",
     params(("agent" = String, Path, description = "Its name or id.")),
     responses((status = 200, body = AgentRevoked), (status = "4XX", body = ErrorBody)))]
@@ -41,8 +40,8 @@ pub async fn revoke(
     Ok(Json(AgentRevoked { id, name, revoked: true, changed: keys > 0 }))
 }
 
-/// Frees the name of an agent that registered, and revokes its keys. The next agent of this name
-/// has another id, and none of its apps and tasks.
+/// Frees the name of a registered agent, and revokes its keys. The next agent with this name gets
+/// another id, and none of its apps and tasks.
 #[utoipa::path(post, path = "/registrations/{agent}/free", operation_id = "free_agent", tag = "access",
     params(("agent" = String, Path, description = "Its name or id.")),
     responses((status = 200, body = AgentFreed), (status = "4XX", body = ErrorBody)))]

@@ -12,13 +12,15 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::Params;
 use crate::wire::{ErrorBody, SearchAnswer, SearchHit};
 
-/// Hits of a page where nothing is said.
+/// Default number of hits per page.
 const LIMIT: usize = 20;
-/// Most hits of a page: each has to be read.
+/// Maximum number of hits per page. Each has to be read from the log.
 const LIMIT_MAX: usize = 100;
 
-/// Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
-/// `in:` take ids and names, `after:` and `before:` days or times.
+/// Searches messages, newest first.
+///
+/// Words and `"phrases"` must all match. `from:` and `in:` take ids and names, `after:` and
+/// `before:` take days or times.
 #[utoipa::path(get, path = "/search", tag = "search",
     params(
         ("q" = String, Query, description = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`."),
@@ -47,7 +49,7 @@ pub async fn search(State(app): State<App>, params: Params) -> ApiResult<Json<Se
     .map(Json)
 }
 
-/// A page of what a query finds within a caller's reach.
+/// Returns a page of hits within the caller's reach.
 pub(crate) async fn find_messages(
     door: &Door,
     query: &str,

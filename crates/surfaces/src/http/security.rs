@@ -1,5 +1,5 @@
-//! What the description of the interface says of credentials. It is made from [`ROUTES`], which is
-//! what the guard goes by, so a client that is made from the description sends what is asked for.
+//! The credentials in the OpenAPI description. They are made from [`ROUTES`], which the guard uses
+//! too, so that generated clients send what is needed.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const OF_BEARER: &str = "A token or the start-up credential. With each operation
 const OF_COOKIE: &str = "A browser that signed in with `POST /session`. The port of the server is in the cookie's name. What is not a GET needs the \
     headers `X-Moothall: 1` and `Origin` as well.";
 
-/// Adds the ways to show a credential, and to each operation what it needs.
+/// Adds the kinds of credentials, and the needs of each operation.
 pub(super) fn described(mut api: OpenApi, cookie: &str) -> OpenApi {
     let bearer =
         HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(OF_BEARER)).build();
@@ -50,8 +50,8 @@ fn operation<'a>(
     operation.as_mut()
 }
 
-/// Any one of these is enough. The empty one stands for local mode, where conversing needs no
-/// credential.
+/// Returns alternatives, any one of which is enough. The empty one is for local mode, in which
+/// conversing needs no credential.
 fn requirements(need: Need) -> Vec<SecurityRequirement> {
     match need {
         Need::Nothing => Vec::new(),

@@ -1,4 +1,4 @@
-//! Sessions: what runs in terminals.
+//! Routes for sessions: programs in terminals.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,7 +21,7 @@ use crate::wire::{
     StartAsked,
 };
 
-/// Lists the sessions that live, and the programs that can be started.
+/// Lists the live sessions, and the programs that can be started.
 #[utoipa::path(get, path = "/sessions", operation_id = "list_sessions", tag = "sessions",
     params(("ended" = Option<bool>, Query, description = "Also those that are over.")),
     responses((status = 200, body = SessionList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -31,9 +31,11 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
     ))
 }
 
-/// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
-/// terminal already. What an agent may not start by itself, a person is asked about first: then the
-/// answer is 202, and a `permission` event of the thread tells what comes of it.
+/// Starts a program in its own terminal. With `adopt`, takes over a program that already runs in a
+/// terminal.
+///
+/// If an agent may not start it by itself, a person is asked first. The answer is 202 then, and a
+/// `permission` event in the thread tells the outcome.
 #[utoipa::path(post, path = "/sessions", operation_id = "start_session", tag = "sessions", request_body = NewSession,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = SessionEntry), (status = 202, body = StartAsked), (status = "4XX", body = ErrorBody),
@@ -60,7 +62,7 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
     Ok((status, Json(answer)).into_response())
 }
 
-/// One session, also when it is over.
+/// Returns one session, live or ended.
 #[utoipa::path(get, path = "/sessions/{id}", operation_id = "read_session", tag = "sessions",
     params(("id" = String, Path, description = "The session: its id, at least six characters of its beginning, or its name.")),
     responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -74,7 +76,7 @@ pub async fn read(
     Ok(Json(ask::session(&door, &status).await?))
 }
 
-/// What its terminal shows now.
+/// Returns the screen of a session's terminal.
 #[utoipa::path(get, path = "/sessions/{id}/screen", operation_id = "read_screen", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = ScreenAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -87,9 +89,11 @@ pub async fn screen(
     Ok(Json(ScreenAnswer::of(&id, view)))
 }
 
-/// Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-/// second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
-/// the server goes down.
+/// Streams the screen of a session's terminal: a `screen` event at once and after each change, at
+/// most ten a second.
+///
+/// Each event has the whole screen. `ended` means that the program has exited, and `going-away`
+/// that the server shuts down.
 #[utoipa::path(get, path = "/sessions/{id}/screen/stream", operation_id = "stream_screen", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -102,8 +106,8 @@ pub async fn screens(
     Ok(sse::answer(sse::screens(app, watched)))
 }
 
-/// What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
-/// 48,000 at most.
+/// Returns the input and answers of a session as text, cut to its end: by default the last 2,000
+/// characters, at most 48,000.
 #[utoipa::path(get, path = "/sessions/{id}/data", operation_id = "read_session_data", tag = "sessions",
     params(
         ("id" = String, Path, description = "The session."),
@@ -125,8 +129,8 @@ pub async fn data(
 
 impl Inbound for NewMessage {}
 
-/// Says something to it. With a session's token, `direct` talks over a link of the two and
-/// `close_link` ends it.
+/// Sends a message to a session. With a session's token, `direct` sends it over a link of the two
+/// sessions, and `close_link` closes that link.
 #[utoipa::path(post, path = "/sessions/{id}/messages", operation_id = "send_message", tag = "sessions", request_body = NewMessage,
     params(
         ("id" = String, Path, description = "The session."),
@@ -153,7 +157,7 @@ pub async fn send(
     Ok((status, Json(answer)).into_response())
 }
 
-/// Interrupts what it does now.
+/// Interrupts the current work of a session.
 #[utoipa::path(post, path = "/sessions/{id}/interrupt", operation_id = "interrupt_session", tag = "sessions", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The session."),
@@ -191,8 +195,10 @@ pub async fn end(
     .await
 }
 
-/// Runs the program of a session that is over again, under its name and in its home. Links come
-/// back whose other members live; the program goes on with what it remembers, if it can.
+/// Runs the program of an ended session again, under its name and in its home thread.
+///
+/// Links are restored if their other members are live. The program resumes its own conversation, if
+/// it can.
 #[utoipa::path(post, path = "/sessions/{id}/resume", operation_id = "resume_session", tag = "sessions", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The session."),
@@ -218,7 +224,8 @@ fn acted(status: &Status) -> (SessionId, SessionActed) {
     (status.session.id.clone(), SessionActed { done: true, session: status.into() })
 }
 
-/// How a person on the server's computer looks at its terminal and types into it.
+/// Returns the command with which a person on the server's computer attaches to a session's
+/// terminal.
 #[utoipa::path(get, path = "/sessions/{id}/attach", operation_id = "attach_session", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = AttachAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]

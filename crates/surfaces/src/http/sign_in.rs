@@ -1,4 +1,4 @@
-//! Signing a browser in and out, and who somebody is.
+//! Routes that sign a browser in and out, and that identify the caller.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -13,12 +13,11 @@ use crate::request::{Address, Body};
 use crate::strict::Inbound;
 use crate::wire::{ErrorBody, SignIn, SignedOut, WhoAmI};
 
-/// How long a browser keeps the cookie, in seconds; the server decides how long it is worth
-/// something.
+/// Lifetime of the cookie in the browser, in seconds. The server decides how long it stays valid.
 const COOKIE_SECONDS: u64 = 30 * 86_400;
 
-/// Signs a browser in: turns the start-up credential or a token into a cookie that no script can
-/// read.
+/// Signs a browser in: exchanges the start-up credential or a token for a cookie that scripts
+/// cannot read.
 #[utoipa::path(post, path = "/session", operation_id = "sign_in", tag = "access", request_body = SignIn,
     responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
 pub async fn begin(
@@ -42,7 +41,7 @@ impl Inbound for SignIn {
     }
 }
 
-/// Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.
+/// Signs a browser out. The cookie is invalid from then on, even if a copy was kept.
 #[utoipa::path(post, path = "/session/end", operation_id = "sign_out", tag = "access",
     responses((status = 200, body = SignedOut), (status = "4XX", body = ErrorBody)))]
 pub async fn end(
@@ -59,14 +58,14 @@ pub async fn end(
     Ok(([(header::SET_COOKIE, cookie)], Json(SignedOut { ended })).into_response())
 }
 
-/// Says who asks, and what they may do.
+/// Returns who the caller is, and what the caller may do.
 #[utoipa::path(get, path = "/session", operation_id = "who_am_i", tag = "access",
     responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
 pub async fn who(State(app): State<App>, Extension(caller): Extension<Caller>) -> Json<WhoAmI> {
     Json(WhoAmI::of(app.access.mode(), &caller))
 }
 
-/// The cookie as a header. A page that came over TLS gets one that is sent over TLS alone.
+/// Returns the cookie as a header. It is limited to TLS if the page was loaded over TLS.
 fn cookie(name: &str, value: &str, seconds: u64, headers: &HeaderMap) -> ApiResult<HeaderValue> {
     let tls = headers
         .get(header::ORIGIN)

@@ -14,11 +14,13 @@ use crate::request::{Params, ThreadId};
 use crate::sse;
 use crate::wire::{ErrorBody, EventTypes};
 
-/// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
-/// are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
-/// `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
-/// again after its position. `going-away` means that the server goes down. Without a position it
-/// begins now. A comment every 15 seconds says the head.
+/// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data.
+///
+/// Signals have a name and no id: `presence`, `delta`, `progress`, and `turn` with the input of a
+/// turn, for a participant that connects by itself. `resync` means that the client was too slow:
+/// connect again after its position. `going-away` means that the server shuts down. Without a
+/// position, the stream begins with new events. A comment with the head is sent after 15 seconds of
+/// silence.
 #[utoipa::path(get, path = "/threads/{id}/events/stream", operation_id = "stream_thread", tag = "events",
     params(
         ("id" = String, Path, description = "The thread."),
@@ -50,10 +52,10 @@ pub async fn thread(
     Ok(sse::answer(sse::events(app, reader, head)))
 }
 
-/// What a reader of a stream says of itself.
+/// The options of a client's stream.
 struct StreamRequest {
     types: EventTypes,
-    /// Whether it takes turns.
+    /// True if the client takes turns.
     turns: bool,
 }
 
@@ -63,10 +65,11 @@ impl StreamRequest {
     }
 }
 
-/// Streams notifications of all threads: unnamed events with a thread and its new head, and
-/// signals, which are named: `presence`, and `sessions` when a session began, ended or does
-/// something else now, or a link changed. List what you show after opening it; `resync` means that
-/// you were too slow and have to list it again.
+/// Streams notifications of all threads: unnamed events with a thread and its new head.
+///
+/// Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+/// activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+/// that the client was too slow and has to list them again.
 #[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub async fn hall(

@@ -1,4 +1,4 @@
-//! Routes that list threads, begin one, and show the state of one.
+//! Routes that list, begin and delete threads, and show the state of one.
 
 use axum::Json;
 use axum::extract::State;
@@ -89,8 +89,8 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
 
 impl Inbound for NewThread {}
 
-/// A thread about whose policy nothing is said only answers those addressed, with the server's
-/// settings.
+/// Reads a policy. A thread without one uses the plain policy, in which only addressed agents
+/// answer, with the server's settings.
 pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
     match given {
         None => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),
@@ -98,11 +98,13 @@ pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<P
     }
 }
 
-/// Deletes a thread for good, with everything that was said in it: from the log, the search index,
-/// and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
-/// id stays, and that it was deleted, when and by whom; every other request for it is answered
-/// with 410. Repeating it changes nothing. The home of a session that lives, and a link that
-/// carries words, are refused: end the session, or close the link, first.
+/// Deletes a thread for good, with its whole content: from the log, the search index, and every
+/// later reading. Only people may.
+///
+/// Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
+/// deleted. All other requests for the thread are answered with 410. Repeating the request changes
+/// nothing. The home of a live session and an open link are refused: end the session, or close the
+/// link, first.
 #[utoipa::path(delete, path = "/threads/{id}", operation_id = "delete_thread", tag = "threads",
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadDeleted), (status = "4XX", body = ErrorBody)))]
@@ -118,7 +120,7 @@ pub async fn delete(
     Ok(Json(ThreadDeleted { deleted: true, erased, backups: ThreadDeleted::BACKUPS.to_owned() }))
 }
 
-/// What a thread is like now.
+/// Returns the current state of a thread.
 #[utoipa::path(get, path = "/threads/{id}/state", operation_id = "read_state", tag = "threads", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadStateAnswer), (status = "4XX", body = ErrorBody)))]
 pub async fn state(

@@ -1,4 +1,4 @@
-//! Tokens: making, listing and revoking them; and the record of what was done with them.
+//! Routes that make, list and revoke tokens, and that read the audit record.
 
 use std::collections::BTreeSet;
 
@@ -22,18 +22,18 @@ use crate::wire::{
     TokenRequest, TokenRevoked,
 };
 
-/// Tokens of a page if the request names no number.
+/// Default number of tokens per page.
 const TOKEN_ROWS: usize = 200;
-/// Rows of a page of the record where nothing is said.
+/// Default number of rows per page of the audit record.
 const AUDIT_ROWS: usize = 100;
-/// Longest label, in characters.
+/// Maximum length of a label, in characters.
 const LABEL_CHARS_MAX: usize = 100;
 /// Seconds of a day.
 const DAY: u64 = 86_400;
-/// The longest that a token is worth something.
+/// Maximum lifetime of a token, in days.
 const DAYS_MAX: u64 = 3650;
 
-/// Makes a token. It is shown in this answer and never again.
+/// Makes a token. Only this answer shows it.
 #[utoipa::path(post, path = "/tokens", operation_id = "create_token", tag = "access", request_body = TokenRequest,
     params(("Idempotency-Key" = Option<String>, Header, description = "A repeat of the request makes no second token, and does not show the first again.")),
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
@@ -76,12 +76,12 @@ impl Inbound for TokenRequest {
     }
 }
 
-/// What is said where nobody is named for whom a credential is.
+/// Returns the error for a credential without a principal.
 pub(super) fn no_principal() -> ApiError {
     invalid("'principal' is missing: the id of the person or agent that it is for.")
 }
 
-/// What is said of a list of words that is none, and of other fields.
+/// Returns the error for a value of the wrong type.
 pub(super) fn wrong_words(field: &str, takes: &str) -> ApiError {
     match field.trim_end_matches("[]") {
         list @ ("scopes" | "threads") => invalid(format!("'{list}' must be a list of words.")),
@@ -89,12 +89,12 @@ pub(super) fn wrong_words(field: &str, takes: &str) -> ApiError {
     }
 }
 
-/// What is said of a length of time that is none.
+/// Returns the error for a duration outside its range.
 pub(super) fn no_length(field: &str, most: u64) -> ApiError {
     invalid(format!("'{field}' takes a whole number from 1 to {most}."))
 }
 
-/// Whom it is for.
+/// Reads the principal of a credential.
 pub(super) fn principal_of(id: &str, kind: Option<&str>) -> ApiResult<Principal> {
     Ok(Principal { id: participant(id, "principal")?, kind: kind_of(kind)? })
 }
@@ -108,7 +108,7 @@ fn kind_of(kind: Option<&str>) -> ApiResult<Kind> {
     kind.map_or(Ok(Kind::Human), |kind| kind.parse().map_err(refused))
 }
 
-/// The scopes that are asked for.
+/// Reads the requested scopes.
 pub(super) fn scopes_of(words: &[String]) -> ApiResult<Scopes> {
     let known = || Scope::VARIANTS.iter().map(<&str>::from).collect::<Vec<_>>().join(", ");
     let scope = |word: &String| {
@@ -137,7 +137,7 @@ fn label_of(label: String) -> ApiResult<String> {
     Ok(label)
 }
 
-/// A length of time, in units of so many seconds.
+/// Reads a duration of `count` units, each of `unit` seconds.
 pub(super) fn valid_for(count: u64, field: &str, unit: u64, most: u64) -> ApiResult<Millis> {
     if (1..=most).contains(&count) {
         Ok(Millis::from_secs(count * unit))
@@ -146,7 +146,7 @@ pub(super) fn valid_for(count: u64, field: &str, unit: u64, most: u64) -> ApiRes
     }
 }
 
-/// Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+/// Lists tokens, oldest first, including those of signed-in browsers. The secrets are not shown.
 #[utoipa::path(get, path = "/tokens", operation_id = "list_tokens", tag = "access",
     params(
         ("cursor" = Option<String>, Query, description = "`next` of the page before."),
@@ -179,8 +179,10 @@ fn place_of(cursor: &str) -> ApiResult<TokenPlace> {
 impl Inbound for RevokeRequest {}
 
 /// Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
-/// yet; `with_children` also the tokens that came of those that were. What they have open is closed
-/// within a second.
+/// yet.
+///
+/// `with_children` also revokes the tokens made from its accepted invitations. Their open streams
+/// and connections close within a second.
 #[utoipa::path(post, path = "/tokens/{id}/revoke", operation_id = "revoke_token", tag = "access", request_body = Option<RevokeRequest>,
     params(("id" = String, Path, description = "The token's id, not the token.")),
     responses((status = 200, body = TokenRevoked), (status = "4XX", body = ErrorBody)))]
@@ -196,7 +198,7 @@ pub async fn revoke(
     Ok(Json(TokenRevoked::of(&revocation)))
 }
 
-/// Reads the record of credentials and refusals, the newest first.
+/// Reads the audit record of credentials and refusals, newest first.
 #[utoipa::path(get, path = "/audit", operation_id = "read_audit", tag = "access",
     params(
         ("before" = Option<u64>, Query, description = "Only rows before this number."),

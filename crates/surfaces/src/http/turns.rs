@@ -1,4 +1,4 @@
-//! Turns: why each agent spoke or did not, and how a person takes a turn away.
+//! Routes that list turns with their reasons, and that cancel turns.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use crate::wire::{
     Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList,
 };
 
-/// Lists turns and refusals with their reasons, in the order in which they happened.
+/// Lists turns and refusals with their reasons, in order.
 #[utoipa::path(get, path = "/threads/{id}/turns", operation_id = "list_turns", tag = "turns",
     params(
         ("id" = String, Path, description = "The thread."),
@@ -53,7 +53,8 @@ fn newest<T>(list: &mut Vec<T>, limit: Option<usize>) {
     list.drain(..surplus);
 }
 
-/// A turn that waits for a place is told of as such. No event says so: it is over with the moment.
+/// Adds a detail to a turn that waits for a free place. No event records this, because it is
+/// temporary.
 fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEntry) {
     let (Some(places), Some(id), None, None) =
         (registry.places(), &entry.id, &entry.outcome, &entry.started_at)
@@ -66,8 +67,9 @@ fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEnt
     }
 }
 
-/// What the participant of an open turn is to read before it answers. A participant that reads its
-/// stream gets it there by itself.
+/// Returns the input of an open turn: the text that its participant reads before it answers.
+///
+/// A participant that streams events gets it there as a `turn` event.
 #[utoipa::path(get, path = "/turns/{id}/context", operation_id = "read_turn_context", tag = "turns",
     params(
         ("id" = String, Path, description = "The turn: `<thread>.<number>`."),

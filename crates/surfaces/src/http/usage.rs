@@ -1,4 +1,4 @@
-//! What turns have cost, and raising what they may.
+//! Routes that sum the cost of turns and raise budgets.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,10 +17,10 @@ use crate::wire::{
     BudgetEntry, BudgetRaise, BudgetRaised, ErrorBody, NewRaise, UsageAnswer, UsageRow,
 };
 
-/// Sums of a page where nothing is said.
+/// Default number of sums per page.
 const ROWS: usize = 100;
 
-/// Sums what turns have cost, over all that the caller reaches.
+/// Sums the cost of turns, over all threads that the caller reaches.
 #[utoipa::path(get, path = "/usage", operation_id = "read_usage", tag = "turns",
     params(
         ("by" = Option<String>, Query, description = "A sum for each `agent`, `thread` or `day`; only the total where it is missing."),
@@ -100,8 +100,8 @@ async fn named(door: &Door, used: &UsageSum) -> ApiResult<UsageRow> {
     Ok(row)
 }
 
-/// Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
-/// by a control, in the thread.
+/// Raises the budget of the hall, of an agent, or of a principal that causes turns. A thread's
+/// budget is raised by a control in the thread.
 #[utoipa::path(post, path = "/budgets/raise", operation_id = "raise_budget", tag = "turns", request_body = BudgetRaise,
     responses((status = 200, body = BudgetRaised), (status = "4XX", body = ErrorBody)))]
 pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetRaised>> {

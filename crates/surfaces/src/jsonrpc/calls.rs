@@ -1,4 +1,4 @@
-//! What each method does: what was asked is given to the door, and what it answers is written.
+//! The calls: each passes its request to the door and returns the response.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -23,16 +23,16 @@ use crate::http::{App, stray_name};
 use crate::ways::Reader;
 use crate::wire::rpc;
 
-/// The version of the protocol that is spoken.
+/// The protocol version of this server.
 pub(super) const PROTOCOL: &str = "2026.525.0";
-/// Most bytes of a frame that is a call.
+/// Maximum size of a call's frame, in bytes.
 pub(super) const FRAME_BYTES_MAX: usize = 65_536;
-/// How often a silent client is asked whether it is there, in milliseconds.
+/// Interval between heartbeats, in milliseconds.
 pub(super) const HEARTBEAT_MS: u32 = 30_000;
-/// Rows on a page where nothing is said.
+/// Default number of rows per page.
 const ROWS: usize = 50;
 
-/// An agent at the other end, as its calls need it.
+/// An authenticated agent at the other end, as its calls need it.
 #[derive(Clone)]
 pub(super) struct ConnectedAgent {
     pub(super) door: Door,
@@ -40,10 +40,10 @@ pub(super) struct ConnectedAgent {
     pub(super) asked: mpsc::Sender<PendingCall>,
 }
 
-/// What a call did: the text of its response, and the message that it sent.
+/// The result of a call: the response, and the message that was sent.
 pub(super) struct CallOutcome {
     pub(super) text: String,
-    /// The conversation to which a message was sent, whether or not it was kept.
+    /// The conversation that a message was sent to, even if it was not kept.
     pub(super) sent_to: Option<StreamId>,
     /// The message's id, if it was kept.
     pub(super) sent: Option<EventId>,
@@ -53,7 +53,7 @@ fn rows(limit: Option<rpc::Limit>) -> usize {
     limit.map_or(ROWS, |limit| limit.get() as usize)
 }
 
-/// What a client is told that connected.
+/// Returns the response to `network/connect`.
 pub(super) fn hello(own: &AgentLine) -> rpc::HelloOk {
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     rpc::HelloOk {
@@ -73,8 +73,8 @@ pub(super) fn hello(own: &AgentLine) -> rpc::HelloOk {
     }
 }
 
-/// Whether a client speaks the version that is spoken here. Versions are numbers with dots, and a
-/// number that is missing is 0.
+/// Checks that the client's version range includes this server's version. Versions are numbers with
+/// dots. A missing number is 0.
 pub(super) fn check_versions(min: &str, max: &str) -> Result<(), RpcError> {
     let (server, min_of, max_of) = (numbers(PROTOCOL), numbers(min), numbers(max));
     let (Some(server), Some(low), Some(high)) = (server, min_of, max_of) else {
@@ -111,7 +111,7 @@ fn numbers(version: &str) -> Option<Vec<u64>> {
     Some(numbers)
 }
 
-/// Looks up whose key this is. A wrong one counts against the address that it came from.
+/// Returns the caller for a key. A wrong key counts against its address.
 pub(super) async fn caller_of(
     app: &App,
     address: Option<IpAddr>,
@@ -129,7 +129,7 @@ pub(super) async fn caller_of(
     found.map_err(|_| RpcError::plain(RpcCode::InternalError))?.ok_or_else(refused)
 }
 
-/// Does what was asked; the text of the response to it.
+/// Performs a call, and returns its response as text.
 pub(super) async fn perform(app: &App, at: &ConnectedAgent, id: &str, call: Call) -> CallOutcome {
     let method = call.method();
     let mut sent_to = None;
@@ -173,7 +173,7 @@ async fn said(
         .ok_or_else(|| TaskError::Invalid("'parts' has nothing that can be seen".into()))?;
     let mut warnings = Vec::new();
     if let Event::Posted(words) = &posted.event {
-        // A member knows who is here.
+        // A member knows the other members, so the warning may name them.
         let stray = stray_name(words, true);
         warnings.extend(stray.iter().map(|warning| Reader::Rpc.told(warning)));
     }
@@ -326,7 +326,7 @@ async fn listed(
     })
 }
 
-/// What an app says of itself, as far as the server heeds it.
+/// Converts an app's manifest, as far as the server uses it.
 fn manifest_of(manifest: &rpc::Manifest) -> AppManifest {
     let within = |hook: &Option<rpc::Hook>| {
         let hook = hook.as_ref()?;

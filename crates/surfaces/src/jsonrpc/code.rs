@@ -1,16 +1,16 @@
-//! Every way in which a call can fail, in one table of numbers, and the error that a client gets.
+//! The table of error codes, and the error of a response.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ways::Reader;
 
-/// Longest part of what a client sent that an error repeats, in characters.
+/// Maximum number of characters of client input that an error repeats.
 const REPEATED_CHARS_MAX: usize = 256;
 
 macro_rules! codes {
     ($($name:ident = $number:literal $tag:literal $message:literal;)*) => {
-        /// Why a call failed. Clients tell errors apart by the number alone.
+        /// The reason why a call failed. Clients distinguish errors by the number only.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[derive(strum::IntoStaticStr, strum::VariantArray)]
         pub enum RpcCode {
@@ -18,12 +18,12 @@ macro_rules! codes {
         }
 
         impl RpcCode {
-            /// Its number on the wire.
+            /// Returns the number on the wire.
             pub const fn number(self) -> i64 {
                 match self { $(RpcCode::$name => $number,)* }
             }
 
-            /// What is said where the occasion has no words of its own.
+            /// Returns the default message.
             pub const fn message(self) -> &'static str {
                 match self { $(RpcCode::$name => $message,)* }
             }
@@ -54,7 +54,7 @@ codes! {
     TaskRejected = -32024 "TaskRejected" "Task request was rejected by the task manager";
 }
 
-/// What the rules of tasks refuse, by their own words, and what that is on the wire.
+/// Codes of the task rules, with their code on the wire and their meaning.
 pub const TASK_CODES: &[(&str, RpcCode, &str)] = &[
     ("unknown_task", RpcCode::NotFound, "There is no such task, conversation or message."),
     ("unknown_lease", RpcCode::NotFound, "This server hands out no leases."),
@@ -75,60 +75,60 @@ pub const TASK_CODES: &[(&str, RpcCode, &str)] = &[
 ];
 
 impl RpcCode {
-    /// The name by which clients know the class of the error. It is not on the wire.
+    /// Returns the name by which client libraries know the error. It is not sent.
     pub fn tag(self) -> &'static str {
         self.into()
     }
 }
 
-/// An error as it stands in a response.
+/// An error in a response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RpcError {
-    /// Why the call failed.
+    /// The code.
     pub code: RpcCode,
-    /// What happened, for people.
+    /// The message for people.
     pub message: String,
-    /// What programs may want to know beside the code.
+    /// Further data for programs.
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// One of the table, in the words of this occasion.
+    /// Creates an error of this code with its own message.
     pub fn new(code: RpcCode, message: impl Into<String>) -> Self {
         Self { code, message: Reader::Rpc.told(&message.into()), data: None }
     }
 
-    /// One of the table, in the table's words.
+    /// Creates an error of this code with the default message.
     pub fn plain(code: RpcCode) -> Self {
         Self::new(code, code.message())
     }
 
-    /// The same with something for programs.
+    /// Adds data for programs.
     #[must_use]
     pub fn with_data(self, data: Value) -> Self {
         Self { data: Some(data), ..self }
     }
 
-    /// The same with the reason as its data.
+    /// Adds the reason as data.
     #[must_use]
     pub fn because(self, reason: &str) -> Self {
         self.with_data(json!({"reason": Reader::Rpc.told(&shortened(reason))}))
     }
 
-    /// There is no method with this name.
+    /// Returns the error for an unknown method.
     pub fn method_not_found(method: &str) -> Self {
         let method = shortened(method);
         Self::new(RpcCode::MethodNotFound, format!("Method not found: {method}"))
     }
 
-    /// The parameters are not what the method takes; the reason names the field.
+    /// Returns the error for invalid parameters. The reason names the field.
     pub fn invalid_params(method: &str, reason: &str) -> Self {
         let method = shortened(method);
         Self::new(RpcCode::InvalidParams, format!("Invalid params for method: {method}"))
             .because(reason)
     }
 
-    /// The error as the object that stands in a frame.
+    /// Returns the error as the object in a frame.
     pub fn to_value(&self) -> Value {
         let mut object = json!({"code": self.code.number(), "message": self.message});
         if let Some(data) = &self.data {
@@ -138,20 +138,20 @@ impl RpcError {
     }
 }
 
-/// As much of a text as an error repeats of what a client sent.
+/// Returns the part of a text that an error repeats.
 fn shortened(text: &str) -> String {
     text.chars().take(REPEATED_CHARS_MAX).collect()
 }
 
-/// An error that a client answers a request of the server with: any number may come.
+/// An error in a client's response to a request of the server. Its code can be any number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RpcFault {
-    /// Its number, which may be in no table.
+    /// The number.
     pub code: i64,
-    /// What happened, in the client's words.
+    /// The client's message.
     pub message: String,
-    /// What else the client said of it.
+    /// Further data of the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }

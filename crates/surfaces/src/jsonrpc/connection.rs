@@ -1,5 +1,5 @@
-//! One connection of an agent: what comes in is read and called, what is told goes out, and a
-//! client that is too slow, silent or wild is cut without anybody else noticing.
+//! One agent connection: reads calls, writes responses and notices, and cuts off a client that is
+//! too slow, silent or abusive.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, pending};
@@ -37,29 +37,29 @@ use crate::seats::ConnectionSlot;
 use crate::sse;
 use crate::wire::rpc;
 
-/// How long whoever sent more of them shall wait, in milliseconds.
+/// The advised wait after too many calls in flight, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
-/// Frames that were refused for what they are, or for their number, before a client is cut.
+/// Maximum number of consecutive refused frames of an authenticated client.
 const REFUSED_MAX: u32 = 1_000;
-/// The same before anybody knows whose the connection is.
+/// Maximum number of consecutive refused frames before authentication.
 const REFUSED_UNKNOWN_MAX: u32 = 20;
-/// How long a connection may last before it says whose it is.
+/// Time limit for authentication.
 const UNKNOWN_FOR: Duration = Duration::from_secs(60);
-/// Heartbeats without any sign of the client before it counts as gone.
+/// Heartbeats without a sign of the client before it is cut off.
 const MISSED_MAX: u32 = 3;
-/// How long the last words may take.
+/// Time limit for the closing handshake.
 const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
-/// Most bytes that are thrown away so that a client that still sends hears the last words.
+/// Maximum number of bytes that are discarded after the closing frame.
 const UNHEARD_BYTES_MAX: u64 = 64 << 10;
-/// Messages of its own that a connection remembers until it is told of them.
+/// Maximum number of the connection's own messages whose notices are still to come.
 const OWN_MAX: usize = 1_024;
-/// Questions to a manager that wait to be written.
+/// Maximum number of requests to a manager that wait to be written.
 const ASKED_MAX: usize = 64;
 
-/// Why a connection ends, as the client is told.
+/// The reason why a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The client has gone, or the connection broke.
+    /// The client has closed the connection, or the connection broke.
     Gone,
     GoingAway,
     Revoked,
@@ -68,17 +68,17 @@ enum End {
     Silent,
     NeverSaid,
     TooLarge,
-    /// Too many frames bring nothing.
+    /// Too many frames carry no data.
     TooMany,
-    /// Frames break the protocol.
+    /// A frame breaks the protocol.
     Broken,
     NotText,
-    /// Others need its seat, or it holds too many bytes.
+    /// The connection was evicted for its seat or its bytes.
     Crowded,
 }
 
 impl End {
-    /// The code of the closing handshake, and why.
+    /// Returns the code and reason of the closing frame.
     const fn words(self) -> Option<(u16, &'static str)> {
         Some(match self {
             End::Gone => return None,
@@ -98,7 +98,7 @@ impl End {
         })
     }
 
-    /// Reads an error of the library.
+    /// Converts an error of the library.
     fn of(error: &Error) -> Self {
         match error {
             Error::Capacity(_) => End::TooLarge,
@@ -115,7 +115,7 @@ impl End {
     }
 }
 
-/// What is known once an agent said who it is.
+/// The state of an authenticated agent.
 struct IdentifiedAgent {
     at: ConnectedAgent,
     attendance: AgentConnection,
@@ -124,7 +124,7 @@ struct IdentifiedAgent {
     _streaming: Option<Streaming>,
 }
 
-/// What a connection waits for.
+/// An event that wakes the connection.
 enum ConnectionEvent {
     Came(Option<Result<Message, Error>>),
     Done(CallOutcome),
@@ -134,19 +134,20 @@ enum ConnectionEvent {
     End(End),
 }
 
-/// A connection, and all that is under way on it.
+/// A connection with its calls in flight.
 struct Connection {
     app: App,
-    /// The other end, for those who try keys.
+    /// The client's address, for the limits of wrong keys.
     address: Option<IpAddr>,
     seat: Arc<ConnectionSlot>,
     known: Option<IdentifiedAgent>,
     calls: RunningCalls,
-    /// Messages that were sent over it and of which it was not told yet: it is not to be.
+    /// Messages sent over this connection whose notices are still to come. Those notices are
+    /// dropped.
     own: VecDeque<EventId>,
-    /// What was told of the agent's own messages while some were being sent over it.
+    /// Notices held while a send of their conversation is in flight.
     held: Vec<Arc<SharedNotice>>,
-    /// What the server asked, by the id of the request.
+    /// The server's open requests, by id.
     questions: HashMap<String, oneshot::Sender<Value>>,
     last_question: u64,
     refused: u32,
@@ -190,11 +191,11 @@ pub(super) async fn serve(
     }
 }
 
-/// Closes a connection. What the client still sends is thrown away meanwhile: the system would
-/// answer it with a reset, which overtakes the last words.
+/// Closes a connection. Discards what the client still sends: otherwise the system would reset the
+/// connection, and the closing frame would be lost.
 async fn last_words(mut socket: AgentSocket, end: End) -> Result<(), Error> {
     let Some((code, reason)) = end.words() else {
-        // If the client began it, this is the other half of the closing handshake.
+        // If the client began the closing handshake, this answers it.
         return SinkExt::close(&mut socket).await;
     };
     let frame = CloseFrame { code: code.into(), reason: reason.into() };
@@ -225,13 +226,16 @@ impl Connection {
             let may_take = self.may_take();
             let (known, calls) = (&mut self.known, &mut self.calls);
             let is_unknown = known.is_none();
+            // `biased`, so that finished work goes out before more is read.
             let woken = tokio::select! {
                 biased;
                 () = sse::closed(&mut closing) => ConnectionEvent::End(End::GoingAway),
                 woken = told(known) => woken,
                 done = calls.next() => ConnectionEvent::Done(done),
                 _ = beats.tick() => ConnectionEvent::Beat,
-                () = sleep_until(unknown_until), if is_unknown => ConnectionEvent::End(End::NeverSaid),
+                () = sleep_until(unknown_until), if is_unknown => {
+                    ConnectionEvent::End(End::NeverSaid)
+                }
                 came = stream.next(), if may_take => ConnectionEvent::Came(came),
             };
             let went = match woken {
@@ -257,13 +261,13 @@ impl Connection {
         }
     }
 
-    /// Whether more is read. Whoever is asked something is heard in any case: its own calls may
-    /// wait for its answer.
+    /// True if more frames are read. A client with an open request is always read: its own calls
+    /// may wait for its response.
     fn may_take(&self) -> bool {
         self.calls.has_room() || self.questions.values().any(|asked| !asked.is_closed())
     }
 
-    /// Writes what waits to be written, in one go.
+    /// Writes all queued frames with one flush.
     async fn write(
         &mut self,
         sink: &mut SplitSink<AgentSocket, Message>,
@@ -282,7 +286,7 @@ impl Connection {
         self.unless_ended(writing, closing).await
     }
 
-    /// Writes, unless the connection has to end meanwhile: a client that takes nothing would keep
+    /// Writes, unless the connection has to end meanwhile. A client that reads nothing would keep
     /// it open.
     async fn unless_ended(
         &mut self,
@@ -319,7 +323,7 @@ impl Connection {
             Some(Err(error)) => return Err(End::of(&error)),
             None => return Err(End::Gone),
         };
-        // Frames that are here already would keep a worker busy.
+        // Yields from time to time, because buffered frames would keep a worker thread busy.
         coop::consume_budget().await;
         self.missed = 0;
         match message {
@@ -328,7 +332,7 @@ impl Connection {
                 Ok(text) => self.read(text, revocations).await,
                 Err(_) => self.refuse(None, &RpcError::plain(RpcCode::ParseError)),
             },
-            // The library answers pings, and makes messages of all frames.
+            // The library answers pings, and never returns raw frames.
             Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => Ok(()),
             Message::Close(_) => Err(End::Gone),
         }
@@ -354,7 +358,7 @@ impl Connection {
         }
         let connects = method == Method::NetworkConnect.word();
         if self.known.is_none() && !connects {
-            // A method that nobody knows is told apart only for those who are known.
+            // Unknown methods are reported only to authenticated clients.
             return self.refuse(Some(&id), &RpcError::plain(RpcCode::Unauthorized));
         }
         let call = match Call::read(&method, params) {
@@ -377,7 +381,7 @@ impl Connection {
         }
     }
 
-    /// Somebody says who they are. Again is the same as once, for the same agent.
+    /// Authenticates the client. A repeated call of the same agent succeeds again.
     async fn connect(
         &mut self,
         id: &str,
@@ -440,7 +444,7 @@ impl Connection {
         IdentifiedAgent { at, attendance, asked, lost, _streaming: Some(streaming) }
     }
 
-    /// Counts a call, where it is one of those that the agent may still make.
+    /// Counts a call. Returns the error if the agent has made too many.
     fn counted(&self, call: &Call) -> Result<(), RpcError> {
         let Some(known) = &self.known else { return Ok(()) };
         let is_message = matches!(call, Call::MessagesSend(_));
@@ -455,7 +459,7 @@ impl Connection {
 
     fn done(&mut self, done: CallOutcome) {
         let CallOutcome { text, sent_to, sent } = done;
-        // Only what is refused again and again, with nothing between, is wild.
+        // Only consecutive refusals count as abuse.
         self.refused = 0;
         self.out.push_back(text.into());
         let Some(conversation) = sent_to else { return };
@@ -473,13 +477,13 @@ impl Connection {
         }
     }
 
-    /// Writes what is told. A message that was sent over this connection is not told over it: while
-    /// some are being sent to a conversation, the ids of those are not known.
+    /// Writes a notice, unless it is about a message sent over this connection. The id of a message
+    /// is unknown while it is being sent, so notices that may be about it are held until then.
     fn tell(&mut self, told: Arc<SharedNotice>) {
         let conversation = told.notice().conversation();
         let is_behind = self.held.iter().any(|held| held.notice().conversation() == conversation);
         let is_sending = conversation.is_some_and(|id| self.calls.sends_to(id));
-        // What comes behind one that is held keeps its place.
+        // Notices behind a held one wait too, to keep their order.
         if !is_sending || !(is_behind || self.own_message(told.notice()).is_some()) {
             return self.write_told(&told);
         }
@@ -501,7 +505,7 @@ impl Connection {
         }
     }
 
-    /// The id of the agent's own message, where this tells of one.
+    /// Returns the id of the message, if the notice is about one of the agent's own.
     fn own_message(&self, notice: &Notice) -> Option<EventId> {
         let own = self.known.as_ref()?.at.own.agent();
         let posted = notice.posted().filter(|posted| posted.from == *own)?;
@@ -513,7 +517,7 @@ impl Connection {
         }
     }
 
-    /// Asks the client something; it answers as a manager.
+    /// Sends a request to the client, which manages an app.
     fn ask(&mut self, asked: PendingCall) {
         let PendingCall { request, answer } = asked;
         self.questions.retain(|_, waiting| !waiting.is_closed());
@@ -523,7 +527,7 @@ impl Connection {
         self.questions.insert(id, answer);
     }
 
-    /// Answers that something cannot be. Whoever sends nothing else is cut.
+    /// Queues an error. A client with too many consecutive ones is cut off.
     fn refuse(&mut self, id: Option<&str>, error: &RpcError) -> Result<(), End> {
         self.out.push_back(frame::error(id, error).into());
         self.count_refused()
@@ -536,7 +540,7 @@ impl Connection {
     }
 }
 
-/// Why a connection has to end whatever else it has to do, once it has to.
+/// Resolves with the reason once the connection has to end, even during a write.
 async fn ended(known: &mut Option<IdentifiedAgent>) -> End {
     let Some(known) = known else { return pending().await };
     tokio::select! {
@@ -546,7 +550,7 @@ async fn ended(known: &mut Option<IdentifiedAgent>) -> End {
     }
 }
 
-/// What comes for an agent that said who it is.
+/// Resolves with the next request or notice for an authenticated agent.
 async fn told(known: &mut Option<IdentifiedAgent>) -> ConnectionEvent {
     let Some(known) = known else { return pending().await };
     tokio::select! {

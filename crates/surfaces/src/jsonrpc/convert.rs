@@ -1,4 +1,4 @@
-//! What the engine tells of tasks, as the types of the wire say it.
+//! Conversions between the engine's types and the JSON-RPC wire types.
 
 use moothall_engine::door::{AgentView, ConversationView};
 use moothall_engine::tasks::{Notice, TaskView, wire_id};
@@ -11,7 +11,7 @@ use super::frame;
 use super::methods::Notification;
 use crate::wire::rpc;
 
-/// The id of a task or a conversation; all of them are UUIDs.
+/// Returns the id of a task or a conversation. All of them are UUIDs.
 pub(super) fn id_of(stream: &StreamId) -> rpc::Uuid {
     rpc::Uuid(uuid::Uuid::try_parse(stream.as_str()).unwrap_or_default())
 }
@@ -95,7 +95,7 @@ impl From<AgentView> for rpc::AgentCard {
         Self {
             id: rpc::Uuid(view.id),
             owner_user_id: owner.map(rpc::Uuid),
-            // People and agents of this server have no name to be looked up by.
+            // People and this server's agents are not in the lookup by name.
             display_name: (!registered).then(|| view.name.clone()),
             name: view.name,
             description: view.description,
@@ -106,8 +106,8 @@ impl From<AgentView> for rpc::AgentCard {
     }
 }
 
-/// What was said, as agents get it; nothing where its words were erased. Whoever manages the app is
-/// told for whom it was.
+/// Converts a message for agents. `None` if its content was erased. With `with_readers`, includes
+/// the recipients, for the manager of the app.
 pub(super) fn message(
     conversation: &StreamId,
     recorded: &RecordedEvent,
@@ -130,8 +130,8 @@ pub(super) fn message(
     })
 }
 
-/// The parts of a message. What people and other agents write in one piece may be longer than a
-/// part is, and goes out in several.
+/// Returns the parts of a message. Text of people and other agents may exceed the size of a part,
+/// so it is split.
 fn parts(posted: &Posted) -> Option<rpc::Parts> {
     let mut out = Vec::new();
     for part in parts_of(&posted.body, &posted.parts) {
@@ -167,7 +167,7 @@ fn wire_part(part: MessagePart) -> Option<rpc::Part> {
     })
 }
 
-/// The parts that somebody sends, as the kernel takes them.
+/// Converts the parts that a client sends.
 pub(super) fn given_parts(parts: rpc::Parts) -> Vec<MessagePart> {
     let given = |part: rpc::Part| match part {
         rpc::Part::Text { text } => MessagePart::Text(text.into()),
@@ -184,7 +184,7 @@ pub(super) fn given_parts(parts: rpc::Parts) -> Vec<MessagePart> {
     Vec::from(parts).into_iter().map(given).collect()
 }
 
-/// The same parts, as a manager is asked about them.
+/// Converts the parts of a message for the question to a manager.
 pub(super) fn asked_parts(parts: Vec<MessagePart>) -> Option<rpc::Parts> {
     parts.into_iter().filter_map(wire_part).collect::<Vec<_>>().try_into().ok()
 }
@@ -194,7 +194,7 @@ pub(super) fn presence(agent: &ParticipantId, online: bool) -> rpc::Presence {
     rpc::Presence { agent_id: agent_id(agent), status }
 }
 
-/// A notice as the bytes that everybody gets who is told of it; none where nothing is left of it.
+/// Encodes a notice, once for all its recipients. Empty if nothing is left of it.
 pub(super) fn written(notice: &Notice) -> String {
     match notification(notice) {
         Some(notification) => frame::notification(notification.word(), &notification),
@@ -285,7 +285,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said by a person under these words, as it goes out.
+    /// Returns a person's message as it is sent to agents.
     fn said(body: String) -> Value {
         let mut state = Conversation::new("0190a5f0-1111-7222-8333-444455556666".into());
         let (now, facts, user) =

@@ -1,9 +1,8 @@
-//! The description of the JSON-RPC surface as an OpenRPC document, made of the table of methods and
-//! the types of the wire.
+//! The OpenRPC document of the JSON-RPC surface, made from the table of methods and the wire types.
 //!
-//! Each method has its parameters by name, as OpenRPC has them, and in `x-params` the closed object
-//! that they make, with which a client can check them. `x-sender` says whether the client or the
-//! server sends it; what has no result is a notification.
+//! Each method has its parameters by name, as OpenRPC requires. `x-params` has the closed object
+//! that they form, with which a client can check them. `x-sender` is the side that sends the
+//! message, client or server. A method without a result is a notification.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use super::methods::{ERRORS_OF_ALL, Row, Sender, rows};
 /// The version of OpenRPC.
 const OPENRPC: &str = "1.3.2";
 
-/// The description of every method and notification, with the schemas of what they carry.
+/// Returns the document: every method and notification, with their schemas.
 pub fn openrpc() -> Value {
     let schemas = schemas();
     let methods: Vec<Value> = rows().map(|row| method(&row, &schemas)).collect();
@@ -39,7 +38,7 @@ pub fn openrpc() -> Value {
     })
 }
 
-/// The schemas of all types, in the order of their names.
+/// Returns the schemas of all types, by name.
 fn schemas() -> BTreeMap<String, Value> {
     let mut found = Vec::new();
     for shape in rows().flat_map(|row| [Some(row.params), row.result]).flatten() {
@@ -81,8 +80,8 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// The parameters of the object with this name. Where that is one of several, a parameter is
-/// required that each of them requires.
+/// Returns the parameters of an object. If the object is one of several, a parameter is required if
+/// all of them require it.
 fn params(name: &str, schemas: &BTreeMap<String, Value>) -> Vec<Value> {
     let objects = objects(name, schemas);
     let mut found: Vec<Value> = Vec::new();
@@ -97,7 +96,7 @@ fn params(name: &str, schemas: &BTreeMap<String, Value>) -> Vec<Value> {
     found
 }
 
-/// The object with this name, or those of which it is one.
+/// Returns the schema of this name, or its alternatives.
 fn objects<'a>(name: &str, schemas: &'a BTreeMap<String, Value>) -> Vec<&'a Value> {
     let Some(schema) = schemas.get(name) else { return Vec::new() };
     let Some(either) = schema["oneOf"].as_array() else { return vec![schema] };
@@ -109,8 +108,8 @@ fn is_required(object: &Value, name: &str) -> bool {
     object["required"].as_array().is_some_and(|required| required.contains(&json!(name)))
 }
 
-/// Says what the types cannot: what may be absent is left out and never null, and the objects that
-/// a member tells apart are closed like all others.
+/// Adds rules that the types cannot express: an optional member is never null, and tagged objects
+/// are closed like all others.
 fn narrow(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -130,7 +129,7 @@ fn narrow(schema: &mut Value) {
     }
 }
 
-/// The schema of a value that is null or something else, without the null.
+/// Removes null from the schema of a value.
 fn without_null(property: &mut Value) {
     let null = json!({"type": "null"});
     if let Some(types) = property["type"].as_array() {
@@ -152,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// Every schema in a value, the value itself too.
+    /// Collects every schema in a value, including the value itself.
     fn every<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
         found.push(value);
         match value {

@@ -1,4 +1,4 @@
-//! What a refusal of the engine is on the wire: its number, its words, and what programs are told.
+//! Conversion of engine errors to JSON-RPC errors.
 
 use moothall_engine::access::{AccessError, Denied};
 use moothall_engine::answers::HallError;
@@ -10,7 +10,7 @@ use super::code::{RpcCode, RpcError, TASK_CODES};
 use super::methods::Method;
 
 impl RpcError {
-    /// What a method answers where the engine refused it.
+    /// Converts an engine error in the response of a method.
     pub(super) fn of(method: Method, error: TaskError) -> Self {
         match error {
             TaskError::Access(error) => Self::of_access(method, error),
@@ -62,7 +62,7 @@ impl RpcError {
     }
 
     fn of_rejection(method: Method, rejection: &Rejection) -> Self {
-        // What the rules of conversations say of it is for readers of HTTP.
+        // The rule's own message is for readers of HTTP.
         if rejection.code == "thread_archived" {
             return Self::plain(RpcCode::ConversationArchived);
         }

@@ -1,7 +1,7 @@
-//! Reads the text of one frame into a request or a response, and writes the frames that are sent.
+//! Reads a frame into a request or a response, and writes the server's frames.
 //!
-//! A frame is one object with no member that means nothing. There are no batches, ids are strings,
-//! and clients send no notifications.
+//! A frame is one object without unknown members. Batches are not supported, ids are strings, and
+//! clients send no notifications.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,26 +9,26 @@ use serde_json::{Map, Value};
 use super::code::{RpcCode, RpcError, RpcFault};
 use crate::json::{self, JsonFaultKind};
 
-/// The one version of JSON-RPC that is spoken.
+/// The supported version of JSON-RPC.
 const VERSION: &str = "2.0";
 
-/// What a client sent.
+/// A frame of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame {
-    /// It asks for something.
+    /// A request.
     Request {
-        /// What the answer is to be known by.
+        /// The id for the response.
         id: String,
         /// The name of the method, which may be unknown.
         method: String,
-        /// What the method is given, not looked at yet.
+        /// The parameters, not read yet.
         params: Option<Value>,
     },
-    /// It answers what the server asked it for.
+    /// A response to a request of the server.
     Response {
-        /// The id of that request; without one it answers nothing.
+        /// The id of that request. A response without one is ignored.
         id: Option<String>,
-        /// What came of it.
+        /// The result or the error.
         outcome: Result<Value, RpcFault>,
     },
 }
@@ -37,12 +37,12 @@ impl Frame {
     /// Reads the text of one frame.
     ///
     /// # Errors
-    /// What to answer with the id null, [`RpcCode::ParseError`] or [`RpcCode::InvalidRequest`].
+    /// The error to send with the id null: [`RpcCode::ParseError`] or [`RpcCode::InvalidRequest`].
     pub fn read(text: &str) -> Result<Self, RpcError> {
         let invalid = || RpcError::plain(RpcCode::InvalidRequest);
         let value = json::read(text.as_bytes()).map_err(|fault| match fault.kind {
             JsonFaultKind::Malformed => RpcError::plain(RpcCode::ParseError),
-            // It is JSON; but two programs could read it differently, or run out of stack.
+            // Valid JSON, but two programs could read it differently or run out of stack.
             JsonFaultKind::DuplicateKey | JsonFaultKind::TooDeep | JsonFaultKind::BadNumber => {
                 invalid().because(&fault.detail)
             }
@@ -83,31 +83,31 @@ impl Frame {
     }
 }
 
-/// The text of a response to the request with this id, which was done.
+/// Writes a successful response to the request with this id.
 pub fn response(id: &str, result: &impl Serialize) -> String {
     let (id, result) = (Value::from(id), written(result));
     format!(r#"{{"jsonrpc":"{VERSION}","id":{id},"result":{result}}}"#)
 }
 
-/// The text of a response to the request with this id, or to what had none, which failed.
+/// Writes an error response to the request with this id, or with the id null.
 pub fn error(id: Option<&str>, error: &RpcError) -> String {
     let (id, error) = (Value::from(id), error.to_value());
     format!(r#"{{"jsonrpc":"{VERSION}","id":{id},"error":{error}}}"#)
 }
 
-/// The text of a request of the server.
+/// Writes a request of the server.
 pub fn request(id: &str, method: &str, params: &impl Serialize) -> String {
     let (id, method, params) = (Value::from(id), Value::from(method), written(params));
     format!(r#"{{"jsonrpc":"{VERSION}","id":{id},"method":{method},"params":{params}}}"#)
 }
 
-/// The text of a notification of the server.
+/// Writes a notification of the server.
 pub fn notification(method: &str, params: &impl Serialize) -> String {
     let (method, params) = (Value::from(method), written(params));
     format!(r#"{{"jsonrpc":"{VERSION}","method":{method},"params":{params}}}"#)
 }
 
-/// The text of a value. Those of the wire can all be written: their keys are texts.
+/// Writes a value as JSON. Wire types always succeed, because their keys are strings.
 fn written(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }

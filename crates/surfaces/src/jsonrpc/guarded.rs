@@ -1,8 +1,7 @@
-//! A WebSocket's bytes, whose frames are judged by their heads before the library keeps anything
-//! of them.
+//! A WebSocket's byte stream that checks frame headers before the library buffers anything.
 //!
-//! The library answers pings by itself, passes over empty pieces, and puts pieces together: all of
-//! that would go on for ever, unseen, on a connection of which nothing else comes.
+//! The library answers pings, skips empty fragments and joins fragments without returning. A client
+//! could send those for ever, without any message that the connection would see.
 
 use std::fmt;
 use std::io;
@@ -19,39 +18,38 @@ use tokio_tungstenite::WebSocketStream;
 
 use crate::seats::ConnectionSlot;
 
-/// The messages of a connection.
+/// The WebSocket of a connection.
 pub(super) type AgentSocket = WebSocketStream<FrameGuard<TokioIo<Upgraded>>>;
 
-/// Most bytes of a message of a client that showed a key.
+/// Maximum size of a message of an authenticated client.
 pub(super) const MESSAGE_BYTES_MAX: usize = 512 * 1024;
-/// A piece of a message that is smaller, and not its last one, brings next to nothing.
+/// A smaller fragment that is not the last one counts as a frame without data.
 const PIECE_BYTES_MIN: u64 = 256;
-/// Frames that bring nothing come at most every 50 ms, so 20 a second, apart from those that come
-/// at once after a pause.
+/// Interval at which frames without data are allowed, after a burst: 50 ms, or 20 per second.
 const IDLE_EVERY: Duration = Duration::from_millis(50);
-/// Most bytes of the head of a frame.
+/// Maximum size of a frame's header.
 const HEAD_BYTES_MAX: usize = 14;
 
-/// The limits of what a client may send.
+/// The limits of a client's frames.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// Most bytes of a message: more ends the connection unread.
+    /// Maximum size of a message. A larger one ends the connection before it is read.
     message_bytes: usize,
-    /// Most frames that bring nothing and come at once after a pause.
+    /// Maximum number of frames without data at once after a pause.
     idle_burst: u32,
 }
 
-/// Before `network/connect`.
+/// Limits before `network/connect`.
 const UNKNOWN: Bounds = Bounds { message_bytes: 8 * 1024, idle_burst: 100 };
-/// After it.
+/// Limits after `network/connect`.
 const KNOWN: Bounds = Bounds { message_bytes: MESSAGE_BYTES_MAX, idle_burst: 400 };
 
-/// The reason to cut a connection for the frames on it.
+/// The reason to cut off a connection for its frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameFault {
-    /// A message is larger than it may be.
+    /// A message is too large.
     TooLarge,
-    /// Too many frames bring nothing.
+    /// Too many frames without data.
     TooMany,
 }
 
@@ -66,21 +64,21 @@ impl fmt::Display for FrameFault {
 
 impl std::error::Error for FrameFault {}
 
-/// The place in the frames that come.
+/// The parser's position in the frames.
 #[derive(Debug)]
 struct FramePosition {
     head: [u8; HEAD_BYTES_MAX],
-    /// Bytes of the head that have come.
+    /// Number of received bytes of the header.
     have: usize,
-    /// Bytes of the frame's payload that have not come yet.
+    /// Number of payload bytes of the frame still to come.
     left: u64,
-    /// Bytes of the message that the frame belongs to, this frame's included.
+    /// Size of the message so far, including the whole current frame.
     message: u64,
-    /// The frame is the last one of its message.
+    /// True if the frame is the last one of its message.
     is_last: bool,
-    /// The frame is of no message.
+    /// True if the frame is a control frame, which belongs to no message.
     is_control: bool,
-    /// When the frames that bring nothing are paid for.
+    /// Time at which the frames without data will be paid off.
     paid: Instant,
 }
 
@@ -97,7 +95,7 @@ impl FramePosition {
         }
     }
 
-    /// Follows the frames in these bytes.
+    /// Parses the frames in these bytes.
     fn follow(
         &mut self,
         mut bytes: &[u8],
@@ -123,7 +121,7 @@ impl FramePosition {
         Ok(())
     }
 
-    /// Counts the bytes of the head, as far as can be said.
+    /// Returns the size of the header, as far as it is known.
     fn head_bytes(&self) -> usize {
         if self.have < 2 {
             return 2;
@@ -171,14 +169,14 @@ impl FramePosition {
         }
     }
 
-    /// Bytes that have come of a message that is not whole yet.
+    /// Returns the number of received bytes of unfinished messages and headers.
     fn unfinished(&self) -> usize {
         let awaited = if self.is_control { 0 } else { self.left };
         usize::try_from(self.message - awaited).unwrap_or(usize::MAX) + self.have
     }
 }
 
-/// A connection on which WebSocket frames come.
+/// A byte stream of WebSocket frames that are checked.
 pub(super) struct FrameGuard<S> {
     stream: S,
     seat: Arc<ConnectionSlot>,
@@ -187,13 +185,13 @@ pub(super) struct FrameGuard<S> {
 }
 
 impl<S> FrameGuard<S> {
-    /// The same connection. Its seat knows whether its sender showed a key, and counts what is
-    /// unfinished.
+    /// Wraps a connection. Its seat says if its sender is authenticated, and counts unfinished
+    /// bytes.
     pub(super) fn new(stream: S, seat: Arc<ConnectionSlot>) -> Self {
         Self { stream, seat, frames: FramePosition::new(Instant::now()), is_deaf: false }
     }
 
-    /// Takes bytes from now on without judging them: they are thrown away.
+    /// Stops checking. The remaining bytes are discarded.
     pub(super) fn stop_judging(&mut self) {
         self.is_deaf = true;
     }
@@ -242,7 +240,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Writes a frame of this many bytes, masked with zeros.
+    /// Returns a frame with this payload size, masked with zeros.
     fn frame(first: u8, payload: usize) -> Vec<u8> {
         let mut bytes = vec![first, 0x80 | 127];
         bytes.extend((payload as u64).to_be_bytes());

@@ -1,4 +1,4 @@
-//! Asks a connection that manages an app, and reads what it answers.
+//! Sends requests to the connection that manages an app, and reads its responses.
 
 use async_trait::async_trait;
 use moothall_engine::tasks::{Forwarding, TaskManager, TaskProposal, wire_id};
@@ -10,10 +10,10 @@ use super::convert::{agent_id, asked_parts, id_of};
 use super::methods::{ServerRequest, read_result};
 use crate::wire::rpc;
 
-/// What is said of a manager that did not answer, or not as it should.
+/// The reason if a manager did not respond, or not as it should.
 const UNREACHABLE: &str = "tm_unreachable";
 
-/// A question on its way to a connection. Whoever asked has gone where nothing takes the answer.
+/// A request on its way to a manager's connection. The response is dropped if its receiver is gone.
 pub(super) struct PendingCall {
     pub(super) request: ServerRequest,
     pub(super) answer: oneshot::Sender<Value>,
@@ -23,7 +23,8 @@ pub(super) struct PendingCall {
 pub(super) struct RemoteManager(pub(super) mpsc::Sender<PendingCall>);
 
 impl RemoteManager {
-    /// What the manager answers; nothing where it cannot be asked, or answers with an error.
+    /// Returns the manager's result. `None` if the connection has ended, or the manager responds
+    /// with an error.
     async fn ask(&self, request: ServerRequest) -> Option<Value> {
         let (answer, answered) = oneshot::channel();
         self.0.send(PendingCall { request, answer }).await.ok()?;

@@ -1,5 +1,5 @@
-//! Every method and notification, in one table: its name, what it takes and answers, which errors
-//! it has of its own. Calls are read by it, and the document is made of it.
+//! The table of all methods and notifications: names, parameters, results and specific errors.
+//! Calls are read with it, and the OpenRPC document is made from it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,22 +12,22 @@ use super::code::{RpcCode, RpcError};
 use super::params;
 use crate::wire::rpc;
 
-/// Who sends a message of the table.
+/// The side that sends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Sender {
-    /// The client calls, and the server answers.
+    /// The client calls, and the server responds.
     Client,
-    /// The server notifies, or asks and the client answers.
+    /// The server notifies, or calls and the client responds.
     Server,
 }
 
-/// A type of the wire, as the document needs it.
+/// A wire type, as the document needs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) name: fn() -> String,
-    /// Adds its schema, and those that it refers to, by their names.
+    /// Adds the type's schema, and those that it refers to, with their names.
     pub(super) collect: fn(&mut Vec<(String, RefOr<Schema>)>),
 }
 
@@ -49,20 +49,20 @@ pub(super) struct Row {
     pub(super) summary: &'static str,
     pub(super) sender: Sender,
     pub(super) params: Shape,
-    /// Nothing for a notification, which is not answered.
+    /// `None` for a notification, which gets no response.
     pub(super) result: Option<Shape>,
-    /// The errors that it has beside those that every method has.
+    /// The errors beyond those of every method.
     pub(super) errors: &'static [RpcCode],
 }
 
-/// What every method that a client calls may answer.
+/// Errors that every method of a client may return.
 pub(super) const ERRORS_OF_ALL: [RpcCode; 4] =
     [RpcCode::InvalidParams, RpcCode::Unauthorized, RpcCode::RateLimited, RpcCode::InternalError];
 
-/// Reads the result of a request that the server sent, for example as [`rpc::TaskDecided`].
+/// Reads the result of the server's own request, for example as [`rpc::TaskDecided`].
 ///
 /// # Errors
-/// A sentence with the field that is wrong, and what it takes.
+/// A sentence that names the wrong field and the expected value.
 pub fn read_result<T: DeserializeOwned>(result: Value) -> Result<T, String> {
     if result.is_object() { params::read(result) } else { Err("the result takes an object".into()) }
 }
@@ -70,7 +70,7 @@ pub fn read_result<T: DeserializeOwned>(result: Value) -> Result<T, String> {
 macro_rules! calls {
     ($($name:ident = $word:literal $meaning:literal
         ($params:ident) -> $result:ident [$($error:ident)*];)*) => {
-        /// What a client can call, in the order of the table.
+        /// A method that clients can call, in the order of the table.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
         pub enum Method {
@@ -90,14 +90,14 @@ macro_rules! calls {
             }
         }
 
-        /// A call with what it was given, read strictly.
+        /// A call with its parameters, read strictly.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Call {
             $(#[doc = $meaning] $name(rpc::$params),)*
         }
 
         impl Call {
-            /// The method that is called.
+            /// Returns the method of the call.
             pub const fn method(&self) -> Method {
                 match self { $(Call::$name(_) => Method::$name,)* }
             }
@@ -171,19 +171,19 @@ calls! {
 }
 
 impl Method {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     pub fn word(self) -> &'static str {
         self.into()
     }
 
-    /// What it does, in one sentence.
+    /// Returns the description, in one sentence.
     pub const fn summary(self) -> &'static str {
         self.row().summary
     }
 }
 
 impl Call {
-    /// Reads a call; parameters that are absent are as good as none.
+    /// Reads a call. Absent parameters count as an empty object.
     ///
     /// # Errors
     /// [`RpcCode::MethodNotFound`], or [`RpcCode::InvalidParams`] with the reason as its data.
@@ -217,7 +217,7 @@ macro_rules! sent {
                 errors: &[],
             },)*];
 
-            /// Its name on the wire.
+            /// Returns the name on the wire.
             pub const fn word(&self) -> &'static str {
                 match self { $($kind::$name(_) => $word,)* }
             }
@@ -228,7 +228,7 @@ macro_rules! sent {
 }
 
 sent! {
-    /// What the server asks the connection that manages a task. It is written as its parameters.
+    /// A request of the server to the connection that manages a task. Serialised as its parameters.
     ServerRequest;
     TaskCreate = "task/create" "Asks the manager of an app whether a task begins."
         (TaskCreate) -> TaskDecided;
@@ -237,7 +237,7 @@ sent! {
 }
 
 sent! {
-    /// What the server tells, and nobody answers. It is written as its payload.
+    /// A notification of the server. Serialised as its payload.
     Notification;
     TaskCreated = "task/created" "A task began; for everybody in it." (TaskCreated);
     TaskFailed = "task/failed" "A task was refused; for everybody who would be in it." (TaskFailed);
@@ -262,7 +262,7 @@ sent! {
         (Presence);
 }
 
-/// The whole table: what clients call, then what the server asks, then what it tells.
+/// Returns the whole table: client calls, server requests, notifications.
 pub(super) fn rows() -> impl Iterator<Item = Row> {
     let called = Method::VARIANTS.iter().map(|method| method.row());
     called.chain(ServerRequest::ROWS.iter().copied()).chain(Notification::ROWS.iter().copied())

@@ -1,8 +1,8 @@
-//! JSON-RPC 2.0 for agents that hold conversations within tasks: frames, errors, the table of
-//! methods, the document that is made of it, and connections.
+//! JSON-RPC 2.0 for agents that converse within tasks: frames, errors, the table of methods, the
+//! OpenRPC document made from it, and connections.
 //!
-//! `connection` reads and writes, `calls` gives the door what was asked, and `convert` writes what
-//! it answers and what agents are told.
+//! `connection` reads and writes frames, `calls` passes requests to the door, and `convert`
+//! converts answers and notices to wire types.
 
 pub mod frame;
 pub mod code;

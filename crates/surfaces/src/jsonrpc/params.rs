@@ -1,7 +1,7 @@
-//! Reads the value of a frame as a type, and says of a fault where it is and what is taken there.
+//! Reads the parameters of a frame as a type. An error names the field and the expected value.
 //!
-//! What `serde` would let pass is refused: a list in the place of an object, and null in the place
-//! of what is absent.
+//! Stricter than `serde`: rejects a list in place of an object, and null in place of an absent
+//! field.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ use serde_json::Value;
 /// Reads an object as this type.
 ///
 /// # Errors
-/// A sentence with the field that is wrong, and what it takes.
+/// A sentence that names the wrong field and the expected value.
 pub(crate) fn read<T: DeserializeOwned>(object: Value) -> Result<T, String> {
     T::deserialize(ParamPath { path: String::new(), value: object })
         .map_err(|fault| fault.to_string())
 }
 
-/// What is wrong, and in which field where that is known already.
+/// A fault, with its field if that is known already.
 #[derive(Debug)]
 struct ParamFault {
     path: String,
@@ -29,7 +29,7 @@ struct ParamFault {
 }
 
 impl ParamFault {
-    /// The same in this field, unless it is one in there.
+    /// Adds the field, unless the fault has a deeper one.
     fn within(self, path: &str) -> Self {
         if self.path.is_empty() { Self { path: path.to_owned(), ..self } } else { self }
     }
@@ -50,7 +50,7 @@ impl de::Error for ParamFault {
     }
 }
 
-/// A value, and the way to it from the outermost object.
+/// A value, and its path from the outermost object.
 struct ParamPath {
     path: String,
     value: Value,
@@ -62,7 +62,7 @@ impl ParamPath {
     }
 }
 
-/// What the reader of plain values makes of it, with a fault in this field.
+/// Converts serde_json's result, with a fault in this field.
 fn plain<T>(path: &str, read: Result<T, serde_json::Error>) -> Result<T, ParamFault> {
     read.map_err(|error| ParamFault { path: path.to_owned(), takes: error.to_string() })
 }
@@ -70,7 +70,7 @@ fn plain<T>(path: &str, read: Result<T, serde_json::Error>) -> Result<T, ParamFa
 impl<'de> Deserializer<'de> for ParamPath {
     type Error = ParamFault;
 
-    /// Only the types that a member tells apart ask for this, and those are objects.
+    /// Reads an object. Only tagged types call this, and those are objects.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamFault> {
         let Value::Object(fields) = &self.value else { return self.wrong("takes an object") };
         match fields.iter().find(|(_, value)| value.is_null()) {

@@ -23,12 +23,12 @@ use crate::request::Address;
 use crate::seats::ConnectionSlot;
 use crate::wire::ErrorBody;
 
-/// Most bytes that are read at once. A silent connection keeps as many.
+/// Size of the read buffer, which a silent connection holds too.
 const READ_BUFFER_BYTES: usize = 4 * 1024;
-/// Most bytes of the answers that wait to be written at once.
+/// Size of the write buffer.
 const WRITE_BUFFER_BYTES: usize = 16 * 1024;
 
-/// The bytes that come after the handshake, and the answer to it.
+/// A checked WebSocket handshake: the upgraded connection and the response.
 pub struct Handshake {
     upgraded: OnUpgrade,
     answer: Response,
@@ -38,7 +38,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Handshake {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
-        // The library that checks the handshake would keep the bytes to itself.
+        // Taken first, because axum's extractor would keep the connection to itself.
         let upgraded = parts.extensions.get::<OnUpgrade>().cloned();
         let checked = WebSocketUpgrade::from_request_parts(parts, state).await;
         drop(checked.map_err(IntoResponse::into_response)?);
@@ -55,7 +55,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Handshake {
     }
 }
 
-/// JSON-RPC 2.0 over WebSocket, for agents that registered. The first call is `network/connect`;
+/// Opens a WebSocket for JSON-RPC 2.0, for registered agents. The first call is `network/connect`.
 /// `/openrpc.json` describes every method.
 #[utoipa::path(get, path = "/ws", operation_id = "connect_agent", tag = "agents",
     responses((status = 101, description = "A WebSocket of JSON-RPC frames."), (status = "4XX", body = ErrorBody)))]
@@ -65,10 +65,10 @@ pub async fn connect(
     Extension(seat): Extension<Arc<ConnectionSlot>>,
     Handshake { upgraded, answer }: Handshake,
 ) -> Response {
-    // A connection that showed a key is busy as long as it stands, and gives way to nothing. The
-    // time of another one counts from here, and not from the end of a pause.
+    // The seat stays busy for the whole connection, so that an authenticated one keeps its seat.
+    // Without a key, the time until eviction counts from here, not from the end of the pause.
     let busy = seat.hear();
-    // What the client sends meanwhile stays with its system, which lets it wait.
+    // Frames sent during the pause wait in the system's buffers.
     if !seat.is_known() {
         tokio::time::sleep(app.rates.pause(address)).await;
     }

@@ -1,6 +1,5 @@
-//! The calls of one connection that are under way. Calls that wait for a task manager are counted
-//! apart, so that a silent manager delays no other call. Messages of one conversation keep the
-//! order in which they came.
+//! Calls in flight on one connection. Calls that wait for a task manager have their own limit, so
+//! that a silent manager delays no other call. Messages to one conversation keep their order.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -17,27 +16,27 @@ use super::methods::Call;
 use crate::http::App;
 use crate::wire::rpc;
 
-/// Most calls of a connection that no manager is asked about. More wait unread, or are refused if
-/// the client is read because it is asked something.
+/// Maximum number of calls in flight that need no manager. More stay unread, or are refused if the
+/// client must be read because the server asked it something.
 const PROMPT_MAX: usize = 32;
-/// Most calls of a connection that a manager may be asked about. More are refused.
+/// Maximum number of calls in flight that may need a manager. More are refused.
 const WAITING_MAX: usize = 64;
 
 type CallFuture = Pin<Box<dyn Future<Output = CallOutcome> + Send>>;
 
-/// The calls of one connection that are under way.
+/// The calls in flight on one connection.
 #[derive(Default)]
 pub(super) struct RunningCalls {
     prompt: FuturesUnordered<CallFuture>,
     waiting: FuturesUnordered<CallFuture>,
-    /// By conversation: resolves when the last message that was sent there is done with.
+    /// By conversation: resolves when the last message sent to it is done.
     last_sent: HashMap<StreamId, oneshot::Receiver<()>>,
-    /// By conversation: how many messages are being sent there.
+    /// By conversation: number of messages being sent.
     sending: HashMap<StreamId, usize>,
 }
 
 impl RunningCalls {
-    /// True if the connection reads on without refusing calls.
+    /// True if the connection may read another frame without refusing it.
     pub(super) fn has_room(&self) -> bool {
         self.prompt.len() < PROMPT_MAX
     }
@@ -65,7 +64,7 @@ impl RunningCalls {
         *self.sending.entry(conversation).or_default() += 1;
         self.waiting.push(Box::pin(async move {
             if let Some(before) = before {
-                // An error means that the one before was given up, which is the end of it too.
+                // The sender is only ever dropped: an error means that the message before is done.
                 let _ = before.await;
             }
             let performed = calls::perform(&app, &at, &id, call).await;
@@ -74,7 +73,7 @@ impl RunningCalls {
         }));
     }
 
-    /// Waits for the next call that is done; never ends while none is under way.
+    /// Waits for the next finished call. Stays pending while none is in flight.
     pub(super) async fn next(&mut self) -> CallOutcome {
         let (prompt, waiting) = (&mut self.prompt, &mut self.waiting);
         let done = tokio::select! {
@@ -89,7 +88,7 @@ impl RunningCalls {
         done
     }
 
-    /// Forgets a message that is done with.
+    /// Removes a finished message from the counts.
     fn settle(&mut self, conversation: &StreamId) {
         let Some(count) = self.sending.get_mut(conversation) else { return };
         *count -= 1;
@@ -100,7 +99,7 @@ impl RunningCalls {
     }
 }
 
-/// True if a manager may be asked before the call is answered.
+/// True if a call may need a manager's answer.
 fn waits(call: &Call) -> bool {
     matches!(call, Call::MessagesSend(_) | Call::TaskRequest(_))
 }

@@ -1,4 +1,4 @@
-//! The MCP tools about gatherings: what each takes, and what it answers.
+//! The MCP tools for gatherings.
 
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::ids::StreamId;
@@ -31,27 +31,27 @@ pub async fn start(door: &Door, asked: StartGathering) -> ApiResult<GatheringAns
     gather::begin(door, by, new).await
 }
 
-/// `1,2,1` as the three numbers that it means; any other word as it is.
+/// Converts `1,2,1` to its three numbers. Another word stays as it is.
 fn rounds(breath: &str) -> Value {
     let numbers: Option<Vec<u64>> =
         breath.split([',', '-']).map(|number| number.trim().parse().ok()).collect();
     numbers.map_or_else(|| json!(breath), |numbers| json!(numbers))
 }
 
-/// How a gathering is, with what is private to the participant who asks.
+/// Returns the state of a gathering, with the caller's private seed message and pulse.
 pub async fn status(door: &Door, asked: GatheringStatus) -> ApiResult<GatheringAnswer> {
     let id = meant(door, Action::ReadGathering, asked.gathering).await?;
     Ok(GatheringAnswer::from(&door.gathering(&id, None).await?))
 }
 
-/// Hands the piece on.
+/// Passes the talking piece.
 pub async fn pass(door: &Door, asked: PassPiece) -> ApiResult<GatheringAnswer> {
     let id = meant(door, Action::Pass, asked.gathering).await?;
     let by = actor(door, asked.from.as_deref())?;
     Ok(GatheringAnswer::from(&door.pass_piece(&id, by, said(asked.to)).await?))
 }
 
-/// The gathering that is named, or the one in which the session that asks takes part.
+/// Returns the named gathering, or the one in which the calling session takes part.
 async fn meant(door: &Door, action: Action, named: Option<String>) -> ApiResult<StreamId> {
     if let Some(word) = said(named) {
         return thread(door, action, &word).await;

@@ -1,4 +1,4 @@
-//! Reads what clients really send: what means one thing only is taken, however it is written.
+//! Tolerant reading of MCP messages: accepts unambiguous deviations that clients really send.
 
 use axum::http::HeaderMap;
 use axum::http::HeaderValue;
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use crate::wire::arguments::Argument;
 
-/// The kinds that the library wants to be accepted.
+/// The media types that the library requires in `Accept`.
 const ACCEPTED: &str = "application/json, text/event-stream";
-/// The newest revision of the protocol that every client knows which names none.
+/// The protocol revision for a client that names none.
 const VERSION: &str = "2025-06-18";
 
-/// Lets a client that accepts JSON in some way pass for one that says so as the library wants it.
-/// The answers are JSON.
+/// Replaces an `Accept` header that allows JSON with the exact value that the library requires.
+/// Answers are always JSON.
 pub(super) fn accept(headers: &mut HeaderMap) {
     let said: Vec<_> = headers.get_all(ACCEPT).iter().map(|value| value.to_str()).collect();
     let takes_json = |range: &str| {
@@ -25,8 +25,7 @@ pub(super) fn accept(headers: &mut HeaderMap) {
     }
 }
 
-/// Fills in what a message may leave out by its sense: no `params`, and of `initialize` the
-/// client's name.
+/// Adds what a message may omit: `params`, and in `initialize` the client's name.
 pub(super) fn complete(message: &mut Value) {
     let opens = message["method"] == "initialize";
     let Value::Object(message) = message else { return };
@@ -42,7 +41,7 @@ pub(super) fn complete(message: &mut Value) {
     fill(params, whole);
 }
 
-/// Adds what is missing or null in an object, and in the objects in it.
+/// Adds missing or null fields to an object, and to the objects in it.
 fn fill(object: &mut Value, whole: Value) {
     let (Value::Object(object), Value::Object(whole)) = (object, whole) else { return };
     for (key, value) in whole {
@@ -53,7 +52,7 @@ fn fill(object: &mut Value, whole: Value) {
     }
 }
 
-/// Reads the texts that a model wrote for another kind of value: `"5"`, `"true"`, `"[\"a\"]"`.
+/// Converts arguments that a model wrote as text: `"5"`, `"true"`, `"[\"a\"]"`.
 pub(super) fn forgive(takes: &[Argument], arguments: &mut Map<String, Value>) {
     for Argument { name, kind, .. } in takes {
         let Some(value) = arguments.get_mut(*name) else { continue };

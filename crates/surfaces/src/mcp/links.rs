@@ -1,4 +1,4 @@
-//! The MCP tools about links: what each takes, and what it answers.
+//! The MCP tools for links.
 
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::command::{ClientCommand, Control};
@@ -13,7 +13,7 @@ use crate::submit::submit;
 use crate::wire::arguments::{LeaveLink, LinkSessions, ListLinks};
 use crate::wire::{LinkAnswer, LinkList, NewLink, NewLinkMember};
 
-/// Links sessions, the one that calls among them.
+/// Links sessions, including the calling one.
 pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
     let LinkSessions { sessions, title, max_exchanges_without_human, from } = asked;
     let by = door.as_asker(actor(door, from.as_deref())?);
@@ -42,12 +42,12 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
     Ok(LinkAnswer::of(ask::entry(door, &link), state))
 }
 
-/// The links there are.
+/// Returns the links.
 pub async fn list(door: &Door, asked: ListLinks) -> ApiResult<LinkList> {
     ask::links(door, said(asked.session).as_deref()).await
 }
 
-/// Whoever calls leaves a link.
+/// Removes the calling session from a link.
 pub async fn leave(door: &Door, rates: &Rates, asked: LeaveLink) -> ApiResult<Value> {
     let stream = thread(door, Action::Post, &ask::required("link", asked.link)?).await?;
     let link = door.link(&stream).await?;

@@ -1,4 +1,4 @@
-//! The MCP tools about sessions: what each takes, and what it answers.
+//! The MCP tools for sessions.
 
 use moothall_engine::door::{Door, NewWords, ProgramStart};
 use moothall_engine::sessions::{Asker, Excerpt, FirstWords};
@@ -18,7 +18,7 @@ use crate::wire::{
 };
 use crate::{ask, request, strict};
 
-/// Who calls, under the name of its credential or the one it gives itself. It is never a person.
+/// Returns the caller, under its credential's name or the one in `from`. Rejects people.
 pub fn actor(door: &Door, from: Option<&str>) -> ApiResult<Actor> {
     let by = door.named(request::named(from)?)?.ok_or_else(|| {
         let message = "Say who you are with 'from', e.g. \"planner\"; or send the token of a session, which speaks for itself.";
@@ -30,12 +30,12 @@ pub fn actor(door: &Door, from: Option<&str>) -> ApiResult<Actor> {
     Ok(by)
 }
 
-/// The same, as sessions know it.
+/// Returns the caller as sessions identify it.
 fn asker(door: &Door, from: Option<&str>) -> ApiResult<Asker> {
     Ok(door.as_asker(actor(door, from)?))
 }
 
-/// Says something to a session, or in a thread.
+/// Sends a message to a session or a thread.
 pub async fn send(
     door: &Door,
     rates: &Rates,
@@ -69,7 +69,7 @@ pub async fn send(
     }
 }
 
-/// What a session was asked and said.
+/// Returns the input and answers of a session as text.
 pub async fn data(door: &Door, asked: GetSessionData) -> ApiResult<SessionDataAnswer> {
     let GetSessionData { session_id, tail_chars, since, until } = asked;
     let tail_chars = tail_chars.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
@@ -88,12 +88,12 @@ fn time(field: &str, given: Option<String>) -> ApiResult<Option<Timestamp>> {
     said(given).map(|text| text.parse().map_err(|_| refused())).transpose()
 }
 
-/// The sessions there are.
+/// Returns the sessions.
 pub async fn list(door: &Door, asked: ListSessions) -> ApiResult<SessionList> {
     ask::list(door, asked.ended.unwrap_or_default()).await
 }
 
-/// Starts one, and says something to it.
+/// Starts a session, and sends it a first message.
 pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
     let StartSession { client, cwd, thread, args, name, message, direct, from } = asked;
     let asker = asker(door, from.as_deref())?;
@@ -122,7 +122,7 @@ pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
     };
     let mut answer = json!({ "session": SessionEntry::from(&*status) });
     if let Some(message) = message {
-        // The session runs whatever becomes of the message, so its failure is told beside it.
+        // The session runs even if the message fails, so that error is returned beside the session.
         let to = status.session.id.to_string();
         let words = NewWords { from: asker, to, text: message, direct, close_link: false };
         match ask::send(door, words, None).await {

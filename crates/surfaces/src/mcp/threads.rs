@@ -1,4 +1,4 @@
-//! The MCP tools about threads: what each takes, and what it answers.
+//! The MCP tools for threads.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -29,21 +29,21 @@ use crate::wire::arguments::{
 };
 use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer, WireProfile};
 
-/// How long a call waits for a message where nothing is said, and at most: clients give up on a
-/// call after a minute.
+/// Default and maximum number of seconds that a call waits for a message. Clients give up on a call
+/// after a minute.
 const WAIT_SECONDS: u64 = 25;
 const WAIT_SECONDS_MAX: u64 = 50;
-/// Entries of a page where nothing is said, and at most.
+/// Default and maximum number of entries per page.
 const LIMIT: usize = 50;
 const LIMIT_MAX: usize = 200;
-/// The same for hits of a search.
+/// Default and maximum number of search hits per page.
 const HITS: usize = 20;
 const HITS_MAX: usize = 100;
-/// Most characters of a page of messages: what a model can be expected to read at once.
+/// Maximum number of characters in a page of messages: a reasonable size for a model.
 const CHARS_MAX: usize = 48_000;
 
-/// The thread that a word means, for whoever does this there: its id, its title, or the session
-/// whose home it is.
+/// Finds the thread for a word, within reach of the action: by id, by title, or as the home of a
+/// session.
 pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     if let Some(id) = stream_id(word)
         && door.find(action, &id).await.is_ok()
@@ -66,7 +66,7 @@ pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult
     }
 }
 
-/// The home of the session that a word means, where it is within reach.
+/// Returns the home of a session, if it is within reach.
 async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     if let Ok(status) = door.meant(word)
         && door.find(action, &status.session.id).await.is_ok()
@@ -80,7 +80,7 @@ async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     Err(ApiError::new(Code::ThreadNotFound, message))
 }
 
-/// Begins a thread, with the defaults where no policy is named.
+/// Begins a thread. Without a policy it gets the defaults.
 pub async fn create(door: &Door, asked: CreateThread) -> ApiResult<Value> {
     let CreateThread { name, policy, from } = asked;
     let by = actor(door, from.as_deref())?;
@@ -92,8 +92,8 @@ pub async fn create(door: &Door, asked: CreateThread) -> ApiResult<Value> {
     )
 }
 
-/// Who says something in a thread: a session as whom it was invited, anybody else under its own
-/// name, which is not a person's.
+/// Returns the speaker in a thread: a session under the name of its invitation, other callers under
+/// their own name. Rejects the name of a person.
 async fn speaker(door: &Door, from: Option<&str>, stream: &StreamId) -> ApiResult<Actor> {
     let own = actor(door, from)?;
     let by =
@@ -110,7 +110,7 @@ async fn speaker(door: &Door, from: Option<&str>, stream: &StreamId) -> ApiResul
     }
 }
 
-/// Says something in a thread.
+/// Posts a message in a thread.
 pub async fn say(
     door: &Door,
     rates: &Rates,
@@ -181,18 +181,18 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
     )
 }
 
-/// Returns warnings in the names of tools.
+/// Rewrites the next steps in warnings as tools.
 fn told(warnings: impl IntoIterator<Item = String>) -> Vec<String> {
     warnings.into_iter().map(|warning| Reader::Tools.told(&warning)).collect()
 }
 
-/// The model that the registry knows for a client.
+/// Returns the registry's model for a client.
 fn model_of(door: &Door, client: Option<&str>) -> String {
     let known = client.and_then(|client| door.registry().get(client)?.profile.model.clone());
     known.unwrap_or_else(|| "default".into())
 }
 
-/// Threads, the one used last first.
+/// Returns threads, the most recently used first.
 pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
     let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
     let archived = Some(asked.archived.unwrap_or_default());
@@ -210,18 +210,17 @@ pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
     Ok(json!({ "threads": threads.iter().map(entry).collect::<Vec<_>>(), "count": count }))
 }
 
-/// A page of messages as it grows.
+/// A page of messages while it is filled.
 #[derive(Default)]
 struct GrowingPage {
     messages: Vec<Value>,
     chars: usize,
-    /// It takes no more.
+    /// True once a message did not fit.
     full: bool,
 }
 
 impl GrowingPage {
-    /// Takes a message, if there is room. The first one is taken in any case, cut where it has to
-    /// be.
+    /// Adds a message, if it fits. The first one always does, and is truncated if necessary.
     fn take(&mut self, stream: &StreamId, recorded: &RecordedEvent, limit: usize) {
         let Event::Posted(posted) = &recorded.event else { return };
         if self.full {
@@ -260,7 +259,7 @@ impl GrowingPage {
     }
 }
 
-/// Messages of a thread that the caller may see.
+/// Returns messages of a thread that the caller may see.
 pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<Value> {
     let stream = thread(door, Action::ReadThread, &required("thread", asked.thread)?).await?;
     let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
@@ -279,7 +278,7 @@ pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<Value> {
     )
 }
 
-/// Returns the reasons about a message: the one at a position, or the newest one of a person.
+/// Returns the reasons about a message: the one at a position, or a person's newest one.
 pub async fn reasons(door: &Door, asked: GetReasons) -> ApiResult<Value> {
     let action = Action::ListTurns;
     let stream = thread(door, action, &required("thread", asked.thread)?).await?;
@@ -299,7 +298,7 @@ pub async fn reasons(door: &Door, asked: GetReasons) -> ApiResult<Value> {
     }))
 }
 
-/// Messages of a thread as soon as there are any after a position, or none when the time is over.
+/// Waits for messages after a position. Returns them, or an empty page after the time limit.
 pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
     let WaitForMessage { thread: word, after, seconds } = asked;
     let seconds = seconds.unwrap_or(WAIT_SECONDS);
@@ -315,10 +314,10 @@ pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
     if after > head {
         return Err(ApiError::no_position(head).in_thread(&stream));
     }
-    // Looking through the caller's own eyes would count as being connected.
+    // Follow as a guest: a reader with the caller's own view would mark the caller as connected.
     let mut reader = door.follow(&stream, Viewer::Guest, after).await?;
     let said = tokio::time::timeout(Duration::from_secs(seconds), until_said(&mut reader));
-    // Whether anything came or not, what there is now is read.
+    // Read in either case: after a timeout, the page may be empty.
     said.await.unwrap_or(Ok(()))?;
     read(door, ReadThread { thread: stream.to_string(), after: Some(after.0), limit: None }).await
 }
@@ -342,7 +341,7 @@ async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
     }
 }
 
-/// The messages after a position and up to another, the oldest first.
+/// Returns the messages in a range, oldest first.
 async fn forward(
     door: &Door,
     stream: &StreamId,
@@ -362,7 +361,7 @@ async fn forward(
     Ok(page)
 }
 
-/// The newest messages, the oldest of them first.
+/// Returns the newest messages, oldest first.
 async fn newest(
     door: &Door,
     stream: &StreamId,
@@ -372,7 +371,7 @@ async fn newest(
 ) -> ApiResult<GrowingPage> {
     let mut page = GrowingPage::default();
     let mut messages = door.messages(Action::ReadThread, stream, viewer, head.next());
-    // One more than there is room for says whether there are more.
+    // One more than the limit shows if there are more.
     while !page.full
         && let Some(earlier) = messages.next(limit + 1).await?
     {
@@ -384,7 +383,7 @@ async fn newest(
     Ok(page)
 }
 
-/// Finds messages in all threads.
+/// Searches messages in all threads.
 pub async fn search(door: &Door, asked: Search) -> ApiResult<SearchAnswer> {
     find_messages(
         door,
@@ -396,7 +395,7 @@ pub async fn search(door: &Door, asked: Search) -> ApiResult<SearchAnswer> {
     .await
 }
 
-/// How many, within what there can be.
+/// Returns the requested limit within its range, or the default.
 fn limit(given: Option<u64>, usual: usize, most: usize) -> ApiResult<usize> {
     let Some(number) = given else { return Ok(usual) };
     let limit = usize::try_from(number).ok().filter(|limit| (1..=most).contains(limit));

@@ -1,4 +1,4 @@
-//! The tools: their names, their arguments, and what a client's model reads about them.
+//! The tools: their names, arguments and descriptions for the client's model.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use strum::VariantArray;
 
 use crate::wire::arguments::{self, Argument};
 
-/// A tool. They are listed in this order.
+/// A tool, in the order of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -34,19 +34,19 @@ pub enum Tool {
     PassPiece,
 }
 
-/// What a call does, for MCP's annotations and the write rate. What the caller may do is
+/// The effect of a call, for MCP's annotations and the write rate. The needed rights are those of
 /// [`Tool::action`].
 #[derive(PartialEq, Eq)]
 enum ToolEffect {
-    /// It changes nothing.
+    /// Changes nothing.
     Reads,
-    /// It adds something here.
+    /// Adds something on this server.
     Adds,
-    /// It makes another agent work, and what that does in the world is its own.
+    /// Makes another agent work, which can have effects outside this server.
     Acts,
-    /// It starts a program, which can do whatever its user can.
+    /// Starts a program, which can do whatever its user can.
     Starts,
-    /// It ends something that runs.
+    /// Ends something that runs.
     Ends,
 }
 
@@ -151,7 +151,7 @@ impl Tool {
         }
     }
 
-    /// What it does. With `session`, a message is for a session.
+    /// Returns the action of a call. `session` is true if a message goes to a session.
     pub const fn action(self, session: bool) -> Action {
         match self {
             Tool::SendMessage if session => Action::SendMessage,
@@ -173,7 +173,7 @@ impl Tool {
         }
     }
 
-    /// Whether a call changes something.
+    /// True if a call changes something.
     pub fn writes(self) -> bool {
         self.does() != ToolEffect::Reads
     }
@@ -196,7 +196,7 @@ impl Tool {
         }
     }
 
-    /// The arguments that it takes, as they are described.
+    /// Returns the tool's arguments with their descriptions.
     pub(super) const fn takes(self) -> &'static [Argument] {
         match self {
             Tool::SendMessage => arguments::SendMessage::DESCRIBED,
@@ -248,7 +248,7 @@ impl Tool {
         ])
     }
 
-    /// The tool as clients see it.
+    /// Returns the tool as clients see it.
     pub fn described(self) -> Described {
         let hints = ToolAnnotations::new();
         let hints = match self.does() {
@@ -272,7 +272,7 @@ impl Tool {
     }
 }
 
-/// A page about all of them, below an introduction.
+/// Returns a reference page of all tools, after an introduction.
 pub fn page(introduction: &str) -> String {
     let mut page = introduction.to_owned();
     for &tool in Tool::VARIANTS {

@@ -1,12 +1,11 @@
-//! The bytes that came over connections and are part of something unfinished: of a head, a body or
-//! a message.
+//! The bytes received over connections that belong to an unfinished head, body or message.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Most bytes that strangers have under way together: 32 MiB.
+/// Maximum number of unfinished bytes of all strangers: 32 MiB.
 const STRANGERS_BYTES_MAX: usize = 32 << 20;
-/// The same for those whom the door let in: 128 MiB.
+/// Maximum number of unfinished bytes of all known callers: 128 MiB.
 const KNOWN_BYTES_MAX: usize = 128 << 20;
 
 const fn most(is_known: bool) -> usize {
@@ -21,7 +20,7 @@ pub(super) struct Account(Mutex<AccountState>);
 struct AccountState {
     bytes: usize,
     is_known: bool,
-    /// The connection was cut off, so it counts no more.
+    /// True if the connection was evicted. Its bytes no longer count.
     is_closed: bool,
 }
 
@@ -74,7 +73,7 @@ impl Accounts {
         self.change(account, |state| state.is_known = true);
     }
 
-    /// Forgets what the connection holds and who its sender is.
+    /// Resets the connection to no bytes and an unknown sender.
     pub(super) fn clear(&self, account: &Account) {
         self.change(account, |state| *state = AccountState::default());
     }
@@ -83,12 +82,12 @@ impl Accounts {
         self.change(account, |state| *state = AccountState { bytes: 0, is_closed: true, ..*state });
     }
 
-    /// Returns which of the two hold more than they may: true for those who are known.
+    /// Returns the group that exceeds its budget, if one does: true for known callers.
     pub(super) fn overdrawn(&self) -> Option<bool> {
         [false, true].into_iter().find(|is_known| self.has(*is_known) > most(*is_known))
     }
 
-    /// True if those hold at most seven eighths of their limit.
+    /// True if the group holds at most seven eighths of its budget.
     pub(super) fn has_room(&self, is_known: bool) -> bool {
         self.has(is_known) <= most(is_known) / 8 * 7
     }

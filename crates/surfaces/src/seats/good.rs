@@ -1,9 +1,9 @@
-//! The addresses from which good keys came.
+//! Addresses that have sent a good key.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-/// Most addresses that are remembered; the one without a good key for longest is forgotten.
+/// Maximum number of addresses kept. The one whose last good key is oldest is dropped first.
 const ADDRESSES_MAX: usize = 4_096;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! What is known about one connection.
+//! The state of one connection.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,14 +8,14 @@ use tokio::time::Instant;
 
 use super::account::Account;
 
-/// A connection as the table of seats knows it.
+/// A connection in the table of seats.
 pub(super) struct SlotState {
     spare: bool,
-    /// A whole head has come.
+    /// True once a whole head has arrived.
     heard: AtomicBool,
-    /// Requests that are being answered.
+    /// Number of requests that are being answered.
     busy: AtomicU32,
-    /// When it last said something, or was told something.
+    /// Time of the last request or answer, or of the accept before the first request.
     since: Mutex<Instant>,
     pub(super) account: Account,
     pub(super) leave: Notify,
@@ -62,7 +62,7 @@ impl SlotState {
         self.head.notify_one();
     }
 
-    /// Counts a request less. Returns whether it was the last one.
+    /// Counts one request less. Returns true if it was the last one.
     pub(super) fn answered(&self) -> bool {
         self.touch();
         self.busy.fetch_sub(1, Ordering::AcqRel) == 1

@@ -1,4 +1,4 @@
-//! Which connections there are, and which of them gives way next.
+//! The table of connections, and the order in which they are evicted.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -11,19 +11,21 @@ use tokio::time::Instant;
 use super::good::GoodAddresses;
 use super::sitting::SlotState;
 
-/// A connection that has just come does not give way, so that a storm of honest ones is not let in
-/// only to be sent away.
+/// The age before which a silent connection is not evicted. Otherwise honest clients in a burst
+/// would be accepted only to be cut off.
 pub(super) const SILENT_MIN: Duration = Duration::from_millis(250);
-/// The silence after which a connection on a reserved seat can be cut off when all
-/// reserved seats are taken. Short, because a client that had to wait has its request ready.
+/// The silence after which a connection on a spare seat can be evicted. Short, because a client
+/// that had to wait has its request ready.
 pub(super) const SPARE_SILENT_MIN: Duration = Duration::from_millis(50);
-/// Nor does one that had a request so recently: its client may be about to send the next one.
+/// The time after a request in which an idle connection is not evicted: its client may send the
+/// next one.
 pub(super) const IDLE_MIN: Duration = Duration::from_secs(2);
-/// The time that a stranger has for a body, or for the key that a WebSocket begins with, when all
+/// The time that a stranger has for a body, or for the key at the start of a WebSocket, when all
 /// seats are taken.
 pub(super) const STRANGER_MIN: Duration = Duration::from_secs(1);
 
-/// Silent connections and strangers give way together: one in this many of all connections.
+/// The fraction of all connections evicted at once: one in this number. Applies to silent ones and
+/// strangers.
 const AT_ONCE: usize = 64;
 
 #[derive(Default)]
@@ -35,22 +37,22 @@ pub(super) struct Table {
     pub(super) good: GoodAddresses,
 }
 
-/// The order in which connections give way.
+/// The order in which connections are evicted: the first variant goes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ConnectionWorth {
-    /// Nothing was ever said on it.
+    /// No request has arrived yet.
     Silent,
-    /// A request of a stranger is not finished.
+    /// A request of a stranger is unfinished.
     Stranger,
-    /// Nothing is being answered.
+    /// No request is being answered.
     Idle,
 }
 
-/// A connection that may be made to give way: what it is compared by, and its number.
+/// A connection that can be evicted: its sort key and its number.
 type EvictionRank = (ConnectionWorth, Reverse<usize>, Instant, u64);
 
 impl ConnectionWorth {
-    /// Nothing for a connection that stays.
+    /// Returns `None` for a connection that must stay.
     fn of(sitting: &SlotState) -> Option<Self> {
         match (sitting.is_busy(), sitting.is_heard()) {
             (false, false) => Some(Self::Silent),
@@ -59,7 +61,7 @@ impl ConnectionWorth {
         }
     }
 
-    /// Returns the least time after which such a connection gives way.
+    /// Returns the age from which such a connection can be evicted.
     const fn least(self, spare: bool) -> Duration {
         match (self, spare) {
             (Self::Silent, false) => SILENT_MIN,
@@ -102,7 +104,7 @@ impl Table {
         self.next
     }
 
-    /// Forgets a connection that ended.
+    /// Removes a connection that ended.
     pub(super) fn stand_up(&mut self, number: u64, address: IpAddr) {
         self.remove(number);
         if let Some(count) = self.addresses.get_mut(&address) {
@@ -119,16 +121,16 @@ impl Table {
         Some(sitting)
     }
 
-    /// Removes the connections that give way first: the one that was silent for longest, else the
-    /// stranger with the most bytes, else the one that was idle for longest. Of silent ones and
-    /// strangers it removes one in [`AT_ONCE`] of all connections.
+    /// Removes the first connections in order: the oldest silent ones, else the strangers with the
+    /// most bytes, else the oldest idle one. Of silent ones and strangers it removes one in
+    /// [`AT_ONCE`] of all connections.
     pub(super) fn remove_least(&mut self, spare: bool) -> Vec<Arc<SlotState>> {
         let leaving = self.leaving(spare).collect();
         self.remove_first(leaving)
     }
 
-    /// Removes the connections that give way first, of whichever seats, if no file is left for
-    /// another one.
+    /// Removes the first connections in order, on ordinary or spare seats, because no file
+    /// descriptor is left.
     pub(super) fn remove_for_a_file(&mut self) -> Vec<Arc<SlotState>> {
         let leaving = self.leaving_after(|_| true, |worth| worth.least(true)).collect();
         self.remove_first(leaving)
@@ -146,8 +148,8 @@ impl Table {
         first.filter_map(|(.., number)| self.remove(number)).collect()
     }
 
-    /// The connections that hold bytes, those with the most first, and of those that hold as many
-    /// the one that was silent for longest.
+    /// Returns the connections that hold bytes, most bytes first. Equal ones are sorted by age, the
+    /// oldest first.
     pub(super) fn heaviest(&self, known: bool) -> Vec<u64> {
         let those = self.taken.iter().filter(|(_, sitting)| sitting.account.is_known() == known);
         let mut weighed: Vec<_> = those
@@ -165,8 +167,7 @@ impl Table {
         )
     }
 
-    /// The connections of these seats that may be made to give way, as they have been so for long
-    /// enough.
+    /// Returns the connections on these seats that can be evicted, because they are old enough.
     fn leaving_after(
         &self,
         of: impl Fn(&SlotState) -> bool,
@@ -176,7 +177,7 @@ impl Table {
         let those = self.taken.iter().filter(move |(_, sitting)| of(sitting));
         those.filter_map(move |(number, sitting)| {
             let (worth, since) = (ConnectionWorth::of(sitting)?, sitting.since());
-            // Half a head is as good as none.
+            // Bytes of a half-sent head do not count: such a connection is still silent.
             let bytes =
                 if worth == ConnectionWorth::Stranger { sitting.account.bytes() } else { 0 };
             (now - since >= least(worth)).then_some((worth, Reverse(bytes), since, *number))

@@ -1,4 +1,4 @@
-//! Seats as a storm of connections meets them: who gets one, and who gives way.
+//! Tests of seats under a flood of connections: which get one, and which are evicted.
 
 #![allow(clippy::unwrap_used)]
 use super::table::{IDLE_MIN, SPARE_SILENT_MIN, STRANGER_MIN};
@@ -18,7 +18,7 @@ fn take(seats: &Arc<ConnectionSlots>, address: IpAddr) -> ConnectionSlot {
     seats.take(address).unwrap()
 }
 
-/// A request that the door let in.
+/// Starts a request that the door admits.
 fn known(seat: &ConnectionSlot) -> BusyGuard {
     let busy = seat.hear();
     seat.vouch();

@@ -1,4 +1,4 @@
-//! Events and signals as bytes, made once however many readers there are.
+//! Events and signals as bytes. They are encoded once for all readers.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -15,12 +15,12 @@ use super::signal;
 use crate::http::{presence_update, write_envelope};
 use crate::wire::{DeltaSignal, ProgressSignal, turn_id};
 
-/// Batches and signals whose bytes are kept for readers that come to them later, at most.
+/// Maximum number of encoded batches, and of signals, that are kept for later readers.
 const KEPT: usize = 64;
-/// The same in bytes.
+/// Maximum number of bytes kept of each.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 
-/// A batch of events as it is sent: one buffer, and where each event ends in it.
+/// An encoded batch of events: one buffer, and the end of each event in it.
 pub struct Encoded {
     batch: Arc<Vec<RecordedEvent>>,
     joined: Bytes,
@@ -28,7 +28,7 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// Makes the bytes of a batch.
+    /// Encodes a batch.
     pub fn new(stream: &StreamId, batch: Arc<Vec<RecordedEvent>>) -> Self {
         let mut text = Vec::new();
         let mut ends = Vec::with_capacity(batch.len());
@@ -39,18 +39,18 @@ impl Encoded {
         Self { batch, joined: text.into(), ends }
     }
 
-    /// Slices of the one buffer: the events at these places of the batch.
+    /// Returns slices of the buffer: the events in these ranges of the batch.
     pub fn pieces(&self, seen: &[Range<usize>]) -> impl Iterator<Item = Bytes> {
         seen.iter().map(|run| self.joined.slice(self.end_of(run.start)..self.end_of(run.end)))
     }
 
-    /// Where so many events end.
+    /// Returns the offset behind the first `events` events.
     fn end_of(&self, events: usize) -> usize {
         events.checked_sub(1).map_or(0, |last| self.ends[last])
     }
 }
 
-/// The bytes of events that one reader gets.
+/// Encodes events for one reader.
 pub fn page_bytes(stream: &StreamId, events: &[RecordedEvent]) -> Bytes {
     let mut text = Vec::new();
     for recorded in events {
@@ -65,8 +65,8 @@ fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &RecordedEvent) 
     text.extend_from_slice(b"\n\n");
 }
 
-/// The bytes made most recently. What is kept holds on to the engine's own allocation, so an
-/// address stands for one batch.
+/// The batches and signals encoded most recently. An entry keeps the engine's own allocation alive,
+/// so that a pointer identifies one batch.
 #[derive(Default)]
 pub struct FrameCache {
     batches: Mutex<VecDeque<Arc<Encoded>>>,
@@ -80,7 +80,7 @@ impl Copies for FrameCache {
 }
 
 impl FrameCache {
-    /// Those of a hall, which tells when words are erased.
+    /// Creates the cache of a hall. The hall clears it when content is erased.
     pub fn of_hall(hall: &Entrance) -> Arc<Self> {
         let frames = Arc::new(Self::default());
         let copies: Weak<Self> = Arc::downgrade(&frames);
@@ -88,7 +88,7 @@ impl FrameCache {
         frames
     }
 
-    /// The bytes of a batch of this stream.
+    /// Returns the bytes of a batch of this stream.
     pub fn of(&self, stream: &StreamId, batch: &Arc<Vec<RecordedEvent>>) -> Arc<Encoded> {
         let mut kept = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept.iter().rev().find(|encoded| Arc::ptr_eq(&encoded.batch, batch)) {
@@ -99,7 +99,7 @@ impl FrameCache {
         encoded
     }
 
-    /// The bytes of a signal of this stream.
+    /// Returns the bytes of a signal of this stream.
     pub fn of_signal(&self, stream: &StreamId, given: &Arc<Signal>) -> Bytes {
         let mut kept = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, bytes)) = kept.iter().rev().find(|(signal, _)| Arc::ptr_eq(signal, given)) {
@@ -120,7 +120,7 @@ fn keep<T>(kept: &mut VecDeque<T>, item: T, bytes: fn(&T) -> usize) {
     }
 }
 
-/// A signal as a named event.
+/// Encodes a signal as a named event.
 pub fn signal_bytes(stream: &StreamId, given: &Signal) -> Bytes {
     match given {
         Signal::Presence(presence) => signal("presence", &presence_update(stream, presence)),

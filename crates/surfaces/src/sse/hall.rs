@@ -1,5 +1,5 @@
-//! The stream of the whole hall: notifications and presence. Notifications have no place to go on
-//! from; list the threads after opening it.
+//! The event stream of the whole hall: notifications and presence. Notifications have no position
+//! to resume from, so a client lists the threads after it has opened the stream.
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
@@ -13,11 +13,11 @@ use crate::http::{App, presence_update};
 use crate::meters::OpenStream;
 use crate::wire::Bell;
 
-/// The notifications from now on, of what is within reach.
+/// Returns notifications from now on, about threads within the caller's reach.
 pub(crate) fn changes(app: App, changes: Changes) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
-    // Boxed, because it is moved with every piece.
+    // Boxed, because `unfold` moves the reader with every item.
     let reader =
         Box::new(HallReader { app, silence, changes, begun: false, over: false, _reading });
     stream::unfold(

@@ -1,9 +1,9 @@
-//! Server-sent events: frames, keep-alives, and what ends a stream.
+//! Server-sent events: frames, keep-alives, and the ends of streams.
 //!
-//! What a stream says comes from the door: a thread's from its reader, the hall's from its changes,
-//! a terminal's from who watches it. Here it becomes bytes. The next piece is made only when the
-//! connection can take one; a reader that has fallen too far behind is told to `resync` and cut,
-//! and can go on where it was.
+//! The items come from the door: a thread's from its reader, the hall's from its changes, a
+//! terminal's from a watch. This module turns them into bytes. The next item is made only when the
+//! connection can take one. A reader that is too far behind gets `resync` and is cut off, and can
+//! resume from its position.
 
 pub mod frames;
 mod hall;
@@ -25,10 +25,10 @@ pub(crate) use hall::changes;
 pub(crate) use screen::screens;
 pub(crate) use thread::events;
 
-/// How long a stream may be silent.
+/// Time without an item after which a keep-alive is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// A stream as an answer.
+/// Returns a response with a stream as its body.
 pub fn answer(stream: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let body = Body::from_stream(futures_util::StreamExt::map(stream, Ok::<_, Infallible>));
     let headers = [
@@ -38,33 +38,33 @@ pub fn answer(stream: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     (headers, body).into_response()
 }
 
-/// Whether an answer is a stream of events.
+/// True if a response is an event stream.
 pub fn is_stream(response: &Response) -> bool {
     response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream")
 }
 
-/// The last words to whoever lost the credential that opened the stream.
+/// Returns the last event for a client whose credential was revoked or expired.
 pub fn signed_out() -> Bytes {
     signal("signed-out", &serde_json::json!({}))
 }
 
-/// A named event without an id: it does not move the reader's place.
+/// Encodes a named event without an id, which leaves the client's position unchanged.
 fn signal(name: &str, data: &impl Serialize) -> Bytes {
     let json = serde_json::to_string(data).unwrap_or_default();
     format!("event: {name}\ndata: {json}\n\n").into()
 }
 
-/// What a reader is told when it was too slow: read on after this position.
+/// Returns the event for a reader of a thread that was too slow: read on after this position.
 fn resync(after: u64) -> Bytes {
     signal("resync", &serde_json::json!({ "after": after }))
 }
 
-/// The same for the whole hall: list the threads again.
+/// Returns the event for a reader of the hall that was too slow: list the threads again.
 fn resync_hall() -> Bytes {
     signal("resync", &serde_json::json!({}))
 }
 
-/// The thread is gone: there is nothing to come back for.
+/// Returns the last event of a deleted thread.
 fn deleted() -> Bytes {
     signal("deleted", &serde_json::json!({}))
 }
@@ -73,7 +73,7 @@ fn going_away() -> Bytes {
     signal("going-away", &serde_json::json!({ "retry_ms": 1000 }))
 }
 
-/// Resolves when the server begins to go down.
+/// Resolves when the server begins to shut down.
 pub(crate) async fn closed(closing: &mut watch::Receiver<bool>) {
     if closing.wait_for(|closing| *closing).await.is_err() {
         std::future::pending().await

@@ -1,7 +1,7 @@
-//! The stream of what a session's terminal shows.
+//! The event stream of a session's terminal.
 //!
-//! Each event has the whole screen, so there is nothing to catch up with: whatever happened while
-//! the reader was slow is one event.
+//! Each event has the whole screen, so a slow reader misses nothing: all changes since its last
+//! event become one event.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ use crate::http::App;
 use crate::meters::OpenStream;
 use crate::wire::ScreenAnswer;
 
-/// The shortest time between two screens.
+/// Minimum time between two screens.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What a session's terminal shows, now and whenever that changes.
+/// Returns the screen of a session's terminal, now and after each change.
 pub(crate) fn screens(app: App, watched: ScreenWatch) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
-    // Boxed, because it is moved with every piece.
+    // Boxed, because `unfold` moves the reader with every item.
     let reader = Box::new(ScreenReader {
         silence,
         watched,
@@ -44,7 +44,7 @@ pub(crate) fn screens(app: App, watched: ScreenWatch) -> impl Stream<Item = Byte
 enum ScreenState {
     Begins,
     Listens,
-    /// The program is gone: its last screen was sent, that it ended was not.
+    /// The program has exited. The last screen is sent first, and then `ended`.
     Ends,
     SessionAct,
 }
@@ -79,8 +79,8 @@ impl ScreenReader {
         }
     }
 
-    /// Waits until the pane drew, and takes everything that happened until then together. A piece
-    /// is what is to be sent instead.
+    /// Waits until the pane has changed, and merges all changes until then. Returns an item that
+    /// must be sent instead of a screen.
     async fn wait(&mut self) -> Option<Bytes> {
         let first = tokio::select! {
             news = self.watched.news.recv() => news,
@@ -115,7 +115,7 @@ impl ScreenReader {
         }
     }
 
-    /// The screen, if it is not the one that was sent last.
+    /// Returns the screen, if it differs from the one sent last.
     async fn look(&mut self) -> Option<Bytes> {
         match self.view().await {
             Ok(screen) if self.shown.as_ref() == Some(&screen) => None,
@@ -124,7 +124,7 @@ impl ScreenReader {
                 self.shown = Some(screen);
                 Some(piece)
             }
-            // A terminal that cannot be looked at any more is over for whoever looks at it.
+            // A terminal that cannot be read any more ends the stream.
             Err(error) => {
                 tracing::debug!(session = %self.watched.session(), %error, "a screen cannot be read");
                 if self.state != ScreenState::SessionAct {

@@ -1,7 +1,6 @@
-//! What breaks the silence of a stream: a keep-alive when nothing was said for a while, and the end
-//! of the server.
+//! Events of a stream that come without news: keep-alives, and the shutdown of the server.
 //!
-//! One timer serves the whole stream. It is looked at when it rings, not set anew with every event.
+//! One timer serves the whole stream. It is re-armed when it fires, and not on every event.
 
 use std::pin::Pin;
 
@@ -10,12 +9,12 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::{KEEP_ALIVE, closed};
 
-/// Why there is something to say though nothing has happened.
+/// The reason to send an event although nothing has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SilenceEnd {
-    /// The stream has been silent for too long.
+    /// The stream was silent for [`KEEP_ALIVE`].
     KeepAlive,
-    /// The server goes down: these are the last words.
+    /// The server shuts down.
     GoingAway,
 }
 
@@ -33,12 +32,12 @@ impl Silence {
         Self { closing, timer: Box::pin(sleep(KEEP_ALIVE)), since: Instant::now() }
     }
 
-    /// Something was sent, so the silence begins anew.
+    /// Restarts the silence, because an item was sent.
     pub(super) fn begin(&mut self) {
         self.since = Instant::now();
     }
 
-    /// Resolves when something has to be said. Not to be asked again after [`SilenceEnd::GoingAway`].
+    /// Resolves when an event is due. Must not be called again after [`SilenceEnd::GoingAway`].
     pub(super) async fn broken(&mut self) -> SilenceEnd {
         loop {
             tokio::select! {

@@ -1,4 +1,4 @@
-//! The stream of one thread: what a reader gets, as server-sent events.
+//! The event stream of one thread.
 
 use std::collections::VecDeque;
 
@@ -16,13 +16,13 @@ use crate::http::App;
 use crate::meters::OpenStream;
 use crate::wire::TurnContext;
 
-/// What a reader gets from now on; `head` is the thread's newest event.
+/// Returns a reader's items as bytes. `head` is the position of the thread's newest event.
 pub(crate) fn events(app: App, reader: Reader, head: Seq) -> impl Stream<Item = Bytes> {
     let hello = format!("retry: 1000\n: head {head}\n\n").into();
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     let ready = VecDeque::from([hello]);
-    // Boxed, because it is moved with every piece.
+    // Boxed, because `unfold` moves the writer with every item.
     let writer = Box::new(Writer { app, silence, reader, ready, over: false, _reading });
     stream::unfold(
         writer,
@@ -30,7 +30,7 @@ pub(crate) fn events(app: App, reader: Reader, head: Seq) -> impl Stream<Item = 
     )
 }
 
-/// Writes what a reader gets.
+/// A reader with the bytes that are ready to send.
 struct Writer {
     app: App,
     silence: Silence,
@@ -65,14 +65,14 @@ impl Writer {
         self.ready.push_back(last);
     }
 
-    /// Writes the next piece, or waits until there may be one.
+    /// Encodes the next item, or waits until one may be available.
     async fn advance(&mut self) -> Result<(), AccessError> {
         if let Some(piece) = self.reader.next().await? {
             self.write(piece);
             self.silence.begin();
             return Ok(());
         }
-        // What was told before the server goes down is written before it says so.
+        // `biased`, so that items from before the shutdown are sent before `going-away`.
         tokio::select! {
             biased;
             () = self.reader.listen() => {}
@@ -138,7 +138,7 @@ mod tests {
         Hall::open(parts).await.unwrap()
     }
 
-    /// A stream of a new thread of the hall, from its newest event on.
+    /// Creates a thread in the hall, and a stream from its newest event on.
     async fn begin(hall: &Hall) -> (StreamId, impl Stream<Item = Bytes>) {
         let answer =
             hall.create("t".into(), Policy::default(), Actor::human("user"), None).await.unwrap();

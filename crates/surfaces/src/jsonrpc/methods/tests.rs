@@ -1,4 +1,5 @@
-//! Every method is read from a good example and refused for a bad one, and no bytes confuse it.
+//! Tests that every method accepts a good example and rejects a bad one, and that fuzzed bytes do
+//! no harm.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -11,7 +12,7 @@ use crate::jsonrpc::frame::{self, Frame};
 
 const ID: &str = "33333333-3333-4333-8333-333333333333";
 
-/// What a method takes, what it does not take, and what is said then.
+/// A method, parameters that it accepts, parameters that it rejects, and the error.
 type Example = (Method, Value, Value, &'static str);
 
 fn in_conversation(more: Value) -> Value {
@@ -287,7 +288,7 @@ fn fuzzed_frames_become_calls_or_errors_that_can_be_answered() {
                 Err(error) => frame::error(Some(&id), &error),
             },
         };
-        // What answers a frame is a frame too, and does not grow with what it answers.
+        // A response is a frame too, and its size is bounded.
         assert!(matches!(Frame::read(&answer), Ok(Frame::Response { outcome: Err(_), .. })));
         assert!(answer.len() <= text.len() * 6 + 4_096, "{answer}");
     });
