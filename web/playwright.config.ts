@@ -6,13 +6,14 @@ export default defineConfig({
   outputDir: '../target/web-tests',
   fullyParallel: true,
   workers: 2,
-  // Machines of other speeds find moments that no test expects; one that needs another run is printed as flaky.
+  // Faster and slower machines meet moments that no test expects. A test that needs a retry is
+  // printed as flaky.
   retries: 2,
   forbidOnly: process.env['CI'] === 'true',
-  // Bounds that only something broken reaches, also where two cores do much else.
+  // Limits that only a real fault reaches, also on two busy cores.
   timeout: 120_000,
   expect: { timeout: 60_000 },
   reporter: [['list']],
-  // A trace takes time on a busy machine, so it is recorded where somebody asks for it.
+  // A trace takes time on a busy machine, so it is recorded only on request.
   use: { ...chromium, trace: process.env['TRACE'] ? 'retain-on-failure' : 'off' },
 });

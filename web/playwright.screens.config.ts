@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test';
 import { chromium } from './tests/chromium';
 
-/** Renders every main state to `target/screens/`, to be looked at. */
+/** Renders every main state to `target/screens/`, for people to look at. */
 export default defineConfig({
   testDir: 'tests/screens',
   outputDir: '../target/web-screens',

@@ -2,7 +2,7 @@ import tailwindcss from '@tailwindcss/vite';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
-/** Where `npm run dev` finds a server: start one with `moothall serve` and point this at it. */
+/** The server for `npm run dev`: start one with `moothall serve` and put its address here. */
 const server = process.env['MOOTHALL_URL'] ?? 'http://127.0.0.1:5111';
 const routes = [
   '/ping',
@@ -22,7 +22,10 @@ const routes = [
   '/docs',
 ];
 
-/** The server accepts only its own name in Host and Origin, so the development proxy speaks in that name. */
+/**
+ * Returns the rules of the development proxy. The server accepts only its own name in Host and
+ * Origin, so the proxy sends that name.
+ */
 function proxied() {
   const headers = { origin: server };
   return Object.fromEntries(routes.map((route) => [route, { target: server, changeOrigin: true, headers }]));
@@ -37,7 +40,8 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: { proxy: proxied() },
+  // Without this condition, tests would load Svelte's build for servers.
   resolve: process.env['VITEST'] ? { conditions: ['browser'] } : {},
-  // Parsing is slow in jsdom: a busy computer needs more than the usual 5 s.
+  // Parsing is slow in jsdom. A busy computer needs more than the usual 5 s.
   test: { include: ['src/**/*.test.ts'], environment: 'jsdom', testTimeout: 60_000 },
 });

@@ -1,16 +1,19 @@
-/** Letting somebody in: what a code or a token may allow, for how long, and the words with which it is handed on. */
+/**
+ * Access for another person or agent: what a code or token allows, for how long it is valid, and
+ * the texts with which it is handed on.
+ */
 
-/** How it gets in: by a code that turns into a token once, or by the token itself. */
+/** Kind of credential: a code that turns into a token once, or the token itself. */
 export type Way = 'code' | 'token';
 
 export interface Wish {
   way: Way;
   scopes: string[];
-  /** For how long the code or token is worth something, in hours. */
+  /** Validity of the code or token, in hours. */
   hours: number;
 }
 
-/** What was given, and until when it is worth something. */
+/** An issued code or token. */
 export interface Given {
   way: Way;
   /** The code or the token. */
@@ -21,11 +24,11 @@ export interface Given {
 export interface ScopeText {
   scope: string;
   title: string;
-  /** Whether agents may have it. */
+  /** True if agents may have the scope. */
   agents: boolean;
 }
 
-/** What may be allowed in one conversation, in plain words. */
+/** The scopes that can be granted in one conversation, in plain words. */
 export const SCOPES: ScopeText[] = [
   { scope: 'threads:read', title: 'Read and listen', agents: true },
   { scope: 'threads:write', title: 'Speak', agents: true },
@@ -37,13 +40,13 @@ export const SCOPES: ScopeText[] = [
   { scope: 'threads:admin', title: 'See the trace, archive, erase', agents: false },
 ];
 
-/** What is usual, as the server has it where nothing is said. */
+/** The default scopes, the same as on the server. */
 const USUAL = {
   human: ['threads:read', 'threads:write', 'participants:invite', 'turns:control', 'agents:run'],
   agent: ['threads:read', 'threads:write'],
 };
 
-/** What somebody can hand on: nobody hands on more than they have. */
+/** Returns the scopes that can be granted: only scopes that the person has. */
 export function scopesFor(kind: 'human' | 'agent', own: readonly string[]): ScopeText[] {
   return SCOPES.filter(({ scope, agents }) => own.includes(scope) && (agents || kind === 'human'));
 }
@@ -53,7 +56,7 @@ export function usualFor(kind: 'human' | 'agent', own: readonly string[]): strin
 }
 
 const DAY = 24;
-/** A code is worth something for a week at most. */
+/** The validities on offer. A code is valid for at most a week. */
 export const TIMES: Record<Way, { value: number; label: string }[]> = {
   code: [
     { value: 1, label: 'one hour' },
@@ -71,20 +74,26 @@ export const TIMES: Record<Way, { value: number; label: string }[]> = {
 };
 export const USUAL_HOURS: Record<Way, number> = { code: DAY, token: 90 * DAY };
 
-/** The link of a code. It is in the fragment, which is in no request and no log. */
+/**
+ * Returns the link of a code. The code is in the fragment, which browsers send to no server, so it
+ * is in no log.
+ */
 export function joinLink(origin: string, code: string): string {
   return `${origin}/#join=${code}`;
 }
 
-/** Words to be taken elsewhere, and what they are for. */
+/** A text to copy, and its purpose. */
 export interface HandOn {
   label: string;
-  /** What the button says that copies it. */
+  /** Label of the copy button. */
   copy: string;
   text: string;
 }
 
-/** Everything with which a code or token can be used, the usual way first. Origins and secrets hold no quote. */
+/**
+ * Returns the texts with which a code or token can be used, the usual one first. Origins and
+ * secrets contain no quotes.
+ */
 export function handOn(origin: string, kind: 'human' | 'agent', { way, secret }: Given): HandOn[] {
   if (way === 'token') {
     const lines = `export MOOTHALL_SERVER='${origin}'\nexport MOOTHALL_TOKEN='${secret}'`;

@@ -1,25 +1,30 @@
 /** The `@name` that is being typed. */
 
 export interface Typing {
-  /** Where the sign is. */
+  /** Position of the sign. */
   start: number;
   query: string;
 }
 
-/** The signs that begin a name, as the server reads them: plain, wide and small. */
+/** Signs that begin a name, as the server reads them: plain, wide and small. */
 const SIGN = /[@＠﹫]/;
-/** Behind these a sign belongs to an address, a path or an escape. */
+/** Endings after which a sign belongs to an address, a path or an escape. */
 const JOINED = /[\p{Ll}\p{Lu}\p{Lt}0-9０-９_@＠﹫/\\+-]\p{M}*$/u;
-/** Characters that no name begins with, or ends before. */
+/** Characters that end the name being typed. */
 const OUTSIDE = /[\s,;!?()[\]{}"'`<>，。、；！？（）]/;
 const QUERY_CHARS_MAX = 64;
 
-/** Returns a name without what does not tell it from others: case, width and form of composition. */
+/**
+ * Returns the form in which names are compared, without differences of case, width and composition.
+ */
 export function folded(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
 }
 
-/** Returns what stands between a sign that can begin a name and the cursor. Only a name that is known goes on behind a blank. */
+/**
+ * Returns the name being typed: from the last sign to the cursor. A blank ends it, unless a known
+ * name continues with that blank.
+ */
 export function typingAt(text: string, cursor: number, names: readonly string[] = []): Typing | null {
   const before = text.slice(Math.max(0, cursor - QUERY_CHARS_MAX), cursor);
   const at = [...before.matchAll(new RegExp(SIGN, 'g'))].at(-1)?.index;
@@ -31,7 +36,7 @@ export function typingAt(text: string, cursor: number, names: readonly string[] 
   return !OUTSIDE.test(query) || goesOn() ? { start, query } : null;
 }
 
-/** The draft with the name put in, and where the cursor goes. */
+/** Returns the draft with the name inserted, and the new place of the cursor. */
 export function insertAt(text: string, cursor: number, typing: Typing, name: string): { text: string; cursor: number } {
   const after = text.slice(cursor);
   const space = after.startsWith(' ') ? '' : ' ';

@@ -1,10 +1,10 @@
-/** Budgets in words: what is used up, how much there is of what, and by how much a person may raise it. */
+/** Budgets in words: the used-up ones, the spending, and the limits. */
 
 import { clockTime, cost, dayKey, shortDate } from './time';
 import type { Budget, Envelope } from './types';
 import { count } from './words';
 
-/** A budget that is used up, as a notice tells it. */
+/** A used-up budget, as in a notice. */
 export interface Spent {
   budget: string;
   whose: string | null;
@@ -15,12 +15,12 @@ export interface Spent {
   currency: string;
 }
 
-/** The same budget has the same key, whatever its limit. */
+/** Returns a budget's key. The limit is not part of it, and all limits of turns share one key. */
 export function keyOf({ budget, whose, measure }: { budget: string; whose?: string | null; measure: string }): string {
   return [budget, whose ?? '', measure === 'cost_micros' ? 'money' : 'turns'].join(' ');
 }
 
-/** What a notice says is used up; nothing where it says something else. */
+/** Returns the used-up budget of a notice; null for any other event. */
 export function spentOf(event: Envelope): Spent | null {
   const content = (event.content ?? {}) as Record<string, unknown>;
   if (event.type !== 'notice' || content['code'] !== 'over_budget') return null;
@@ -35,20 +35,20 @@ export function spentOf(event: Envelope): Spent | null {
   };
 }
 
-/** Whether an event changes what may be spent, or says that nothing may. */
+/** True if an event raises a budget or says that one is used up. */
 export function isAboutBudgets(event: Envelope): boolean {
   const content = event.content;
   const isRaise = event.type === 'control' && content !== null && typeof content === 'object' && 'budget' in content;
   return isRaise || spentOf(event) !== null;
 }
 
-/** The same of a budget that was looked up. */
+/** Converts a budget that the page looked up. */
 export function spentFrom(budget: Budget, currency: string): Spent {
   const { budget: kind, whose = null, measure, limit, until } = budget;
   return { budget: kind, whose, measure, limit, until, currency };
 }
 
-/** What is used up, as a sentence in the viewer's time. */
+/** Returns a sentence for a used-up budget, in the viewer's time. */
 export function spentSentence({ budget, whose, measure, limit, until, currency }: Spent): string {
   const what = `${whoseWords(budget, whose)}, ${limitWords(measure, limit, currency)}`;
   return `The budget of ${what}, is used up until ${timeOf(until)}.`;
@@ -72,7 +72,7 @@ function limitWords(measure: string, limit: number, currency: string): string {
   return `${count(limit, 'turn')}${measure === 'turns' ? '' : ' that no person asked for'} an hour`;
 }
 
-/** How much of a budget is spent, and until when that counts. */
+/** Returns the spent part of a budget, and until when it counts. */
 export function spentWords(budget: Budget, currency: string): string {
   const until = timeOf(budget.until);
   if (budget.measure === 'cost_micros') {
@@ -82,7 +82,7 @@ export function spentWords(budget: Budget, currency: string): string {
   return `${budget.spent.toLocaleString('en')} of ${count(budget.limit, 'turn')}${whose} this hour, until ${until}`;
 }
 
-/** A time, with its day where that is another one than today. */
+/** Returns a time, with its day if that is not today. */
 export function timeOf(ts: string, now = new Date()): string {
   return dayKey(ts) === dayKey(now.toISOString()) ? clockTime(ts) : `${shortDate(ts)}, ${clockTime(ts)}`;
 }

@@ -3,13 +3,16 @@
 import { heardOf, ofLog } from './log';
 import type { Fault } from './types';
 
-/** A request that did not succeed. `code` is the server's stable word; `offline` where it was not reached at all. */
+/**
+ * A request that did not succeed. `code` is the server's stable word, or `offline` if the server
+ * was not reached.
+ */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    /** For how long the server asks to be left alone before the same request, in milliseconds. */
+    /** Time to wait before the same request, in milliseconds, as the server asks. */
     readonly waitMs: number | null = null,
   ) {
     super(message);
@@ -19,38 +22,47 @@ export class ApiError extends Error {
     return this.code === 'offline';
   }
 
-  /** True if the server answers nothing to a browser that did not sign in. */
+  /** True if the server answers only after a sign-in. */
   get asksWho(): boolean {
     return this.status === 401 || this.code === 'owner_unknown';
   }
 
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   get retryable(): boolean {
     return this.offline || this.status >= 500 || this.status === 429 || this.status === 408;
   }
 
-  /** What happened, without when to come back: that is said beside it, and counts down. */
+  /**
+   * The first sentence of the message. The time to retry is left out: the page shows it as a
+   * countdown.
+   */
   get reason(): string {
     return /^.*?[.!?](?=\s|$)/.exec(this.message)?.[0] ?? this.message;
   }
 
-  /** Nothing was decided because too much is asked for; the same request may succeed after `waitMs`. */
+  /**
+   * True if the server decided nothing because of its load. The same request may succeed after
+   * `waitMs`.
+   */
   get busy(): boolean {
     return this.waitMs !== null;
   }
 }
 
-/** What no form and no link of another page can send. The server wants it with everything that changes something. */
+/**
+ * A header that forms and links of another page cannot send. The server requires it for every
+ * change.
+ */
 const OWN = { 'x-moothall': '1' };
 
 let refused: (error: ApiError) => void = () => {};
 
-/** Hears of requests that were refused for want of a credential. */
+/** Sets the listener for requests that were refused for lack of a credential. */
 export function heed(listener: (error: ApiError) => void): void {
   refused = listener;
 }
 
-/** The thread that an answer says is deleted; nothing where it says something else. */
+/** Returns the thread that an answer reports as deleted; null for any other answer. */
 export function deletedThread(url: string, code: string | undefined): string | null {
   if (code !== 'thread_deleted') return null;
   return /\/threads\/([A-Za-z0-9-]{1,64})(?:[/?#]|$)/.exec(url)?.[1] ?? null;
@@ -58,12 +70,12 @@ export function deletedThread(url: string, code: string | undefined): string | n
 
 let deleted: (thread: string) => void = () => {};
 
-/** Hears of threads that are deleted, whichever request the server says it to. */
+/** Sets the listener for deleted threads. Any request may be the one that reports a deletion. */
 export function heedDeletion(listener: (thread: string) => void): void {
   deleted = listener;
 }
 
-/** A thread is gone: there is nothing to come back for. */
+/** Reports a thread as deleted. */
 export function tellDeletion(thread: string): void {
   deleted(thread);
 }
@@ -72,11 +84,14 @@ const OFFLINE = 'The server cannot be reached. It may be restarting.';
 const REQUEST_MS_MAX = 30_000;
 
 const BUSY = new Set([429, 503]);
-/** Where the answer, perhaps a proxy's, does not say when to come back. */
+/** The wait if the answer, perhaps a proxy's, does not name one. */
 const BUSY_MS = 2_000;
 const BUSY_MS_MAX = 3_600_000;
 
-/** How long an answer asks to wait, in milliseconds: `Retry-After` in seconds or as a date. Nothing where it asks for none. */
+/**
+ * Returns the wait that an answer asks for, in milliseconds, or null. `Retry-After` is in seconds
+ * or a date.
+ */
 export function waitOf(response: Pick<Response, 'status' | 'headers'>, now = Date.now()): number | null {
   if (!BUSY.has(response.status)) return null;
   const said = response.headers.get('retry-after')?.trim() ?? '';
@@ -89,7 +104,7 @@ export async function failure(response: Response): Promise<ApiError> {
   try {
     fault = ((await response.json()) as { error?: Partial<Fault> }).error ?? {};
   } catch {
-    // Not our error shape, so a proxy answered; the status says what is known.
+    // Not our error shape, so a proxy answered. Only the status is known.
   }
   const gone = deletedThread(response.url, fault.code);
   if (gone) tellDeletion(gone);
@@ -129,7 +144,10 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
   }
 }
 
-/** Reading again changes nothing, so what the server is too busy for is asked once more when it says so, as long as people wait. */
+/**
+ * A read can be repeated safely. If the server is busy, it is retried at the time that the server
+ * names: at most 4 requests, and never after a wait longer than people have patience for.
+ */
 const READS_MAX = 4;
 const READ_WAIT_MS_MAX = 10_000;
 
@@ -155,18 +173,21 @@ export function put<T>(path: string, body: unknown): Promise<T> {
   return request<T>(path, { method: 'PUT', headers, body: JSON.stringify(body) });
 }
 
-/** Takes something away. Doing so again changes nothing. */
+/** Deletes a resource. A second call changes nothing. */
 export function erase<T>(path: string): Promise<T> {
   return request<T>(path, { method: 'DELETE', headers: OWN });
 }
 
-/** A fresh word for `Idempotency-Key`. `randomUUID` exists only in secure contexts, so it is not relied on. */
+/**
+ * Returns a fresh value for `Idempotency-Key`. Without `randomUUID`, which exists only in secure
+ * contexts.
+ */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** One sentence for people about anything that was thrown. */
+/** Returns one sentence for people about any thrown error. */
 export function sentence(error: unknown): string {
   return error instanceof Error ? error.message : 'Something went wrong in the page.';
 }

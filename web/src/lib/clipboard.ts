@@ -1,4 +1,6 @@
-/** Copies text. The clipboard API exists only in secure contexts, so an older way stands in for it elsewhere. */
+/**
+ * Copies text. The clipboard API exists only in secure contexts; elsewhere, a selection is copied.
+ */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,11 +1,13 @@
-/** How long turns have run. */
+/** Running times of turns. */
 
 import type { TurnInfo } from './timeline';
 import type { OpenTurn } from './types';
 
 /**
- * For how long a turn has run, in milliseconds, without the time in which its clock stood still. The server moves its deadline by that time;
- * `stoodMs` is what the events tell of it, which may be known earlier. Where its start was not loaded, the server says since when it works.
+ * Returns the running time of a turn in milliseconds, without the time in which its clock was
+ * paused. The server moves the deadline by that time. `stoodMs` is the paused time according to the
+ * events, which may be known earlier. If the start was not loaded, the server's `works_since`
+ * counts.
  */
 export function ranMs(turn: OpenTurn, known: TurnInfo | undefined, stoodMs: number, now: number): number {
   if (!known?.startedAt) return now - Date.parse(turn.works_since ?? turn.granted_at);

@@ -1,4 +1,7 @@
-/** Slash commands for the palette. Their grammar and their help are the server's (`GET /commands`). */
+/**
+ * Slash commands for the palette. Their grammar and their help come from the server (`GET
+ * /commands`).
+ */
 
 export interface Command {
   name: string;
@@ -7,17 +10,23 @@ export interface Command {
   example: string;
 }
 
-/** Whether a draft is meant as a command, as the server sees it. */
+/** True if the server would read a draft as a command. */
 export function isCommand(text: string): boolean {
   return /^\s*\/[A-Za-z]/.test(text);
 }
 
-/** The words to say of a draft that is not a command. Two slashes before a letter stand for one: so a message can begin with a path. */
+/**
+ * Returns the words of a draft that is not a command. Two slashes before a letter stand for one, so
+ * that a message can begin with a path.
+ */
 export function words(text: string): string {
   return /^\/\/[A-Za-z]/.test(text) ? text.slice(1) : text;
 }
 
-/** What can still be meant by the beginning of a draft; once a command is complete, that one, so that its arguments stay in sight. */
+/**
+ * Returns the commands that the beginning of a draft can still mean. A complete command stays
+ * listed, so that its arguments remain visible.
+ */
 export function complete(text: string, commands: readonly Command[]): Command[] {
   const typed = text.trimStart().toLowerCase();
   if (!typed.startsWith('/') || typed.includes('\n')) return [];

@@ -1,6 +1,9 @@
-/** Which events the page asks for. A server that is asked for no types leaves out those that explain turns. */
+/**
+ * The event types that the page requests. Without a list, the server leaves out events that explain
+ * turns.
+ */
 
-/** All that a conversation is shown from. */
+/** Types from which a conversation is shown. */
 const EVERYTHING = [
   'message',
   'control',
@@ -18,12 +21,12 @@ const EVERYTHING = [
   'thread.deleted',
   'other',
 ];
-/** What a row of the list is made of. */
+/** Types from which a row of the list is made. */
 export const LISTED = ['message', 'thread.renamed', 'thread.archived', 'thread.unarchived'];
-/** What says which questions are open. */
+/** Types from which open requests for permission are found. */
 export const ASKED = ['permission', 'turn'];
 
-/** The query of a request for events. */
+/** Returns the query of a request for events. */
 export function eventQuery(place: Record<string, number>, types: readonly string[] = EVERYTHING): string {
   const given = Object.entries(place).map(([name, value]) => `${name}=${value}`);
   return [...given, `types=${types.join(',')}`].join('&');

@@ -12,23 +12,23 @@ export function asJsonl(events: readonly Envelope[]): string {
   return events.map((event) => `${JSON.stringify(event)}\n`).join('');
 }
 
-/** Names go into Markdown headings, so that whatever is in them stays text. */
+/** Escapes a name for a Markdown heading, so that it stays text. */
 function escapeName(name: string): string {
   return name.replace(/[\\`*_{}[\]()#+!<>|~&-]/g, (char) => `\\${char}`).replace(/\s+/g, ' ');
 }
 
-/** A reader of the file must not run what somebody wrote into it. */
+/** Escapes prose, so that HTML and images in it stay text when the file is opened. */
 function escapeProse(text: string): string {
   return text.replace(/</g, '&lt;').replace(/!\[/g, '!\\[');
 }
 
-/** A fence that nothing in a text closes. */
+/** Returns a fence that no line of the text can close. */
 function fenceFor(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   return '`'.repeat(longest + 1);
 }
 
-/** The line breaks at the end of a text. */
+/** Returns the line breaks at the end of a text. */
 function end(text: string): string {
   return /\n*$/.exec(text)?.[0] ?? '';
 }
@@ -38,7 +38,7 @@ function fenced(text: string): string {
   return `${fence}\n${text.replace(/\n+$/, '')}\n${fence}${end(text)}`;
 }
 
-/** Code stands as it was written: that is what it is copied for. */
+/** Returns a token as safe Markdown. Code stays as it was written, because people copy it. */
 function safe(token: Token): string {
   if (token.type === 'code') return codeBlock(token as Tokens.Code);
   if (token.type === 'codespan' || isInert(token.raw)) return token.raw;
@@ -47,7 +47,7 @@ function safe(token: Token): string {
   const at = inner === '' ? -1 : token.raw.indexOf(inner);
   if (at >= 0)
     return escapeProse(token.raw.slice(0, at)) + joined(parts) + escapeProse(token.raw.slice(at + inner.length));
-  // Of lists, quotes and tables the parts do not make up the whole.
+  // The parts of lists, quotes and tables do not make up the whole text.
   return inside(token).some(hasCode) ? fenced(token.raw) : escapeProse(token.raw);
 }
 
@@ -57,7 +57,7 @@ function codeBlock({ text, lang, raw }: Tokens.Code): string {
   return `${fence}${language}\n${text}\n${fence}${end(raw)}`;
 }
 
-/** Two parts that are harmless apart must not make a picture together. */
+/** Joins safe parts. Two harmless parts must not make an image together: `!` and `[`. */
 function joined(parts: readonly Token[]): string {
   return parts
     .map(safe)
@@ -75,7 +75,7 @@ function inside(token: Token): Token[] {
   return [...header, ...rows.flat()].flatMap((cell) => cell.tokens);
 }
 
-/** Whether there is code in it that would not stay what it is. */
+/** True if a token contains code that escaping would change. */
 function hasCode(token: Token): boolean {
   if (token.type === 'code' || token.type === 'codespan') return !isInert(token.raw);
   return inside(token).some(hasCode);
@@ -108,7 +108,7 @@ export function asMarkdown(title: string, events: readonly Envelope[], nameOf: (
   return [`# ${escapeName(title)}\n`, ...entries].join('\n');
 }
 
-/** The harvest of a gathering with what it came from: the question, and who sat in the circle. */
+/** Returns the harvest of a gathering, with its question and its participants. */
 export function harvestAsMarkdown({ title, opening_question, participants, harvest }: Gathering): string {
   const members = participants.map(({ name, number, role }) => `- ${escapeName(name)} (${number}), ${role}\n`).join('');
   const question = opening_question === '' ? '' : `${escapeBody(opening_question)}\n\n`;
@@ -116,7 +116,7 @@ export function harvestAsMarkdown({ title, opening_question, participants, harve
   return `${head}\n## Harvest\n\n${escapeBody(harvest?.text ?? '')}\n`;
 }
 
-/** A file name made from a title. */
+/** Returns a file name made from a title. */
 export function fileName(title: string, extension: string): string {
   const stem = title
     .normalize('NFKC')
@@ -132,6 +132,7 @@ export function download(name: string, text: string, type: string): void {
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
+  // The browser may read the URL after the click returns.
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

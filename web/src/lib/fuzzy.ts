@@ -1,4 +1,4 @@
-/** How well a query fits a text: 0 is a prefix, higher is worse, -1 is no fit. */
+/** Returns the fit of a query to a text: 0 for a prefix, higher is worse, -1 if it does not fit. */
 export function fit(query: string, text: string): number {
   const wanted = query.toLocaleLowerCase();
   const within = text.toLocaleLowerCase();
@@ -14,7 +14,7 @@ export function fit(query: string, text: string): number {
   return 3;
 }
 
-/** The items that fit, best first; equals keep their order. */
+/** Returns the items that fit, best first. Equals keep their order. */
 export function rank<T>(query: string, items: readonly T[], texts: (item: T) => readonly string[]): T[] {
   return items
     .map((item) => {

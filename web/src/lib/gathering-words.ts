@@ -1,4 +1,4 @@
-/** What happens in a gathering, in words for people. */
+/** Events of a gathering, in words for people. */
 
 import { roundsOf, stepOf, type Seat, type Stand } from './gathering';
 import type { Envelope, Gathering, GatheringEvent, GatheringMember, GatheringPhase } from './types';
@@ -21,7 +21,7 @@ export const LAST_WORD = 'Your turn is up. What would you like to say last?';
 
 type Names = (id: string) => string;
 
-/** A sentence that is another one where it is about whoever reads it. */
+/** Returns `yours` if the sentence is about the reader, else `theirs`. */
 function about(id: string, names: Names, yours: string, theirs: (name: string) => string): string {
   return id === ME ? yours : theirs(names(id));
 }
@@ -30,7 +30,7 @@ function numbered({ name, number }: Pick<GatheringMember, 'name' | 'number'>): s
   return `${name} (${number})`;
 }
 
-/** “a, b and c” */
+/** Joins words: “a, b and c”. */
 export function together(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
@@ -44,7 +44,7 @@ const LET_GO: Record<string, [string, (name: string) => string]> = {
   last_word: ['You said a last word.', (name) => `${name} said a last word.`],
   grace: ['Your time was over.', (name) => `The time of ${name} was over.`],
   gone: ['You are gone; the piece goes on.', (name) => `${name} is gone; the piece goes on.`],
-  // By a person, or because nothing more is spoken before the harvest.
+  // Stopped by a person, or because the harvest comes next.
   stopped: ['Your time with the piece was cut short.', (name) => `The time of ${name} with the piece was cut short.`],
 };
 
@@ -72,13 +72,13 @@ function opened(step: Extract<GatheringEvent, { event: 'opened' }>, names: Names
   return `${names(by)} opened a gathering of ${circle}${question} (${rounds}; ${beats})`;
 }
 
-/** Which round it is of which phase; `rounds` is 0 where that is not known. */
+/** Returns the words for a round of a phase. `rounds` is 0 if it is not known. */
 export function roundWords(phase: GatheringPhase, round: number, rounds: number): string {
   if (phase === 'close' || round === 0) return PHASES[phase];
   return rounds === 0 ? `${PHASES[phase]}, round ${round}` : `${PHASES[phase]}, round ${round} of ${rounds}`;
 }
 
-/** A sentence for one event of a gathering. How many rounds there are stands in its plan. */
+/** Returns a sentence for one event of a gathering. The number of rounds comes from its plan. */
 export function stepSentence(step: GatheringEvent, names: Names, breath: readonly number[] = []): string {
   switch (step.event) {
     case 'opened':
@@ -112,18 +112,18 @@ export function stepSentence(step: GatheringEvent, names: Names, breath: readonl
     case 'closed':
       return CLOSED[step.because] ?? `The gathering is closed: ${step.because}.`;
     default:
-      // A newer server may know steps that this page does not.
+      // A newer server may send steps that this page does not know.
       return `Gathering: ${(step as { event: string }).event}`;
   }
 }
 
-/** A sentence for a moment of a gathering: a step of it, or that somebody spoke. */
+/** Returns a sentence for a moment of a gathering: a step, or the words of a member. */
 export function momentSentence(moment: Envelope, names: Names, breath: readonly number[] = []): string {
   const step = stepOf(moment);
   return step ? stepSentence(step, names, breath) : about(moment.from, names, 'You spoke.', (name) => `${name} spoke.`);
 }
 
-/** How somebody stands to the piece, in a few words. */
+/** Returns a member's relation to the piece, in a few words. */
 export function standWords(stand: Stand): string {
   switch (stand.kind) {
     case 'holds':
@@ -146,7 +146,7 @@ function closedSentence({ closed_because, participants }: Gathering): string {
   return CLOSED[closed_because ?? 'done'] ?? 'The gathering is closed.';
 }
 
-/** Where the piece is, in one sentence. */
+/** Returns a sentence that says where the piece is. */
 export function pieceSentence(gathering: Gathering): string {
   if (gathering.status === 'closed') return closedSentence(gathering);
   if (gathering.status === 'seeding') return 'The gathering is about to begin.';
@@ -163,7 +163,10 @@ export function pieceSentence(gathering: Gathering): string {
     : `${numbered(harvester)} writes the harvest.`;
 }
 
-/** Why somebody cannot write into a gathering now, and when they can; nothing where they can. */
+/**
+ * Returns the reason why a participant cannot write into a gathering now, and when they can; null
+ * if they can.
+ */
 export function whyClosed(gathering: Gathering, me: string): string | null {
   if (gathering.status === 'closed' || gathering.holder?.participant_id === me) return null;
   if (gathering.status === 'seeding') return `${pieceSentence(gathering)} Words wait until it has begun.`;
@@ -193,7 +196,7 @@ function whenYours({ order, participants, phase, round, rounds }: Gathering, me:
   return isLast ? 'This is the last round, and you had it.' : 'You had it in this round, and will have it in the next.';
 }
 
-/** What a seat is, besides its name and number. */
+/** Returns the words for a seat's role. */
 export function roleWords({ isHarvester, isPerson }: Pick<Seat, 'isHarvester' | 'isPerson'>): string {
   const who = isPerson ? 'person' : 'agent';
   return isHarvester ? `harvester, outside the speaking order, ${who}` : who;

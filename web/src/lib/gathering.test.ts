@@ -51,7 +51,7 @@ const opened = () =>
 const round = (phase: 'inhale' | 'hold', at = 1) =>
   step({ event: 'round_opened', phase, rule: `${phase}!`, round: at, order: ['ann', 'bo', 'cy'] });
 
-/** ann speaks twice and passes to cy, who lets a beat go by. */
+/** Returns a gathering in which ann speaks twice and passes to cy, who lets a beat go by. */
 function begun(): Envelope[] {
   return [
     says('user', 'Before it began.'),

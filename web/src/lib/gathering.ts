@@ -1,20 +1,20 @@
 /**
- * A gathering as it is drawn: who sits where, who has the piece, and how it came there. What is so now the server says; what was before is
- * put together from the events.
+ * A gathering as the page draws it: the seats, the holder of the piece, and its way so far. The
+ * present state comes from the server, the past is rebuilt from the events.
  */
 
 import type { Envelope, Gathering, GatheringEvent, GatheringMember, GatheringPhase } from './types';
 import { SERVER } from './words';
 
-/** Those of a breath come first, as the breath counts them. */
+/** In the order in which a breath counts them; the close comes last. */
 const PHASES: readonly GatheringPhase[] = ['inhale', 'hold', 'exhale', 'close'];
 
-/** How many rounds a phase has; none where the breath is not known. */
+/** Returns the number of rounds of a phase; 0 if the breath is not known. */
 export function roundsOf(breath: readonly number[], phase: GatheringPhase): number {
   return phase === 'close' ? 1 : (breath[PHASES.indexOf(phase)] ?? 0);
 }
 
-/** What was said in it, by whom. */
+/** One message in a gathering. */
 export interface Contribution {
   id: string;
   seq: number;
@@ -23,13 +23,13 @@ export interface Contribution {
   text: string;
 }
 
-/** Where the piece is at one moment. */
+/** The ring at one moment. */
 export interface Ring {
   phase: GatheringPhase;
   rule: string | null;
-  /** Of inhale, hold and exhale. */
+  /** Rounds of inhale, hold and exhale. */
   breath: readonly number[];
-  /** 0 before the first. */
+  /** 0 before the first round. */
   round: number;
   rounds: number;
   /** The last round that was opened. */
@@ -41,30 +41,33 @@ export interface Ring {
   order: string[];
   said: Contribution[];
   spoke: Map<string, number>;
-  /** Who was asked for the harvest. */
+  /** The member who was asked for the harvest. */
   harvester: string | null;
-  /** Until when a person is waited for who writes it. */
+  /** Deadline of a person who writes the harvest. */
   harvestUntil: string | null;
   closed: boolean;
 }
 
-/** What the ring goes through, one after the other: its events, and what its members say. */
+/** An event or a message that changes the ring. */
 export type Moment = Envelope;
 
-/** Answers the content where the event is one of a gathering. */
+/** Returns the content of an event of a gathering; null for any other event. */
 export function stepOf(event: Envelope): GatheringEvent | null {
   return event.type === 'gathering' && event.content !== null && typeof event.content === 'object'
     ? (event.content as GatheringEvent)
     : null;
 }
 
-/** Beats count; they are nothing to read. */
+/** True if an event is counted but not shown as text. */
 export function isQuiet(event: Envelope): boolean {
   const what = stepOf(event)?.event;
   return what === 'beat' || what === 'last_word_asked';
 }
 
-/** What belongs to the gathering: all of it from its opening to its close, and the words of its members between. */
+/**
+ * Returns the events of the gathering from its opening to its close, with the messages of its
+ * members.
+ */
 export function momentsOf(events: readonly Envelope[]): Moment[] {
   const members = new Set<string>();
   let open = false;
@@ -101,7 +104,7 @@ function before(): Ring {
   };
 }
 
-/** The ring after so many moments. */
+/** Returns the ring after the first `many` moments. */
 export function ringAt(moments: readonly Moment[], many: number): Ring {
   const ring = before();
   for (const moment of moments.slice(0, many)) {
@@ -168,7 +171,7 @@ function take(ring: Ring, step: GatheringEvent): void {
   }
 }
 
-/** Nobody holds the piece any more, and nobody will. */
+/** Moves the ring to the close: the piece is put away for good. */
 function letGo(ring: Ring): void {
   ring.phase = 'close';
   ring.rule = null;
@@ -180,18 +183,21 @@ function letGo(ring: Ring): void {
   ring.order = [];
 }
 
-/** A phase by its word. Before the first there is none, and a newer server may know more than this page. */
+/**
+ * Returns a phase by its word. The word is missing before the first phase, and a newer server may
+ * send an unknown one.
+ */
 export function phaseOf(word: string | null | undefined): GatheringPhase {
   return PHASES.find((phase) => phase === word) ?? 'inhale';
 }
 
-/** The ring now: what was said comes from the events, everything else from the server. */
+/** Returns the present ring: its messages come from the events, everything else from the server. */
 export function ringNow(gathering: Gathering, past: Ring): Ring {
   const { round, rounds, beat, beats, breath, last_word: lastWord } = gathering;
   const phase = phaseOf(gathering.phase);
   const closed = gathering.status === 'closed';
   const holder = closed ? null : (gathering.holder?.participant_id ?? null);
-  // Where it ended early, the server still knows who would have come.
+  // After an early end, the server still lists the members that would have come next.
   const order = phase === 'close' ? [] : gathering.order;
   return {
     ...past,
@@ -215,11 +221,14 @@ export interface Seat {
   number: number;
   isHarvester: boolean;
   isPerson: boolean;
-  /** It was there when the gathering began, and takes no part any more. */
+  /** True if the member was there when the gathering began and has left. */
   gone: boolean;
 }
 
-/** Who sits in the circle, by number; those who left where they sat. `here` has whoever is invited. */
+/**
+ * Returns the seats of the circle by number. A member who left keeps the seat. `here` holds the ids
+ * of all who are invited.
+ */
 export function seatsOf(members: readonly GatheringMember[], here: ReadonlySet<string>): Seat[] {
   const seats = members.map(({ participant_id: id, name, number, role, kind }): Seat => {
     return { id, name, number, isHarvester: role === 'harvester', isPerson: kind === 'human', gone: !here.has(id) };
@@ -229,14 +238,14 @@ export function seatsOf(members: readonly GatheringMember[], here: ReadonlySet<s
 
 export type Stand =
   | { kind: 'holds' }
-  /** `place`: so many have the piece before, in this round. */
+  /** `place`: number of members who have the piece earlier in this round. */
   | { kind: 'waits'; place: number }
   | { kind: 'had' }
   | { kind: 'gathers' }
   | { kind: 'listens' }
   | { kind: 'gone' };
 
-/** How somebody stands to the piece. */
+/** Returns a member's relation to the piece. */
 export function standOf(ring: Ring, seat: Pick<Seat, 'id' | 'isHarvester' | 'gone'>): Stand {
   if (ring.holder === seat.id) return { kind: 'holds' };
   if (seat.gone) return { kind: 'gone' };
@@ -250,11 +259,11 @@ export interface Segment {
   phase: GatheringPhase;
   round: number;
   rounds: number;
-  /** `never`: the gathering ended before it. */
+  /** `never`: the gathering ended before this round. */
   when: 'past' | 'now' | 'coming' | 'never';
 }
 
-/** Each round of each phase, and the close, in order. */
+/** Returns each round of each phase, and the close, in order. */
 export function segmentsOf(ring: Pick<Ring, 'phase' | 'breath' | 'round' | 'reached' | 'closed'>): Segment[] {
   const all = PHASES.flatMap((phase) => {
     const rounds = roundsOf(ring.breath, phase);
@@ -272,33 +281,41 @@ export function segmentsOf(ring: Pick<Ring, 'phase' | 'breath' | 'round' | 'reac
   });
 }
 
-/** How far from the middle the seats are, in parts of a hundred of the box. */
+/** Distance of the seats from the middle, in percent of the box. */
 const RADIUS = { x: 38, y: 36 };
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Where a seat is in its box, in parts of a hundred: the first at the top, the others with the sun; two are beside each other. */
+/**
+ * Returns the place of a seat in percent of the box: the first at the top, the others clockwise.
+ * Two seats are side by side.
+ */
 export function placeOf(index: number, count: number): { x: number; y: number } {
   const start = count === 2 ? Math.PI : -Math.PI / 2;
   const angle = start + (2 * Math.PI * index) / Math.max(count, 1);
   return { x: round(50 + RADIUS.x * Math.cos(angle)), y: round(50 + RADIUS.y * Math.sin(angle)) };
 }
 
-/** How long it is until then, in milliseconds and never less than none; nothing where no time is known. */
+/** Returns the milliseconds until a time, at least 0; null if the time is not known. */
 export function leftMs(at: string | null | undefined, now: number): number | null {
   const time = at ? Date.parse(at) : NaN;
   return Number.isNaN(time) ? null : Math.max(0, time - now);
 }
 
-/** Minutes and seconds for a clock that runs down: it shows zero only when the time is over. */
+/**
+ * Returns minutes and seconds of a countdown, rounded up: it shows zero only when the time is over.
+ */
 export function countdown(ms: number): string {
   const whole = Math.ceil(ms / 1000);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** Whose words the list of messages shows at a moment: the newest until then, or what comes first. */
+/**
+ * Returns the position that the list of messages shows at a moment: the newest message so far, else
+ * the newest readable moment, else the first one.
+ */
 export function spotAt(moments: readonly Moment[], many: number): number | null {
   const past = moments.slice(0, many);
   const seen = past.findLast((moment) => moment.type === 'message') ?? past.findLast((moment) => !isQuiet(moment));

@@ -1,4 +1,4 @@
-/** Where sessions and the links between them stand in a small picture. */
+/** Places of sessions and their links in a small picture. */
 
 import type { LinkEntry } from './types';
 
@@ -14,7 +14,7 @@ export interface Edge {
   to: { x: number; y: number };
 }
 
-/** Where a link of three or more comes together. */
+/** Meeting point of the lines of a link with three or more members. */
 export interface Hub {
   link: string;
   x: number;
@@ -32,7 +32,7 @@ export interface Graph {
 const WIDTH = 320;
 /** Room for a name at each side, and for one below. */
 const MARGIN = { x: 56, y: 34 };
-/** Hubs with the same middle stand this far apart. */
+/** Distance between hubs with the same middle. */
 const APART = 22;
 
 function heightFor(count: number): number {
@@ -43,7 +43,10 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Nodes on an oval, two beside each other; a link of two is a line, a larger one a hub with a line to each of its members. */
+/**
+ * Returns nodes on an oval; two are side by side. A link of two is a line. A larger one is a hub
+ * with a line to each member.
+ */
 export function layout(ids: readonly string[], links: readonly LinkEntry[]): Graph {
   const height = heightFor(ids.length);
   const nodes = ids.map((id, index) => ({ id, ...onOval(index, ids.length, height) }));
@@ -76,7 +79,7 @@ function middle(places: readonly { x: number; y: number }[]): { x: number; y: nu
   return { x: round(sum.x / places.length), y: round(sum.y / places.length) };
 }
 
-/** The place itself, or one beside it where a hub stands already. */
+/** Returns the place, or the next free one beside it if a hub is there. */
 function free(place: { x: number; y: number }, hubs: readonly Hub[]): { x: number; y: number } {
   const isTaken = ({ x, y }: { x: number; y: number }) =>
     hubs.some((hub) => Math.hypot(hub.x - x, hub.y - y) < APART - 1);

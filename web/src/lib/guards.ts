@@ -1,4 +1,4 @@
-/** Guards in words: how each stands, and the button that lifts it. */
+/** Guards in words: the state of each, and the button that lifts it. */
 
 import { clockTime, cost } from './time';
 import type { GuardEntry } from './types';
@@ -11,12 +11,15 @@ const LIFTS: Record<string, string> = {
   stop: 'Stop all',
 };
 
-/** Returns the guards of a conversation before all others. The list of all may leave out a quiet conversation. */
+/**
+ * Returns the guards of one conversation before all others. The list of all may leave out a quiet
+ * conversation.
+ */
 export function ownFirst(own: GuardEntry[], all: GuardEntry[], thread: string): GuardEntry[] {
   return [...own, ...all.filter((guard) => guard.thread !== thread)];
 }
 
-/** Returns how a guard stands: `held`, `15 of 20`, or sums of money. */
+/** Returns the state of a guard: `held`, `15 of 20`, or sums of money. */
 export function standingWords(guard: GuardEntry, currency: string): string {
   const { count, limit, reserved } = guard;
   if (count == null || limit == null) return guard.state;
@@ -28,14 +31,14 @@ export function standingWords(guard: GuardEntry, currency: string): string {
   return `${parts.filter(Boolean).join(', ')} of ${cost(limit, currency)}`;
 }
 
-/** Returns the words of the button that lifts a guard, if one slash command does. */
+/** Returns the label of the button that lifts a guard, if one slash command does. */
 export function liftLabel(guard: GuardEntry): string | null {
   if (!guard.thread || !guard.lift?.command) return null;
   if (guard.guard === 'pause') return 'Resume';
   return LIFTS[guard.lift.by] ?? guard.lift.command;
 }
 
-/** Returns what lifts a guard that no button lifts. */
+/** Returns a hint for a guard that no button lifts. */
 export function liftHint({ lift, until }: GuardEntry): string {
   switch (lift?.by) {
     case 'raise':
@@ -49,7 +52,7 @@ export function liftHint({ lift, until }: GuardEntry): string {
   }
 }
 
-/** Returns what lifts a guard for a person whom the server does not know. */
+/** Returns a hint for a person whom the server does not know. */
 export function unknownHint({ lift }: GuardEntry): string {
   const left = lift?.words_left ?? 0;
   return left > 0

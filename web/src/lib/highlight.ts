@@ -1,4 +1,4 @@
-/** Colours code. The highlighter and each language are loaded when the first block needs them. */
+/** Colours code. The highlighter and each language load when the first block needs them. */
 
 import type { HLJSApi, LanguageFn } from 'highlight.js';
 
@@ -50,7 +50,10 @@ const CHARS_MAX = 20_000;
 
 let core: Promise<HLJSApi> | null = null;
 
-/** The code as safe HTML with `hljs-…` classes; nothing where the language is unknown or the code too long. */
+/**
+ * Returns the code as safe HTML with `hljs-…` classes; null if the language is unknown or the code
+ * too long.
+ */
 export async function highlight(code: string, language: string): Promise<string | null> {
   const name = ALIASES[language] ?? language;
   const load = Object.hasOwn(LANGUAGES, name) ? LANGUAGES[name] : undefined;

@@ -1,4 +1,7 @@
-/** One line of words for what is not a message: controls, notices, and what the server keeps. */
+/**
+ * One line of text for events that are not messages: controls, notices, and words that the server
+ * keeps.
+ */
 
 import { spentOf, spentSentence, timeOf } from './budgets';
 import { stepOf } from './gathering';
@@ -10,9 +13,9 @@ import type { Envelope } from './types';
 export interface Line {
   text: string;
   tone: 'plain' | 'warn' | 'bad';
-  /** More, for those who want it. */
+  /** More text, shown on request. */
   detail: string | null;
-  /** The detail is words that a person may show to all. */
+  /** True if the detail is kept words, which a person may show to all. */
   kept: boolean;
 }
 
@@ -27,7 +30,7 @@ function object(value: unknown): Content {
   return value !== null && typeof value === 'object' ? (value as Content) : {};
 }
 
-/** A name where something is done to somebody. */
+/** Returns a participant's name as the object of a sentence. */
 function whom(id: unknown, names: Names): string {
   return id === ME ? 'you' : names(String(id));
 }
@@ -41,7 +44,7 @@ function isOn(value: unknown): boolean {
   return value === true || object(value)['on'] !== false;
 }
 
-/** A sentence for each change of a control, in the words of the one who made it. */
+/** A phrase for each control, to follow its author's name. */
 const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) => string> = {
   invite: (value, names) => `invited ${whom(object(value)['participant_id'], names)}`,
   uninvite: (value, names) => `removed ${whom(object(value)['participant_id'], names)}`,
@@ -60,14 +63,17 @@ const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) 
   unbind: (value) => tied(value)?.unbound ?? `disconnected ${target(value)}`,
 };
 
-/** Where words go to and come from outside, by its key: `chat:telegram:-100` is a chat on Telegram. */
+/**
+ * Returns words for a place outside to which a conversation is bound. The key `chat:telegram:-100`
+ * is a chat on Telegram.
+ */
 function target(value: unknown): string {
   const [kind, service] = String(value).split(':');
   if (kind === 'chat' && service) return `a chat on ${service[0]?.toUpperCase()}${service.slice(1)}`;
   return typeof value === 'string' && value !== '' ? `“${value}”` : 'something outside';
 }
 
-/** These keys say nothing to people. */
+/** Bindings whose keys mean nothing to people. */
 const TIES = [
   { key: 'link:', bound: 'linked the sessions', unbound: 'closed the link' },
   { key: 'gathering:', bound: 'made it a gathering', unbound: 'took the gathering off the list' },
@@ -78,7 +84,10 @@ function tied(value: unknown): (typeof TIES)[number] | undefined {
   return TIES.find(({ key }) => String(value).startsWith(key));
 }
 
-/** Of what concerned several, the value beside their list is only the first of them. */
+/**
+ * Controls of one target. If an event has several, the plural key lists all of them and the
+ * singular key holds only the first.
+ */
 const OF_ONE = ['invite', 'uninvite', 'bind', 'unbind'];
 
 function changes(content: Content): [string, unknown][] {
@@ -112,7 +121,7 @@ function control(event: Envelope, names: Names, currency: string): string[] {
   return changes(object(event.content)).map(([key, value]) => said(key, value));
 }
 
-/** What somebody did to the conversation itself. */
+/** Returns a phrase for each change that an event makes to the conversation itself. */
 function arranged(event: Envelope, names: Names, currency: string): string[] {
   switch (event.type) {
     case 'control':
@@ -128,7 +137,7 @@ function arranged(event: Envelope, names: Names, currency: string): string[] {
   }
 }
 
-/** “invited a”, “invited b” → “invited a, b”. */
+/** Joins phrases: “invited a”, “invited b” → “invited a, b”. */
 function joined(deeds: readonly string[]): string {
   const said: string[] = [];
   for (const deed of deeds) {
@@ -141,7 +150,7 @@ function joined(deeds: readonly string[]): string {
   return said.join(' · ');
 }
 
-/** Whether a guard holds the floor from here on. */
+/** True if a guard holds the floor from this event on. */
 export function isHold(event: Envelope): boolean {
   return event.type === 'notice' && object(event.content)['code'] === 'held';
 }
@@ -180,7 +189,7 @@ function gatheringLine(events: readonly Envelope[], names: Names, breath: readon
   return line(steps.map((step) => stepSentence(step, names, breath)).join(' '));
 }
 
-/** One line for an event, or for several of one author. */
+/** Returns one line for an event, or for several events of one author. */
 export function describe(
   events: readonly Envelope[],
   names: Names,

@@ -1,6 +1,6 @@
 /**
- * Of which log the positions of this page are. A server that was restored from a backup counts on from an older position, so its numbers stand for
- * other events: the page then begins anew.
+ * The log to which the positions of this page belong. A server restored from a backup counts on
+ * from an older position, so its numbers mean other events: the page then reloads.
  */
 
 const HEADER = 'moothall-log';
@@ -8,18 +8,18 @@ const HEADER = 'moothall-log';
 let kept: string | null = null;
 let replaced = () => location.reload();
 
-/** For tests: forgets the log, and says what to do when there is another. */
+/** For tests: forgets the log, and sets the reaction to another one. */
 export function begin(anew: () => void): void {
   kept = null;
   replaced = anew;
 }
 
-/** Returns the header that says of which log the position of a request is. */
+/** Returns the header that names the log of a request's position. */
 export function ofLog(): Record<string, string> {
   return kept === null ? {} : { [HEADER]: kept };
 }
 
-/** Takes the log of the first answer; an answer of another one begins anew. */
+/** Keeps the log of the first answer. An answer with another log reloads the page. */
 export function heardOf(response: Pick<Response, 'headers'>): void {
   const log = response.headers.get(HEADER);
   if (log === null) return;

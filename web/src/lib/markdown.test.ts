@@ -3,7 +3,7 @@ import { renderBlocks, summary } from './markdown';
 
 const html = (text: string) => renderBlocks(text).join('');
 
-/** The rendered message as a document of its own. */
+/** Renders a message into an element of its own. */
 function dom(text: string): HTMLElement {
   const root = document.createElement('div');
   root.innerHTML = html(text);
@@ -27,7 +27,7 @@ describe('what people write', () => {
 });
 
 describe('names', () => {
-  /** A message with the names that stand in it, each once, as the server finds them. */
+  /** Renders a message with names in it. The server finds each of them once. */
   const named = (text: string, names: Record<string, string[]>): HTMLElement => {
     const places = Object.entries(names).map(([name, participants]) => {
       const start = text.indexOf(name);

@@ -1,6 +1,6 @@
 /**
- * Markdown of strangers to HTML that can do nothing. Raw HTML is shown as text, nothing is ever fetched, and DOMPurify stands behind
- * the renderer in case it errs.
+ * Turns Markdown of strangers into harmless HTML. Raw HTML is shown as text, and nothing is ever
+ * fetched. DOMPurify cleans the result in case the renderer errs.
  */
 
 import DOMPurify from 'dompurify';
@@ -13,9 +13,15 @@ const INLINE_IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=]+$/i;
 const TOO_DEEP = /^(?:\s*>){16}|^\s{120}|^(?:[^|\n]*\|){65}/m;
 const RUNAWAY = /[*_[\]()`~]{400}/;
 const CHARS_MAX = 200_000;
-/** The work that a message may cost: about one element of the page for each unit. What stands behind is shown as it was typed. */
+/**
+ * Work allowed for one message: about one element of the page per unit. The rest is shown as it was
+ * typed.
+ */
 const WORK_MAX = 2_000;
-/** A line is a break, an item or a row; one that begins a block of code makes its frame and its button too. */
+/**
+ * A line is a break, an item or a row. The first line of a code block also makes a frame and a
+ * button.
+ */
 const LINE_WORK = 2;
 const FENCE_WORK = 8;
 /** Signs that can begin an element within a line. */
@@ -28,7 +34,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-/** The host a link really leads to. */
+/** Returns the host of a link's real target. */
 export function hostOf(href: string): string {
   try {
     const url = new URL(href);
@@ -38,7 +44,7 @@ export function hostOf(href: string): string {
   }
 }
 
-/** Whether a link's words already say where it leads, and nothing else. */
+/** True if the text of a link is its target. */
 function saysItself(text: string, href: string): boolean {
   const bare = (address: string) => address.replace(/^(?:https?:\/\/|mailto:)/i, '').replace(/\/$/, '');
   return bare(text) === bare(href);
@@ -61,10 +67,10 @@ function codeBlock(text: string, info: string): string {
   );
 }
 
-/** Stands behind the sign of a name, and makes the name one piece for Markdown. */
+/** Marker after the first character of a name. It makes the name a single token for Markdown. */
 const MARKER = /\uFDD0[^\uFDD1]*\uFDD1/g;
 const MARKED = /^([@＠﹫])\uFDD0(\d+),([^\uFDD1]*)\uFDD1/;
-/** Stands for the underscores of an id: Markdown looks through a marker for the end of emphasis. */
+/** Replaces underscores of an id in a marker: Markdown searches markers for the end of emphasis. */
 const UNDERSCORE = '=';
 const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 
@@ -77,7 +83,8 @@ interface At extends Tokens.Generic {
 const at = {
   name: 'at',
   level: 'inline' as const,
-  // Asked again at each piece of a line: a regular expression through all that follows would make long messages stop the page.
+  // Called at each piece of a line. A regular expression over all the rest would freeze the page on
+  // long messages.
   start: (source: string) => {
     const found = source.indexOf('\uFDD0');
     return found > 0 ? found - 1 : undefined;
@@ -133,7 +140,10 @@ const ALLOWED = {
   ADD_ATTR: ['target'],
 };
 
-/** A marker is left over if Markdown takes for code what the server took for words. */
+/**
+ * Returns sanitised HTML without markers. One is left over if Markdown reads as code what the
+ * server read as words.
+ */
 function purify(html: string): string {
   return DOMPurify.sanitize(html.replace(MARKER, ''), ALLOWED);
 }
@@ -141,7 +151,10 @@ function purify(html: string): string {
 const CACHE_MAX = 2_000;
 const cache = new Map<string, string>();
 
-/** Blocks repeat again and again while a reply streams in, so each is made once. */
+/**
+ * Returns the HTML of a block, cached: while a reply streams in, its blocks are rendered many
+ * times.
+ */
 function made(token: Token): string {
   const known = cache.get(token.raw);
   if (known !== undefined) return known;
@@ -151,7 +164,7 @@ function made(token: Token): string {
   return html;
 }
 
-/** Lets go of everything that was made: words in it may be deleted. */
+/** Clears the cache, which may contain words that were deleted. */
 export function forgetMade(): void {
   cache.clear();
 }
@@ -160,15 +173,18 @@ function plain(text: string): string[] {
   return [purify(`<p class="plain">${escapeHtml(text)}</p>`)];
 }
 
-/** What embeds, overrides or isolates the direction of what follows; and the two characters of markers. */
+/** Characters that embed, override or isolate the direction of text, and the two of markers. */
 const REORDERS = /[\u202A-\u202E\u2066-\u2069\uFDD0\uFDD1]/g;
 
-/** Text whose characters stand in the order in which they are drawn: what would reorder them is spelled out. */
+/**
+ * Returns text that is drawn in the order of its characters: those that would reorder it are
+ * spelled out.
+ */
 export function inOrder(text: string): string {
   return text.replace(REORDERS, (char) => `‹U+${char.charCodeAt(0).toString(16).toUpperCase()}›`);
 }
 
-/** Returns the places of names in a text once it is in order. */
+/** Returns the places of names in the text that `inOrder` makes. */
 function inOrderOf(raw: string, mentions: readonly MentionPlace[]): MentionPlace[] {
   let [counted, at] = [0, 0];
   const placeOf = (place: number) => {
@@ -179,7 +195,7 @@ function inOrderOf(raw: string, mentions: readonly MentionPlace[]): MentionPlace
   return mentions.map(({ start, end, participants }) => ({ start: placeOf(start), end: placeOf(end), participants }));
 }
 
-/** Puts a marker behind the first character of each name. */
+/** Puts a marker after the first character of each name. */
 function withMarkers(text: string, mentions: readonly MentionPlace[]): string {
   let [marked, at] = ['', 0];
   for (const { start, end, participants } of mentions) {
@@ -191,7 +207,10 @@ function withMarkers(text: string, mentions: readonly MentionPlace[]): string {
   return marked + text.slice(at);
 }
 
-/** The blocks of a message, each as safe HTML. A block stays the same while text is added after it. */
+/**
+ * Returns the blocks of a message, each as safe HTML. A block stays the same while text is added
+ * after it.
+ */
 export function renderBlocks(raw: string, mentions: readonly MentionPlace[] = []): string[] {
   const text = inOrder(raw);
   if (text.length > CHARS_MAX || TOO_DEEP.test(text) || RUNAWAY.test(text)) return plain(text);
@@ -200,7 +219,7 @@ export function renderBlocks(raw: string, mentions: readonly MentionPlace[] = []
   if (end === 0) return rest;
   try {
     const all = marked.lexer(withMarkers(text.slice(0, end), inOrderOf(raw, mentions)));
-    // With definitions, the same words can mean another link elsewhere.
+    // Link definitions change the meaning of other blocks, so those blocks are not cached.
     const make = all.some((token) => token.type === 'def') ? (token: Token) => purify(marked.parser([token])) : made;
     return [...all.filter((token) => token.type !== 'space' && token.type !== 'def').map(make), ...rest];
   } catch {
@@ -208,7 +227,7 @@ export function renderBlocks(raw: string, mentions: readonly MentionPlace[] = []
   }
 }
 
-/** Returns the number of characters that are read as Markdown: whole lines, as long as their work is within bounds. */
+/** Returns the number of characters to read as Markdown: whole lines, up to `WORK_MAX`. */
 function readable(text: string): number {
   let [work, at, fence] = [0, 0, ''];
   while (at < text.length) {
@@ -230,7 +249,7 @@ function readable(text: string): number {
 
 const LINES_MAX = 3;
 
-/** One line of plain words, for lists and announcements. */
+/** Returns one line of plain words, for lists and announcements. */
 export function summary(text: string, charsMax = 140): string {
   const line = inOrder(text.slice(0, charsMax * 6))
     .replace(/```[^\n]*\n?/g, '')

@@ -1,6 +1,6 @@
 /** Ids of participants, as the server takes them. */
 
-/** The plain ones; the server knows what looks like them. */
+/** Reserved ids. The server also rejects ids that look like them. */
 const RESERVED = new Set(
   (
     'all everyone here user system moothall you me myself human person operator admin administrator root owner server ' +
@@ -17,7 +17,7 @@ export function slug(name: string): string {
     .slice(0, CHARS_MAX);
 }
 
-/** An id made from a name that nobody here has: `codex`, `codex-2`, … */
+/** Returns a free id made from a name: `codex`, `codex-2`, … */
 export function freeId(name: string, taken: Iterable<string>): string {
   const used = new Set(Array.from(taken, (id) => id.toLowerCase()));
   const base = slug(name) || 'agent';
@@ -29,7 +29,7 @@ export function freeId(name: string, taken: Iterable<string>): string {
   }
 }
 
-/** What is wrong with an id; nothing where it can be used. */
+/** Returns a sentence about a fault of an id; null if the id can be used. */
 export function idFault(id: string, taken: Iterable<string>): string | null {
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(id)) return 'Use 1 to 64 letters, digits, and . _ : -';
   if (RESERVED.has(id.toLowerCase())) return `“${id}” is reserved.`;

@@ -1,7 +1,10 @@
-/** A participant is a colour: its place in the order of invitations picks one of twelve; people outside the list have their own. */
+/**
+ * Colours of participants. Their order of invitation picks one of twelve; people outside the list
+ * have their own.
+ */
 
 export const HUES = 12;
-/** The class of everybody who was not invited: you, and the server. */
+/** Class of those who were not invited: you, and the server. */
 export const OWN = 'c-own';
 
 export function colourClass(order: number | null | undefined): string {
@@ -10,7 +13,7 @@ export function colourClass(order: number | null | undefined): string {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Two letters for an avatar: of two words, or the first two of one. */
+/** Returns two letters for an avatar: of two words, or the first two of one. */
 export function initials(name: string): string {
   const words = name.split(/[\s._:-]+/u).filter(Boolean);
   const letters = (word: string | undefined, n: number) =>

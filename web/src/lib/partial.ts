@@ -1,4 +1,7 @@
-/** The text of a running turn, put together from pieces. Offsets count bytes of UTF-8, as the server counts. */
+/**
+ * The text of a running turn, assembled from pieces. Offsets count bytes of UTF-8, as on the
+ * server.
+ */
 
 import type { Delta } from './types';
 
@@ -11,7 +14,10 @@ export interface Partial {
   text: string;
 }
 
-/** The text after a piece; the same object where the piece is old, already known, or leaves a gap. */
+/**
+ * Returns the text after a piece, or the same object if the piece is old, already known, or leaves
+ * a gap.
+ */
 export function grow(
   partial: Partial | undefined,
   delta: Pick<Delta, 'attempt' | 'offset' | 'text'>,
@@ -19,7 +25,7 @@ export function grow(
   const known = partial && partial.attempt === delta.attempt ? partial : undefined;
   if (partial && delta.attempt < partial.attempt) return partial;
   const bytes = known?.bytes ?? 0;
-  // A gap cannot be filled from here; the whole text comes with the reply.
+  // A gap cannot be filled from here. The whole text comes with the reply.
   if (delta.offset > bytes) return known ?? partial;
   const piece = encoder.encode(delta.text);
   const fresh = delta.offset + piece.length - bytes;

@@ -1,29 +1,29 @@
-/** What agents may do only with a person's consent: asked, answered, run out. */
+/** Actions that need a person's consent: the requests, their answers and their ends. */
 
 import type { AskedRef, PermissionEvent, PermissionOption, ThreadState } from './types';
 
 export interface Permission {
   id: string;
-  /** Nothing where it belongs to no turn. */
+  /** Null if the request belongs to no turn. */
   turn: string | null;
   participant: string;
-  /** What exactly it wants to do. */
+  /** The action, word for word. */
   action: string;
-  /** Whether that is all of it. */
+  /** True if `action` is complete. */
   complete: boolean;
   options: PermissionOption[];
-  /** When it counts as refused; nothing where it waits for as long as it is asked. */
+  /** Time at which the request counts as refused; null if it does not expire. */
   expires: string | null;
   folder: string | null;
   look: string | null;
-  /** Nothing while it waits. */
+  /** Null while the request waits. */
   end:
     | { kind: 'answered'; by: string; label: string }
     | { kind: 'expired' }
     | { kind: 'gave_up' }
     | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'left' | 'not_given' }
     | null;
-  /** The outcome, if it belongs to no turn. */
+  /** The outcome of a request that belongs to no turn. */
   came: Settled | null;
 }
 
@@ -32,7 +32,7 @@ export type Settled = Extract<PermissionEvent, { event: 'settled' }>;
 export class Permissions {
   #known = new Map<string, Permission>();
 
-  /** Takes an event. Answers the permission as it is then; nothing where its request was not loaded. */
+  /** Takes an event. Returns the permission after it; null if its request was not loaded. */
   take(content: PermissionEvent | null): Permission | null {
     const permission = content && this.#next(content);
     if (permission) this.#known.set(permission.id, permission);
@@ -62,24 +62,27 @@ export class Permissions {
     }
   }
 
-  /** Those that still wait: a turn that is over waits for nothing. What belongs to no turn waits for its answer alone. */
+  /**
+   * Returns the requests that still wait. The end of a turn ends its requests. A request without a
+   * turn ends only with its own answer.
+   */
   waiting(isOver: (turn: string) => boolean): Permission[] {
     return [...this.#known.values()].filter(({ end, turn }) => end === null && (turn === null || !isOver(turn)));
   }
 }
 
-/** What waits for an answer and belongs to no turn. */
+/** Returns the requests that wait for an answer and belong to no turn. */
 export function askedInNoTurn({ starts, questions }: ThreadState): AskedRef[] {
   return [...starts, ...questions];
 }
 
-/** The words that an answer was given in. */
+/** Returns the words of an answer. */
 function saidIn({ label, text }: { label: string; text?: string }): string {
   if (text === '') return 'words that were erased';
   return text ?? label;
 }
 
-/** What a start that came to nothing or to something says of its request, where nothing else was said of it. */
+/** Returns the end that an outcome implies, for a request without an answer of its own. */
 function endOf({ outcome, by = '' }: Settled): Permission['end'] {
   switch (outcome) {
     case 'refused':
@@ -93,7 +96,10 @@ function endOf({ outcome, by = '' }: Settled): Permission['end'] {
   }
 }
 
-/** Words the outcome of a request of no turn; nothing if the answer to it says it all. */
+/**
+ * Returns words for the outcome of a request that belongs to no turn; null if its answer says
+ * everything.
+ */
 export function cameOf(came: Settled | null): string | null {
   switch (came?.outcome) {
     case 'started': {
@@ -113,7 +119,7 @@ export function cameOf(came: Settled | null): string | null {
   }
 }
 
-/** The words of an option that has none of its own but what it comes to; any other says what its program says. */
+/** Labels for options whose label is only their id. Other options keep their program's label. */
 const OPTIONS: Record<string, string> = { allow: 'Allow', deny: 'Deny' };
 
 export function optionTitle(option: { id: string; label: string }): string {
@@ -121,7 +127,7 @@ export function optionTitle(option: { id: string; label: string }): string {
   return bare ? (OPTIONS[option.id] ?? option.label) : option.label;
 }
 
-/** What came of one, in a sentence that goes on after who asked for it. */
+/** Returns a sentence about the end of a request, to follow the name of its agent. */
 export function outcomeOf(end: Permission['end'], nameOf: (id: string) => string): string | null {
   switch (end?.kind) {
     case 'answered':

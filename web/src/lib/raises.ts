@@ -1,8 +1,8 @@
-/** By how much, and for how long, a budget may be raised. Loaded with the dialog that asks. */
+/** Amounts and durations by which a budget may be raised. Loaded with the dialog that asks. */
 
 import type { Spent } from './budgets';
 
-/** For how long a budget may be raised, in seconds. */
+/** The durations on offer. */
 export const RAISES = [
   { seconds: 3_600, label: 'one hour' },
   { seconds: 4 * 3_600, label: '4 hours' },
@@ -11,7 +11,10 @@ export const RAISES = [
   { seconds: 31 * 24 * 3_600, label: '31 days' },
 ] as const;
 
-/** What a form begins with: as much again as there was. Money in the currency, turns as a whole number. */
+/**
+ * Returns the first value of a form: the limit once more. Money is in the currency, turns are a
+ * whole number.
+ */
 export function suggestedRaise({ measure, limit }: Pick<Spent, 'measure' | 'limit'>): number {
   return measure === 'cost_micros' ? Math.max(limit / 1_000_000, 0.01) : Math.max(limit, 1);
 }

@@ -1,16 +1,19 @@
-/** Text exactly as it is: what a reader would not see, or would see in another order, is spelled out. */
+/** Text in which invisible and reordering characters are spelled out. */
 
 export interface Shown {
   text: string;
-  /** It stands for characters that cannot be seen. */
+  /** True if the part spells out characters. */
   spelled: boolean;
 }
 
-/** Everything that draws nothing or reorders what it stands beside; plain spaces and line breaks apart. */
+/**
+ * Characters that draw nothing or reorder their neighbours. Plain spaces and line breaks are
+ * exempt.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const PLAIN = /[ \n\t]/;
 const MARK = /\p{M}/u;
-/** Marks above and below a letter that writing needs; more of them hide the line above. */
+/** Marks that real writing puts on one letter. More of them hide the line above. */
 const MARKS_MAX = 3;
 
 export function reveal(text: string): Shown[] {
@@ -34,7 +37,7 @@ function add(shown: Shown[], text: string, spelled: boolean): void {
   else shown.push({ text, spelled });
 }
 
-/** A thousand times the same is said once. */
+/** Writes repeated names once, with their number. */
 function counted(names: string): string {
   const said: { name: string; times: number }[] = [];
   for (const name of names.split(' ')) {

@@ -1,6 +1,6 @@
 /**
- * Reads server-sent events with `fetch`, because `EventSource` hides the status of a refused stream, cannot tell a silent connection from
- * a dead one, and decides by itself when to come back.
+ * Reads server-sent events with `fetch`. `EventSource` hides the status of a refused stream, cannot
+ * tell a silent connection from a dead one, and chooses its own time to reconnect.
  */
 
 export interface Frame {
@@ -15,18 +15,23 @@ import { heardOf, ofLog } from './log';
 export type Link = 'connecting' | 'live' | 'waiting' | 'refused' | 'closed';
 
 export interface StreamOptions {
-  /** The address, asked anew at each connection, so that it can carry the latest position. */
+  /**
+   * Address of the stream. Called for each connection, so that the address has the latest position.
+   */
   url: () => string;
   onframe: (frame: Frame) => void;
-  /** `retryAt` is when a waiting stream comes back, in milliseconds since 1970; `why` is what the server said where it refused. */
+  /**
+   * `retryAt` is the time of the next try, in milliseconds since 1970. `why` is the error of a
+   * refusal.
+   */
   onlink?: (link: Link, retryAt: number | null, status: number, why: ApiError | null) => void;
 }
 
-/** The server speaks at least every 15 s; a connection this silent is dead. */
+/** The server sends at least every 15 s. A connection silent for this long is dead. */
 const SILENT_MS_MAX = 40_000;
 const BACKOFF_MS = [300, 1_000, 2_000, 4_000, 8_000, 15_000];
 
-/** Splits a stream of text into frames. Feed it pieces of any size. */
+/** Splits a stream of text into frames. Accepts pieces of any size. */
 export class FrameParser {
   #rest = '';
   #event = '';
@@ -69,7 +74,7 @@ export class FrameParser {
   }
 }
 
-/** A stream that comes back by itself until it is closed or refused for good. */
+/** A stream that reconnects by itself until it is closed or finally refused. */
 export class EventStream {
   #options: StreamOptions;
   #abort = new AbortController();
@@ -82,7 +87,7 @@ export class EventStream {
     void this.#run();
   }
 
-  /** Comes back now instead of waiting. */
+  /** Reconnects now instead of waiting. */
   retry(): void {
     this.#failures = 0;
     this.#wake?.();
@@ -108,7 +113,7 @@ export class EventStream {
     this.#options.onlink?.(link, retryAt, why?.status ?? 0, why);
   }
 
-  /** One connection, until it ends. Answers why it was refused, where it was. */
+  /** Runs one connection until it ends. Returns the error if the server refused it. */
   async #connect(): Promise<ApiError | null> {
     this.#abort = new AbortController();
     const response = await fetch(this.#options.url(), {
@@ -146,7 +151,7 @@ export class EventStream {
 
   async #pause(refusal: ApiError | null): Promise<void> {
     const wait = BACKOFF_MS[Math.min(this.#failures, BACKOFF_MS.length - 1)] ?? 15_000;
-    // Never before the time that the server names, and not all pages at once.
+    // Not before the time that the server names. The jitter spreads reconnecting pages.
     const jittered = Math.max(wait * (0.8 + Math.random() * 0.4), (refusal?.waitMs ?? 0) * (1 + Math.random() * 0.2));
     this.#failures += 1;
     this.#tell('waiting', Date.now() + jittered, refusal);

@@ -1,9 +1,14 @@
-/** What the server knows of who speaks, in a few words: never what a profile says of itself. */
+/**
+ * What the server itself knows about a speaker, in a few words. Claims of a profile do not count.
+ */
 
 import { RUNTIMES, SERVER } from './words';
 import type { Envelope, Invited } from './types';
 
-/** An agent's badge: the client of the registry that runs it, and how; `agent` alone where the server runs nothing. */
+/**
+ * Returns an agent's badge: its client in the registry and its runtime, or `agent` alone if the
+ * server runs no client.
+ */
 export function agentBadge(entry: Invited | undefined): string {
   if (!entry?.known || entry.kind !== 'agent') return 'agent';
   const client = entry.profile.client;
@@ -11,12 +16,17 @@ export function agentBadge(entry: Invited | undefined): string {
   return ['agent', client === entry.id ? '' : client, runtime].filter(Boolean).join(' · ');
 }
 
-/** Whether a person said it, also one who is not invited or has left: what agents say is at least one step away from that. */
+/**
+ * True if a person wrote the message, invited or not. Words of agents have a turn or a depth of at
+ * least 1.
+ */
 export function isOfPerson(event: Envelope): boolean {
   return event.type === 'message' && event.from !== SERVER && !event.meta?.turn && !event.meta?.depth;
 }
 
-/** What keeps words from being surely the speaker's; nothing where a credential stood behind them. */
+/**
+ * Returns a mark for words whose speaker is not certain; null if a credential proved the speaker.
+ */
 export function doubt(event: Envelope, nameOf: (id: string) => string): { mark: string; why: string } | null {
   const at = event.meta?.typed_at;
   if (at) return { mark: `at ${nameOf(at)}’s terminal`, why: 'Typed in a terminal, where an agent can type too.' };

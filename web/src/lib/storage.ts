@@ -1,4 +1,4 @@
-/** What this browser remembers. Everything works, and forgets, where storage is refused. */
+/** Storage of this browser. If it is refused, everything works but is forgotten. */
 
 const PREFIX = 'moothall.';
 
@@ -16,11 +16,11 @@ export function save(name: string, value: unknown): void {
     if (value === null || value === '') localStorage.removeItem(PREFIX + name);
     else localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // A full or refused storage costs the memory of this browser, nothing else.
+    // Full or refused storage only means that this browser forgets.
   }
 }
 
-/** The names of what is remembered that begin like this. */
+/** Returns the stored names that begin with a prefix. */
 export function names(prefix: string): string[] {
   try {
     const all = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX + prefix));
@@ -30,7 +30,7 @@ export function names(prefix: string): string[] {
   }
 }
 
-/** Calls back when another tab of this browser changed something. */
+/** Calls back when another tab of this browser changes a value. */
 export function watch(name: string, changed: () => void): () => void {
   const listen = (event: StorageEvent) => {
     if (event.key === PREFIX + name) changed();

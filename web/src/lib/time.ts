@@ -18,7 +18,7 @@ export function clockTime(ts: string): string {
   return clock.format(new Date(ts));
 }
 
-/** A day of this year without its weekday. */
+/** Returns a day and its month, without weekday and year. */
 export function shortDate(ts: string): string {
   return shortDay.format(new Date(ts));
 }
@@ -27,7 +27,7 @@ export function fullTime(ts: string): string {
   return full.format(new Date(ts));
 }
 
-/** A word that is the same for all times of one day in the viewer's zone. */
+/** Returns a key that is equal for all times of one day in the viewer's zone. */
 export function dayKey(ts: string): string {
   const date = new Date(ts);
   return `${date.getFullYear()}-${date.getMonth() + 1}-${date.getDate()}`;
@@ -37,7 +37,7 @@ function startOfDay(date: Date): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }
 
-/** `Today`, `Yesterday`, or the date. */
+/** Returns `Today`, `Yesterday`, or the date. */
 export function dayName(ts: string, now = new Date()): string {
   const date = new Date(ts);
   const days = Math.round((startOfDay(now) - startOfDay(date)) / DAY_MS);
@@ -46,7 +46,7 @@ export function dayName(ts: string, now = new Date()): string {
   return date.getFullYear() === now.getFullYear() ? day.format(date) : dayAndYear.format(date);
 }
 
-/** For lists: `now`, a time today, a weekday this week, else a date. */
+/** Returns a time for lists: `now`, a time today, a weekday this week, else a date. */
 export function shortTime(ts: string, now = new Date()): string {
   const date = new Date(ts);
   const age = now.getTime() - date.getTime();
@@ -56,7 +56,7 @@ export function shortTime(ts: string, now = new Date()): string {
   return days < 7 ? weekday.format(date) : shortDay.format(date);
 }
 
-/** Elapsed seconds: `3.4 s`, `42 s`, `2:05`. */
+/** Formats elapsed seconds: `3.4 s`, `42 s`, `2:05`. */
 export function seconds(value: number): string {
   const shown = Math.max(0, value);
   if (shown < 0.05) return '< 0.1 s';
@@ -66,7 +66,7 @@ export function seconds(value: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** Millionths of a currency. */
+/** Formats millionths of a currency. */
 export function cost(micros: number, currency = 'USD'): string {
   const value = micros / 1_000_000;
   const amount = (figure: string): string => (currency === 'USD' ? `$${figure}` : `${figure} ${currency}`);

@@ -1,7 +1,8 @@
 /**
- * Turns events into the rows people read. Append-only growth is incremental; loading older events rebuilds.
+ * Turns events into the rows that people read. Appending is incremental; loading older events
+ * rebuilds the rows.
  *
- * It explains what happened and decides nothing: who may speak is the server's business.
+ * The rows explain past events and decide nothing. Who may speak is the server's decision.
  */
 
 import { isQuiet, stepOf } from './gathering';
@@ -11,13 +12,15 @@ import { isOfPerson } from './standing-for';
 import type { CauseRef, Envelope, Fault, PermissionEvent, TurnEvent, Usage } from './types';
 import { SERVER } from './words';
 
-/** What is known about a turn from the events that were loaded. */
+/** A turn, as far as the loaded events tell. */
 export interface TurnInfo {
   id: string;
   participant: string;
   why: string | null;
   startedAt: string | null;
-  /** When it ends by itself, as it was when it started: it moves by what stands still. */
+  /**
+   * The deadline as set at the start. The server moves it by the time in which the clock is paused.
+   */
   deadline: string | null;
   endedAt: string | null;
   outcome: string | null;
@@ -25,10 +28,10 @@ export interface TurnInfo {
   usage: Usage | null;
 }
 
-/** How one agent came out of one human message. */
+/** The result of one agent for one human message. */
 export interface Verdict {
   participant: string;
-  /** An outcome, or a reason why it was not asked. */
+  /** An outcome, or the reason why the agent was not asked. */
   word: string;
 }
 
@@ -42,18 +45,20 @@ export type Row =
       turn: TurnInfo | null;
       verdicts: Verdict[];
       root: string | null;
-      /** It waited, and was stopped before anybody was asked about it. */
+      /** True if the message was queued and a stop dropped it. */
       dropped: boolean;
-      /** An agent was asked about it, or was left out for a reason of its own. */
+      /** True if an agent was asked about the message, or was left out for a reason. */
       asked: boolean;
     }
   | { kind: 'permission'; key: string; event: Envelope; permission: Permission }
-  /** `event` is the first of `events`, which one author brought about one after the other. */
+  /** `event` is the first of `events`, which are consecutive. */
   | { kind: 'line'; key: string; event: Envelope; events: Envelope[] };
 
 type MessageRow = Extract<Row, { kind: 'message' }>;
 
-/** Better news hides worse: an agent that spoke and was later cooled, spoke. */
+/**
+ * The best word comes first and hides worse ones: an agent that spoke and was later cooled, spoke.
+ */
 const RANK = [
   'spoke',
   'failed',
@@ -71,7 +76,7 @@ const RANK = [
 ];
 const GROUP_MS = 5 * 60_000;
 
-/** Turn events that only the turn line shows. */
+/** Turn events shown only in the line of their turn. */
 const QUIET_TURN_EVENTS = new Set([
   'granted',
   'widened',
@@ -88,7 +93,10 @@ const QUIET_TURN_EVENTS = new Set([
   'facts',
 ]);
 
-/** Words of an agent that only hears stay in the trace: no line after each contribution. */
+/**
+ * True if a turn event makes no line. Words of an agent that only listens stay in the trace, to
+ * avoid a line after each contribution.
+ */
 function isQuietTurn(content: TurnEvent): boolean {
   return QUIET_TURN_EVENTS.has(content.event) || (content.event === 'kept' && content.because === 'listening');
 }
@@ -101,11 +109,14 @@ export class Timeline {
   #rootOfSeq = new Map<number, number>();
   #rootOfTurn = new Map<string, number>();
   #verdicts = new Map<number, Map<string, string>>();
-  /** Messages that wait until those before them are answered. */
+  /** Positions of messages that wait until earlier ones are answered. */
   #queued = new Set<number>();
   #ids = new Map<string, Envelope>();
   #permissions = new Permissions();
-  /** What is asked in each turn, since when, and how long it stood still for what was asked before. */
+  /**
+   * Per turn: its open requests, the time at which its clock was paused, and the paused time before
+   * that.
+   */
   #stood = new Map<string, { open: Set<string>; since: number; ms: number }>();
   #rowOfPermission = new Map<string, number>();
   #keys: (event: Envelope) => string;
@@ -115,7 +126,7 @@ export class Timeline {
     this.#keys = keys;
   }
 
-  /** An event by its id, where it was loaded. */
+  /** Returns an event by its id, if it was loaded. */
   find(id: string): Envelope | undefined {
     return this.#ids.get(id);
   }
@@ -124,12 +135,12 @@ export class Timeline {
     return this.#turns.get(id);
   }
 
-  /** What agents wait for a person's answer to, oldest first. */
+  /** Returns the requests that wait for a person's answer, oldest first. */
   waiting(): Permission[] {
     return this.#permissions.waiting((turn) => this.#turns.get(turn)?.outcome != null);
   }
 
-  /** The place of the first row at or after a position; -1 where there is none. */
+  /** Returns the index of the first row at or after a position; -1 if there is none. */
   indexAt(seq: number): number {
     return this.rows.findIndex((row) => row.kind !== 'day' && row.event.seq >= seq);
   }
@@ -139,7 +150,7 @@ export class Timeline {
     events.forEach((event) => this.#take(event));
   }
 
-  /** The row of the person's message that what is at a position goes back to. */
+  /** Returns the row of the person's message to which the event at a position goes back. */
   rootRow(seq: number): MessageRow | undefined {
     const root = this.#rootOfSeq.get(seq);
     const row = root === undefined ? undefined : this.rows[this.#rowOfSeq.get(root) ?? -1];
@@ -168,7 +179,7 @@ export class Timeline {
     this.#last = null;
   }
 
-  /** What somebody arranges in one go stands in one line. */
+  /** Adds an event as a line. Changes that one author makes within 5 minutes share a line. */
   #line(event: Envelope): void {
     const before = this.rows.at(-1);
     const joins =
@@ -181,7 +192,7 @@ export class Timeline {
     }
   }
 
-  /** The clock of a turn stands still while anything is asked in it. */
+  /** Pauses the clock of a turn while a request is open in it. */
   #stand({ id, turn, end }: Permission, at: number): void {
     if (turn === null) return;
     const stood = this.#stood.get(turn) ?? { open: new Set<string>(), since: 0, ms: 0 };
@@ -192,12 +203,12 @@ export class Timeline {
     } else if (stood.open.delete(id) && stood.open.size === 0) stood.ms += at - stood.since;
   }
 
-  /** For how long a turn waited for answers, in milliseconds. */
+  /** Returns the time for which a turn waited for answers, in milliseconds. */
   stoodMs(turn: string): number {
     return this.#stood.get(turn)?.ms ?? 0;
   }
 
-  /** Shows the event in the row of its request; where that is not loaded, it stands there once it is. */
+  /** Shows the event in the row of its request. An event whose request is not loaded has no row. */
   #permission(event: Envelope): void {
     const permission = this.#permissions.take(event.content as PermissionEvent | null);
     if (!permission) return;
@@ -220,7 +231,8 @@ export class Timeline {
     if (root !== null) this.#rootOfSeq.set(event.seq, root);
     const row: MessageRow = {
       kind: 'message',
-      // The reply to a turn takes over the key under which it was streamed; whatever else belongs to the turn has its own.
+      // The first message of a turn takes over the key under which the reply was streamed. Later
+      // ones have their own.
       key: turn && !this.#rowOfTurn.has(turn) ? turn : this.#keys(event),
       event,
       grouped: this.#isGrouped(event),
@@ -236,7 +248,7 @@ export class Timeline {
     this.rows.push(row);
   }
 
-  /** Stopping everything lets go of what waits. */
+  /** Marks queued messages as dropped if the event stopped everything. */
   #stopped(event: Envelope): void {
     if ((event.content as { code?: string } | null)?.code !== 'stopped') return;
     this.#queued.forEach((seq) => this.#replace(this.#rowOfSeq.get(seq), (row) => ({ ...row, dropped: true })));
@@ -249,7 +261,7 @@ export class Timeline {
     return row?.kind === 'message' ? row.event.id : null;
   }
 
-  /** The human message that a message goes back to: itself, or that of what it replies to. */
+  /** Returns the position of the human message behind a message: its own, or that of its cause. */
   #root(event: Envelope): number | null {
     if (isOfPerson(event)) return event.seq;
     const cause = event.meta?.reply_to ? this.#ids.get(event.meta.reply_to) : undefined;
@@ -348,18 +360,19 @@ function isArranging(event: Envelope): boolean {
   return event.type === 'control' || event.type.startsWith('thread.');
 }
 
-/** Whoever lets go of the piece, and whoever has it then, are told of together. */
+/** True if the piece is released and then given. Both share a line. */
 function isHandOver(before: Envelope, event: Envelope): boolean {
   return stepOf(before)?.event === 'piece_released' && stepOf(event)?.event === 'piece_given';
 }
 
-/** Events with nothing to say to people. */
+/** True if an event has nothing to say to people. */
 function isHidden(event: Envelope): boolean {
   if (event.type === 'presence' || isQuiet(event)) return true;
-  // A guard that holds the floor is told twice: by the guard itself, and in words for readers who know no guards.
+  // A guard that holds the floor sends two notices. The one without `guard` is for clients that
+  // know no guards.
   const content = event.content as { code?: string; guard?: string } | null;
   if (event.type === 'notice' && content?.code === 'held' && !content.guard) return true;
-  // So is each round of a gathering.
+  // Each round of a gathering also has an event of its own.
   if (event.type === 'notice' && content?.code === 'phase') return true;
   return event.type === 'control' && (event.content === null || typeof event.content !== 'object');
 }

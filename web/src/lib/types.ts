@@ -1,4 +1,7 @@
-/** The wire types that the page reads: made from the API's description, but for what the description leaves open. */
+/**
+ * The wire types that the page reads. They come from the API's description, except where it leaves
+ * a type open.
+ */
 
 import type { components } from '../../../clients/typescript/api';
 
@@ -14,7 +17,7 @@ export type Budget = Schemas['BudgetEntry'];
 export type UsageRow = Schemas['UsageRow'];
 export type GuardEntry = Schemas['GuardEntry'];
 export type GuardsAnswer = Schemas['GuardsAnswer'];
-/** The reason for which words ask no agent. */
+/** The reason for which a message asks no agent. */
 export type Unasked = Schemas['NoAgentAsked'];
 export type TurnList = Schemas['TurnList'];
 export type UsageAnswer = Schemas['UsageAnswer'];
@@ -54,18 +57,21 @@ export type PermissionEvent =
   | {
       event: 'requested';
       permission: string;
-      /** Nothing where it belongs to no turn: an agent's wish to start a program, or what its program asks before it takes any words. */
+      /**
+       * Null if the request belongs to no turn: an agent asks to start a program, or its program
+       * asks before it takes words.
+       */
       turn: string | null;
       participant: string;
       action: string;
-      /** Whether that is all of it. */
+      /** True if `action` is complete. */
       complete: boolean;
       options: PermissionOption[];
-      /** Nothing where it waits for as long as it is asked. */
+      /** Null if the request does not expire. */
       expires: string | null;
-      /** The folder in which it would be done. */
+      /** The folder in which the action would run. */
       folder?: string;
-      /** The command with which to look at it on the server's computer. */
+      /** The command that shows the terminal on the server's computer. */
       look?: string;
     }
   | {
@@ -74,7 +80,7 @@ export type PermissionEvent =
       by: string;
       option: string;
       label: string;
-      /** Words of their own; empty where they were erased. */
+      /** The answer in a person's own words; empty after an erasure. */
       text?: string;
     }
   | { event: 'expired'; permission: string }
@@ -85,19 +91,19 @@ export type PermissionEvent =
       event: 'settled';
       permission: string;
       outcome: 'started' | 'linked' | 'failed' | 'refused' | 'expired';
-      /** The name of the other session, as the agent wrote it, and the first words. */
+      /** Name of the other session, as the agent wrote it, and the first message. */
       talk?: { to: string; message: string };
-      /** The session that runs, and its name. */
+      /** The running session, and its name. */
       session?: string;
       name?: string;
-      /** Why its first message did not reach it, where it did not. */
+      /** Reason why the first message did not reach the session. */
       unsaid?: string;
       why?: string;
       by?: string;
     }
   | { event: 'withdrawn'; permission: string; because: 'gone' | 'replaced' | 'left' | 'not_given' };
 
-/** Those of a breath, and the close. */
+/** The phases of a breath, and the close. */
 export type GatheringPhase = 'inhale' | 'hold' | 'exhale' | 'close';
 
 type Step = Schemas['GatheringStep'];
@@ -113,6 +119,8 @@ export interface Policy {
   [key: string]: number | string | boolean | null;
 }
 
-/** The state of a thread. Which settings a policy has depends on the policy, so the description leaves them open. */
+/**
+ * The state of a thread. The settings depend on the policy, so the description leaves them open.
+ */
 export type ThreadState = Omit<Schemas['ThreadState'], 'policy'> & { policy: Policy };
 export type StateAnswer = Omit<Schemas['ThreadStateAnswer'], 'state'> & { state: ThreadState };

@@ -1,14 +1,14 @@
-/** What the wire's short words mean, for people. */
+/** Words for people for the short words of the wire. */
 
 export let ME = 'user';
 
-/** From now on this is who you are. The page says so before it draws anything. */
+/** Sets the id of the person who uses the page. Called before the page is first drawn. */
 export function become(id: string): void {
   ME = id;
 }
 export const SERVER = 'moothall';
 
-/** Why an agent was asked. */
+/** Reasons for asking an agent. */
 export const WHY: Record<string, string> = {
   forced: 'addressed',
   polled: 'offered the floor',
@@ -21,7 +21,7 @@ export const WHY: Record<string, string> = {
   outcome: 'hears what came of its request',
 };
 
-/** The same for one that spoke. */
+/** Reasons for asking an agent, once it has spoken. */
 export const SPOKE_BECAUSE: Record<string, string> = {
   forced: 'was addressed',
   polled: 'volunteered',
@@ -69,7 +69,7 @@ export const KEPT: Record<string, string> = {
   unfinished: 'its turn failed before it was whole',
 };
 
-/** Words under a message whose model may not have said all of it. */
+/** Words under a message that the model may not have finished. */
 const ENDINGS: Record<string, string> = {
   length: 'Cut short: the model reached a limit of tokens.',
   filter: 'Cut short by a filter of the provider.',
@@ -138,12 +138,12 @@ export const GUARDS: Record<string, string> = {
   stopped: 'A person stopped the gathering.',
 };
 
-/** A phrase for a number of things. */
+/** Returns a number with its noun. */
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 }
 
-/** Whether an id is one that programs gave: a UUID says nothing to people, who read names. */
+/** True if an id is a UUID. Programs give those, and people cannot read them as names. */
 export function isUuid(id: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
 }
