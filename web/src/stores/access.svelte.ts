@@ -1,21 +1,24 @@
-/** Who lets others in: people whom the server knows, with what it calls invitations and tokens. */
+/**
+ * Letting others in: allowed to people whom the server knows and whose scopes include invitations
+ * or tokens.
+ */
 
 import type { Invited } from '../lib/types';
 import { session } from './session.svelte';
 
-/** Who is about to be let in again. */
+/** The participant for whom another code or token is made. */
 class Letting {
   of = $state.raw<Invited | null>(null);
 }
 
 export const letting = new Letting();
 
-/** Only somebody whom the server knows, and who may invite, can let others in. */
+/** True if the server knows the person and the person may invite. */
 export function mayLetIn(): boolean {
   return session.who?.principal != null && session.who.scopes.includes('participants:invite');
 }
 
-/** Whoever runs the server can hand out a token itself. */
+/** True if the person may create tokens, as operators of the server may. */
 export function mayGiveTokens(): boolean {
   return session.who?.principal != null && session.who.scopes.includes('server:admin');
 }

@@ -1,4 +1,4 @@
-/** What people do to a conversation. Each says so where it fails. */
+/** Actions of people on a conversation. Each reports its own failure. */
 
 import { ApiError, post } from '../lib/client';
 import type { Accepted, Gathering, NewPiecePass } from '../lib/types';
@@ -7,7 +7,7 @@ import { ME } from '../lib/words';
 import type { Room } from './room.svelte';
 import { agreements, ui } from './ui.svelte';
 
-/** Sends a control and answers what the server said. */
+/** Sends a control and returns the server's answer. */
 export function control(thread: string, content: Record<string, unknown>): Promise<Accepted> {
   return post<Accepted>(`/threads/${thread}/events`, { type: 'control', from: ME, content });
 }
@@ -52,13 +52,16 @@ export const setDiscussion = (room: Room, on: boolean) =>
 export const archive = (room: Room, on: boolean) =>
   run(room, on ? 'Archiving' : 'Opening again', { [on ? 'archive' : 'unarchive']: {} });
 
-/** Gives a conversation another name. Throws where that fails, for the dialog to say. */
+/** Renames a conversation. Throws on failure, for the dialog to show. */
 export async function rename(thread: string, name: string): Promise<void> {
   await post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name });
 }
 
-/** Answers a permission. The first answer counts, whoever gave it, so a later one is no fault; nor is one to what is not asked any more. */
-/** Words of one's own go with an option that takes them. */
+/**
+ * Answers a permission. Only the first answer counts, from any person. A later one is not an error,
+ * and neither is an answer to a withdrawn request. `text` goes with an option that takes a person's
+ * own words.
+ */
 export function answerPermission(thread: string, id: string, option: string, text?: string): Promise<boolean> {
   return ui.attempt('Answering', async () => {
     try {
@@ -71,12 +74,12 @@ export function answerPermission(thread: string, id: string, option: string, tex
   });
 }
 
-/** Makes words that were kept visible to all. */
+/** Makes kept words visible to all. */
 export function publish(room: Room, seq: number): Promise<boolean> {
   return ui.attempt('Publishing', () => post(`/threads/${room.id}/kept/${seq}/publish`, { from: ME }));
 }
 
-/** Stops everything that runs or waits. */
+/** Stops all turns and drops waiting messages. */
 export function stop(room: Room): Promise<boolean> {
   return ui.attempt('Stopping', async () => {
     await post(`/threads/${room.id}/stop`, { from: ME });
@@ -85,14 +88,17 @@ export function stop(room: Room): Promise<boolean> {
   });
 }
 
-/** Hands the talking piece on: to somebody who has not had it in this round, or else to the next in order. */
+/**
+ * Passes the talking piece to a member who has not had it in this round, or else to the next in
+ * order.
+ */
 export function passPiece(room: Room, to?: string): Promise<boolean> {
   const wish: NewPiecePass = { from: ME, to: to ?? null };
   return ui.attempt('Passing the piece', async () => {
     try {
       room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/pass`, wish));
     } catch (error) {
-      // The clock, or another page of the same person, was faster.
+      // The turn ended by the clock, or another page of the same person passed the piece first.
       if (!(error instanceof ApiError) || error.code !== 'not_your_piece') throw error;
       ui.tell('You do not have the piece any more.');
     }
@@ -100,13 +106,16 @@ export function passPiece(room: Room, to?: string): Promise<boolean> {
   });
 }
 
-/** Ends a gathering: it goes to its harvest at once, or closes without one while that is written. */
+/**
+ * Ends a gathering: its harvest follows at once. If the harvest is being written, the gathering
+ * closes without one.
+ */
 export async function endGathering(room: Room): Promise<void> {
   room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/end`, { from: ME }));
   room.askStateSoon();
 }
 
-/** Stops one turn. One that just ended needs no stopping. */
+/** Stops one turn. A turn that has just ended is not an error. */
 export function stopTurn(room: Room, turn: string): Promise<boolean> {
   return ui.attempt('Stopping the reply', async () => {
     try {

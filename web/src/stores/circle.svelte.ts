@@ -1,4 +1,4 @@
-/** The gathering that a conversation is: how it stands, what came before, and the moment that is looked at. */
+/** The gathering of a conversation: its present state, its past, and the moment in view. */
 
 import { ApiError, get } from '../lib/client';
 import { erases, withoutWords } from '../lib/erased';
@@ -7,18 +7,21 @@ import { momentsOf, ringAt, ringNow, seatsOf } from '../lib/gathering';
 import type { Envelope, EventPage, Gathering, Invited } from '../lib/types';
 import { ME } from '../lib/words';
 
-/** A step rarely comes alone. */
+/** Delay before asking again: a step rarely comes alone. */
 const SOON_MS = 80;
 const PAGE = 1_000;
-/** All that the ring is put together from. */
+/** Types from which the ring is built. */
 const TOLD = ['gathering', 'message'];
-/** Beside the steps themselves, what lets the clock of a hold stand still or run again. */
+/**
+ * Types after which the state may have changed: the steps, and events that pause or resume the
+ * clock of a hold.
+ */
 const MOVES = ['gathering', 'notice', 'control', 'permission'];
 
 export class Circle {
-  /** What the server says; nothing where the conversation is no gathering. */
+  /** The server's state; null if the conversation is not a gathering. */
   now = $state.raw<Gathering | null>(null);
-  /** So many moments of the past are looked at; nothing where it is the present. */
+  /** Number of past moments in view; null for the present. */
   at = $state<number | null>(null);
   #events = $state.raw<Envelope[]>([]);
   #thread: string;
@@ -31,7 +34,7 @@ export class Circle {
 
   moments = $derived(momentsOf(this.#events));
   #past = $derived(ringAt(this.moments, this.moments.length));
-  /** As it is drawn: now, or as it was at the moment that is looked at. */
+  /** The ring as drawn: the present one, or the one at the moment in view. */
   ring = $derived.by(() => {
     if (this.now === null || this.at !== null) return ringAt(this.moments, this.at ?? 0);
     return ringNow(this.now, this.#past);
@@ -42,14 +45,14 @@ export class Circle {
   });
   #names = $derived(new Map(this.now?.participants.map((member) => [member.participant_id, member.name])));
 
-  /** Until when a person is waited for who writes the harvest. */
+  /** Deadline of a person who writes the harvest. */
   harvestUntil = $derived(this.#past.harvestUntil);
 
-  /** Whether only the holder speaks. */
+  /** True while only the holder may speak. */
   isOpen = $derived(this.now !== null && this.now.status !== 'closed');
-  /** The piece is with the person that this page speaks as. */
+  /** True if the person of this page has the piece. */
   isMine = $derived(this.isOpen && this.now?.holder?.participant_id === ME);
-  /** The harvest is asked of the person that this page speaks as. */
+  /** True if the person of this page is asked for the harvest. */
   isMyHarvest = $derived(
     this.isOpen &&
       this.now?.phase === 'close' &&
@@ -61,19 +64,19 @@ export class Circle {
     this.#invited = invited;
   }
 
-  /** What a member was called when it began. */
+  /** Returns a member's name from the start of the gathering. */
   nameOf(id: string): string | undefined {
     return this.#names.get(id);
   }
 
-  /** The conversation follows the rules of gatherings. */
+  /** Starts to follow the gathering, once the conversation has the policy of gatherings. */
   open(): void {
     if (this.#opened) return;
     this.#opened = true;
     this.catchUp();
   }
 
-  /** Something may have been missed. */
+  /** Reads and asks again after a gap in the events. */
   catchUp(): void {
     if (!this.#opened) return;
     void this.#read();
@@ -88,15 +91,15 @@ export class Circle {
     if (MOVES.includes(event.type)) this.askSoon();
   }
 
-  /** How it stands, as an answer of the server says it. */
+  /** Takes the state from an answer of the server. */
   learn(gathering: Gathering): void {
-    // An answer that is still on its way may be older.
+    // Answers still on their way are discarded: they may be older.
     this.#asked += 1;
-    // What is for one member alone stands in no such answer.
+    // This answer leaves out the seed, which is for one member only.
     this.now = { ...gathering, seed: this.now?.seed ?? null };
   }
 
-  /** Asks how it stands soon: once, however many events ask for it. */
+  /** Asks for the state soon: once for any number of events. */
   askSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
@@ -104,7 +107,7 @@ export class Circle {
     }, SOON_MS);
   }
 
-  /** Nothing of it stays. */
+  /** Drops the gathering and cancels its requests. */
   end(): void {
     clearTimeout(this.#soon);
     this.#soon = undefined;
@@ -119,7 +122,8 @@ export class Circle {
       const gathering = await get<Gathering>(`/gatherings/${this.#thread}?participant=${ME}`);
       if (mine === this.#asked) this.now = gathering;
     } catch (error) {
-      // A conversation can follow these rules and be no gathering. Whatever else fails is asked for again with the next step.
+      // A conversation can have this policy without being a gathering. After other failures, the
+      // next step asks again.
       if (mine === this.#asked && error instanceof ApiError && error.status === 404) this.now = null;
     }
   }
@@ -129,7 +133,7 @@ export class Circle {
     return this.#reading;
   }
 
-  /** The whole of it is needed, of which the list of messages may have loaded but the end. */
+  /** Reads all events of the gathering. The list of messages may have loaded only its end. */
   async #readAll(): Promise<void> {
     try {
       for (let more = true; more && this.#opened;) {
@@ -142,11 +146,14 @@ export class Circle {
         more = page.through > after && page.through < page.head;
       }
     } catch {
-      // It is read on when the line is back.
+      // `catchUp` continues from here after the reconnect.
     }
   }
 
-  /** Pages and the stream overlap, and the stream may be ahead of the pages. */
+  /**
+   * Adds events, each once and in order. Pages and the stream overlap, and the stream may be ahead
+   * of the pages.
+   */
   #add(events: readonly Envelope[]): void {
     const known = new Set(this.#events.map((event) => event.seq));
     const fresh = events.filter((event) => !known.has(event.seq));

@@ -1,4 +1,4 @@
-/** The time, for things that count seconds. It ticks only while somebody looks at it. */
+/** The time, for displays that count seconds. It ticks only while a view reads it. */
 
 import { createSubscriber } from 'svelte/reactivity';
 

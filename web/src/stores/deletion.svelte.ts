@@ -1,6 +1,7 @@
 /**
- * Conversations that were deleted. Whichever way this page hears of it, what it has of the conversation goes at once: from the lists, from
- * the room, and from what the browser keeps. Only what was written here and never sent is kept, in memory, for whoever wrote it to copy.
+ * Deleted conversations. Whichever request reports a deletion, the page drops the conversation at
+ * once: from the lists, from the room, and from the browser's storage. Only text that was written
+ * here and never sent is kept, in memory, for its author to copy.
  */
 
 import { SvelteMap } from 'svelte/reactivity';
@@ -21,7 +22,7 @@ import { sessions } from './sessions.svelte';
 import { ui } from './ui.svelte';
 
 class Deletion {
-  /** Those that were deleted, with what was never sent to each. */
+  /** The deleted conversations, with the unsent texts of each. */
   #all = new SvelteMap<string, string[]>();
 
   constructor() {
@@ -32,17 +33,17 @@ class Deletion {
     return this.#all.has(thread);
   }
 
-  /** What was written for a conversation and never sent. */
+  /** Returns the texts that were written for a conversation and never sent. */
   unsent(thread: string): string[] {
     return this.#all.get(thread) ?? [];
   }
 
-  /** Only people may who show who they are. */
+  /** True if the person has signed in and may delete conversations. */
   get allowed(): boolean {
     return session.who?.principal?.kind === 'human' && session.who.scopes.includes('threads:admin');
   }
 
-  /** Deletes a conversation for everybody. Throws where that fails, for the dialog to say. */
+  /** Deletes a conversation for all participants. Throws on failure, for the dialog to show. */
   async delete(thread: string): Promise<void> {
     const { erased, backups } = await erase<ThreadDeleted>(`/threads/${thread}`);
     router.go(null);
@@ -66,7 +67,7 @@ class Deletion {
     saveDraft(thread, EMPTY);
     forgetMade();
     sessions.loadSoon();
-    // What was said aloud last may be of it.
+    // Replaces the last announcement, which may quote the conversation.
     ui.say('A conversation was deleted');
     if (!seen && unsent.length > 0) this.#tell(unsent);
   }

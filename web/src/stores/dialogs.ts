@@ -1,6 +1,6 @@
 /**
- * Dialogs that are no part of the first visit. They are fetched when the page has nothing else to do, so that each opens at once, also
- * while the server is away.
+ * Dialogs outside the first visit's files. They are fetched when the page is idle, so that each
+ * opens at once, even while the server is away.
  */
 
 import type { Component } from 'svelte';
@@ -17,7 +17,7 @@ export const DIALOGS = {
   switcher: () => import('../views/shell/Switcher.svelte'),
 } satisfies Record<string, View<Record<string, never>>>;
 
-/** Those about the conversation that is open. */
+/** Dialogs about the open conversation. */
 export const ROOM_DIALOGS = {
   guards: () => import('../views/panel/GuardsDialog.svelte'),
   invite: () => import('../views/panel/InviteDialog.svelte'),
@@ -30,7 +30,7 @@ export const ROOM_DIALOGS = {
   unlink: () => import('../views/sessions/CloseLinkDialog.svelte'),
 } satisfies Record<string, View<{ room: Room }>>;
 
-/** What opens a dialog, or nothing where the page has it already. */
+/** Returns the loader of a dialog, or null if the page already has the dialog. */
 export function dialogOf<All extends object>(all: All, name: string | null): All[keyof All] | null {
   return name !== null && name in all ? all[name as keyof All] : null;
 }
@@ -39,7 +39,7 @@ const LATER_MS = 1_500;
 
 export function fetchDialogs(): void {
   const fetchAll = () =>
-    // What does not come now is asked for again when somebody opens it.
+    // A failed load is repeated when a person opens the dialog.
     [...Object.values(DIALOGS), ...Object.values(ROOM_DIALOGS)].forEach((load) => void load().catch(() => undefined));
   if ('requestIdleCallback' in window) requestIdleCallback(fetchAll, { timeout: LATER_MS });
   else setTimeout(fetchAll, LATER_MS);

@@ -1,4 +1,4 @@
-/** What was typed and not sent, for each conversation. */
+/** Unsent text of each conversation. */
 
 import { load, names, save } from '../lib/storage';
 
@@ -21,7 +21,7 @@ export function saveDraft(thread: string, draft: Draft): void {
   save(DRAFT + thread, empty ? null : draft);
 }
 
-/** The conversations in which something was typed. */
+/** Returns the conversations with a draft. */
 export function drafted(): string[] {
   return names(DRAFT).map((name) => name.slice(DRAFT.length));
 }

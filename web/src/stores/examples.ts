@@ -1,4 +1,4 @@
-/** Three conversations with which an empty hall begins. They use the agents that every server has. */
+/** Three example conversations for an empty hall. They use agents that every server has. */
 
 import { post } from '../lib/client';
 import { ME } from '../lib/words';
@@ -37,7 +37,7 @@ export const EXAMPLES: Example[] = [
   },
 ];
 
-/** Begins an example, with its first message said. Answers its id. */
+/** Starts an example with its first message. Returns the id of the conversation. */
 export async function begin(example: Example): Promise<string> {
   const known = await hall.registry();
   const agents = example.agents.flatMap((client) => known.find((agent) => agent.client === client) ?? []);

@@ -1,10 +1,10 @@
-/** Search across conversations, where the server has it. */
+/** Search across conversations, if the server has it. */
 
 import { ApiError, get, sentence } from '../lib/client';
 import { ME } from '../lib/words';
 import { ui } from './ui.svelte';
 
-/** A stretch of a found message; the matched ones are words that were searched for. */
+/** A part of a found message. Matched parts are words of the query. */
 export interface Piece {
   text: string;
   matched?: boolean;
@@ -28,7 +28,7 @@ export interface Found {
 const PAGE = 50;
 
 class Finder {
-  /** Whether the server can search; found out when it is first of interest, and believed until then. */
+  /** True if the server can search. Assumed until `probe` has found out. */
   exists = $state(true);
   query = $state('');
   #probed = false;
@@ -48,7 +48,7 @@ class Finder {
     ui.open('search');
   }
 
-  /** A page of what was found, the newest first; `cursor` is `next` of the page before. */
+  /** Returns a page of results, newest first. `cursor` is `next` of the page before. */
   async find(query: string, cursor: number | null = null): Promise<Found> {
     try {
       const page = cursor === null ? '' : `&cursor=${cursor}`;

@@ -1,4 +1,4 @@
-/** All conversations: the list, what is new in each, and who is busy in them. */
+/** All conversations: the list, the unread messages, and the busy participants. */
 
 import { SvelteMap } from 'svelte/reactivity';
 import { ApiError, get, post } from '../lib/client';
@@ -15,24 +15,24 @@ import { session } from './session.svelte';
 import { sessions } from './sessions.svelte';
 
 export interface Thread extends ThreadEntry {
-  /** The newest message, where it is known. */
+  /** Sender and text of the newest message, if known. */
   from: string | null;
   line: string;
   unread: number;
-  /** Something unread is written to you, or names you. */
+  /** True if an unread message is addressed to you or names you. */
   direct: boolean;
-  /** The position up to which the newest message is known. */
+  /** Position up to which the newest message is known. */
   known: number;
-  /** How much waits here for a person: permissions that are asked for, and a guard that holds the floor. */
+  /** Number of requests and holds that wait here for a person. */
   needs: number;
 }
 
 const PAGE = 1_000;
-/** How far back the newest message is looked for. */
+/** Number of events searched for the newest message. */
 const LOOK_BACK = 80;
 const LOOKS_AT_ONCE = 2;
 const BUSY_MS = 120_000;
-/** An open room takes its own events first. */
+/** Delay that lets an open room take its own events first. */
 const BELL_MS = 300;
 
 class Hall {
@@ -42,15 +42,15 @@ class Hall {
   phase = $state<'loading' | 'ready' | 'failed'>('loading');
   link = $state<Link>('connecting');
   retryAt = $state<number | null>(null);
-  /** What the server said where it is there and lets nobody listen now. */
+  /** The server's reason for refusing the stream under load. */
   busy = $state<string | null>(null);
-  /** Who is thinking where: thread → participant → until when that counts. */
+  /** Busy participants: thread → participant → time until which the entry counts. */
   thinking = new SvelteMap<string, SvelteMap<string, number>>();
 
   #stream: EventStream | null = null;
-  /** Those that were deleted: a list that was on its way may still have them. */
+  /** Deleted threads: a list that was on its way may still contain them. */
   #deleted = new Set<string>();
-  /** Those that no list had and that were asked after. */
+  /** Threads that no list contained and that the server has refused. */
   #missed = new Set<string>();
   #listing: Promise<void> | null = null;
   #again = false;
@@ -68,7 +68,8 @@ class Hall {
     });
     void this.list();
     addEventListener('online', () => this.retry());
-    // Meanwhile something may have been read elsewhere, which no notification tells.
+    // Reading in another browser sends no notification, so the list may be outdated when the page
+    // is seen again.
     document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && void this.list());
   }
 
@@ -81,11 +82,11 @@ class Hall {
       this.agents = (await get<{ agents: AgentEntry[] }>('/agents')).agents;
       this.commands = (await get<{ commands: Command[] }>('/commands')).commands;
     } catch {
-      // Both lists are a help, not a need: names and commands can be typed.
+      // Both lists only help: names and commands can be typed.
     }
   }
 
-  /** The agents that the server knows, also for whoever is faster than their list. */
+  /** Returns the agents of the registry, loading them if the list has not come yet. */
   async registry(): Promise<AgentEntry[]> {
     if (this.agents.length === 0) this.agents = (await get<{ agents: AgentEntry[] }>('/agents')).agents;
     return this.agents;
@@ -95,16 +96,16 @@ class Hall {
     if (link === 'refused' && status === 401) session.lost();
     this.link = link;
     this.retryAt = retryAt;
-    // While it tries again, what it said before is what is known.
+    // While the stream reconnects, the last reason stays.
     if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
-    // Notifications have no place to go on from, so everything is listed once they come again.
+    // Notifications have no position to resume from, so everything is listed after each connection.
     if (link !== 'live') return;
     outboxes.goOn();
     void reads.tell().then(() => this.list());
     if (this.commands.length === 0) void this.loadHelp();
   }
 
-  /** Lists the threads; calls while a list is on its way are answered by one more. */
+  /** Lists the threads. Calls during a request are answered by one more request. */
   list(): Promise<void> {
     this.#again = this.#listing !== null;
     this.#listing ??= this.#listAll().finally(() => {
@@ -134,7 +135,10 @@ class Hall {
     }
   }
 
-  /** It was listed before, or something is kept for it here. Whether it was deleted is in the server's answer. */
+  /**
+   * Asks about a thread that was listed before, or has data in this browser, and is in no list now.
+   * The answer tells if it was deleted.
+   */
   async #missing(id: string): Promise<void> {
     if (this.#missed.has(id)) return;
     try {
@@ -146,7 +150,7 @@ class Hall {
     }
   }
 
-  /** It was deleted: nothing tells of it any more. */
+  /** Drops a deleted thread. */
   forget(id: string): void {
     this.#deleted.add(id);
     this.#looks = this.#looks.filter((other) => other !== id);
@@ -160,7 +164,7 @@ class Hall {
     const before = this.threads.get(entry.id);
     reads.learn(entry.id, entry.read ?? 0);
     const unknown = { from: null, line: '', direct: false, known: 0, needs: 0 };
-    // The server counts from its own mark; where this browser knows another one, it goes by that.
+    // The server counts from its own mark. If this browser has another mark, its own count stays.
     const agrees = reads.mark(entry.id) === (entry.read ?? 0);
     const unread = (agrees ? entry.unread : before?.unread) ?? 0;
     const direct = unread > 0 && (before?.direct ?? false);
@@ -180,13 +184,14 @@ class Hall {
   #ring(bell: Bell): void {
     const thread = this.threads.get(bell.thread);
     if (!thread) return void this.list();
-    // An open room may have the event already; what waits is in the notification alone.
+    // An open room may already have the event. The number of waiting requests comes only with the
+    // notification.
     if (bell.head < thread.head) return;
     if (bell.waits_for_people !== undefined) this.needs(thread.id, bell.waits_for_people);
     if (bell.head === thread.head) return;
     const before = this.threads.get(thread.id) ?? thread;
     this.threads.set(thread.id, { ...before, head: bell.head, updated_at: new Date().toISOString() });
-    // Also where no row shows it: it counts as unread, or it is gone.
+    // Also for a thread without a visible row: it has unread messages, or was deleted.
     setTimeout(() => this.look(bell.thread), BELL_MS);
   }
 
@@ -198,14 +203,17 @@ class Hall {
     this.thinking.set(presence.thread, busy);
   }
 
-  /** Who is thinking or typing in a conversation, you apart. */
+  /** Returns the others who are thinking or typing in a conversation. */
   busyIn(thread: string): string[] {
     const now = Date.now();
     const entries = [...(this.thinking.get(thread) ?? [])];
     return entries.filter(([id, until]) => until > now && id !== ME && id !== SERVER).map(([id]) => id);
   }
 
-  /** Asks for the newest message and the number of unread ones, a few conversations at a time. */
+  /**
+   * Asks for the newest message and the number of unread ones, for at most two conversations at a
+   * time.
+   */
   look(id: string): void {
     if (this.#looks.includes(id)) return;
     this.#looks.push(id);
@@ -235,16 +243,16 @@ class Hall {
     }
   }
 
-  /** Notes how much waits in a conversation for a person. */
+  /** Records the number of requests and holds that wait for a person. */
   needs(id: string, needs: number): void {
     const thread = this.threads.get(id);
     if (thread && thread.needs !== needs) this.threads.set(id, { ...thread, needs });
   }
 
-  /** Conversations in which something waits for a person. */
+  /** Conversations that wait for a person. */
   waiting = $derived(this.sorted.filter((thread) => thread.needs > 0 && !thread.archived));
 
-  /** Takes what was loaded of a conversation between two positions, here or in the open room. */
+  /** Takes the events between two positions, loaded here or in the open room. */
   learn(id: string, events: readonly Envelope[], after: number, through: number): void {
     const thread = this.threads.get(id);
     if (!thread) return;
@@ -264,13 +272,13 @@ class Hall {
       archived: archiving ? archiving.type === 'thread.archived' : thread.archived,
       from: last?.from ?? thread.from,
       line: last ? (last.meta?.redacted ? 'erased' : summary(String(last.content), 80)) : thread.line,
-      // Of what lies further back, the server's count is all that is known.
+      // Unread messages before `after` are known only from the server's count.
       unread: after <= mark ? fresh.length : Math.max(fresh.length, thread.unread),
       direct: fresh.some(isToMe) || (after > mark && thread.direct),
     });
   }
 
-  /** Everything up to here was read. */
+  /** Records that everything up to a position was read. */
   read(id: string, seq: number): void {
     reads.advance(id, seq);
     const thread = this.threads.get(id);
@@ -278,7 +286,7 @@ class Hall {
       this.threads.set(id, { ...thread, unread: 0, direct: false });
   }
 
-  /** Begins a conversation and invites agents of the registry. Answers its id. */
+  /** Starts a conversation and invites agents of the registry. Returns its id. */
   async begin(name: string, policy: string, clients: readonly AgentEntry[]): Promise<string> {
     const created = await post<{ id: string; name: string }>('/threads', { name, from: ME, policy });
     for (const agent of clients) {
@@ -291,7 +299,7 @@ class Hall {
   }
 }
 
-/** Whether somebody wrote to you, or named you. */
+/** True if a message is addressed to you or names you. */
 function isToMe(event: Envelope): boolean {
   const named = new RegExp(`(?:^|[\\s(])@${ME.replaceAll('.', '\\.')}(?![\\w:-])`, 'i');
   return event.to === ME || (event.meta?.mentions ?? []).includes(ME) || named.test(String(event.content));

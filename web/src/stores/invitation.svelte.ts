@@ -1,4 +1,4 @@
-/** Whose profile the invite dialog is about to change; nothing for a new participant. */
+/** The participant whose profile the invite dialog changes; null for a new participant. */
 
 import type { Invited } from '../lib/types';
 

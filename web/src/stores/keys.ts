@@ -19,7 +19,7 @@ function isInMenu(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('[role="menu"], [role="listbox"]') !== null;
 }
 
-/** Dialogs that people begin to type into before they are there. */
+/** Dialogs into which people type before they are drawn. */
 const SEEKING: Dialog[] = ['switcher', 'search'];
 
 function isLetter(event: KeyboardEvent): boolean {
@@ -27,7 +27,9 @@ function isLetter(event: KeyboardEvent): boolean {
 }
 
 export class Keys {
-  /** What says that a second Esc stops everything: it does while that is to be read. */
+  /**
+   * The toast that announces the second Esc. Esc stops everything only while the toast is visible.
+   */
   #warning = 0;
   #write: () => void;
   #read: () => void;
@@ -39,7 +41,10 @@ export class Keys {
     this.#needs = needs;
   }
 
-  /** Hears keys before anything else does: those for a dialog that is not drawn yet must not fall into what lies behind it. */
+  /**
+   * Handles keys before all other handlers. Keys for a dialog that is not drawn yet must not reach
+   * the view behind it.
+   */
   first(event: KeyboardEvent): void {
     if (!SEEKING.includes(ui.dialog) || event.isComposing) return;
     const isInDialog = event.target instanceof HTMLElement && event.target.closest('[role="dialog"]') !== null;

@@ -1,11 +1,13 @@
-/** Makes what lets somebody in. Loaded with the dialogs that ask for it. */
+/** Creates codes and tokens for others. Loaded with the dialogs that ask for it. */
 
 import type { Given, Wish } from '../lib/access';
 import { post } from '../lib/client';
 
 const HOURS_OF_DAY = 24;
 
-/** Makes a code or a token with which somebody takes part in one conversation. It is in this answer and never again. */
+/**
+ * Creates a code or a token for one conversation. The secret is in this answer and in no later one.
+ */
 export async function letIn(thread: string, id: string, kind: 'human' | 'agent', wish: Wish): Promise<Given> {
   const asked = { principal: id, kind, scopes: wish.scopes };
   if (wish.way === 'code') {

@@ -1,4 +1,7 @@
-/** What was sent and is not yet in the log. A message or command stays here until the server has it, or you take it back. */
+/**
+ * Messages and commands that are not in the log yet. Each stays here until the server has it, or
+ * the person takes it back.
+ */
 
 import { ApiError, newKey, post, sentence } from '../lib/client';
 import { SvelteMap } from 'svelte/reactivity';
@@ -11,60 +14,60 @@ import { ui } from './ui.svelte';
 export interface Pending {
   key: string;
   text: string;
-  /** It is a command: nobody reads it but the server. */
+  /** Set for a command, which only the server reads. */
   command?: true;
   to: string;
   replyTo: string | null;
   at: string;
   failed: string | null;
-  /** Why it could not be sent yet, and when it is tried again, in milliseconds since 1970. */
+  /** The reason for the wait, and the time of the next try in milliseconds since 1970. */
   waits?: { why: string; until: number };
-  /** The event it became, once the server has said so and until that event comes. */
+  /** Id of the event that the message became, until that event arrives. */
   event?: string;
 }
 
-/** What the server said to a command that had to wait. */
+/** The server's answer to a command that had to wait. */
 export interface Answered {
   key: string;
   command: string;
   text: string;
 }
 
-/** For so long the server knows a key again, with an hour to spare. */
+/** Time for which the server recognises a key, less an hour to be safe. */
 const KEY_MS = 23 * 3_600_000;
-/** How often a server that is away is tried, beside the moment at which it is there again. */
+/** Interval of tries while the server is away. A reconnect also tries. */
 const AWAY_MS = 4_000;
-/** Signing in begins the page anew, and that sends it. */
+/** Long, because signing in reloads the page, which sends. */
 const SIGNED_OUT_MS = 60_000;
 const TOO_OLD = 'It waited for so long that it may have been sent before; look whether it was.';
 const STORED = 'outbox.';
 
-/** Something that is still to be sent, unless it failed. */
+/** True if an item is still to be sent and has not failed. */
 function isOwed(item: Pending): boolean {
   return item.failed === null && item.event === undefined;
 }
 
 export class Outbox {
   items = $state.raw<Pending[]>([]);
-  /** To commands that waited, in the order in which they ran. */
+  /** Answers to commands that waited, in the order in which they ran. */
   answers = $state.raw<Answered[]>([]);
-  /** Hears of the events that messages became. */
+  /** Called with the event that a message became. */
   arrived: (event: Envelope) => void = () => {};
-  /** Hears that a command ran. */
+  /** Called after a command ran. */
   ran: () => void = () => {};
   #thread: string;
   /** Row keys of events that began as echoes, so that their rows stay the same. */
   #keys = new Map<string, string>();
-  /** Messages that were ever in this outbox: those of other tabs are theirs. */
+  /** Keys of all items that were ever in this outbox. Other stored items belong to other tabs. */
   #own = new Set<string>();
-  /** Answers to messages that were taken all the same, by the ids of their events. */
+  /** Warnings about accepted messages, by the ids of their events. */
   #warnings = new SvelteMap<string, string[]>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #going = false;
 
   constructor(thread: string, sends: boolean) {
     this.#thread = thread;
-    // What a reload cut off may or may not have arrived; its key makes sending it again harmless.
+    // An item that a reload cut off may have arrived. Its key makes sending it again harmless.
     this.items = this.#stored().filter((item) => !item.event);
     this.items.forEach((item) => this.#own.add(item.key));
     if (sends) void this.goOn();
@@ -74,30 +77,30 @@ export class Outbox {
     this.#add({ key: newKey(), text, to, replyTo, at: new Date().toISOString(), failed: null });
   }
 
-  /** Runs a command after what is owed. `key`: that under which it was tried already. */
+  /** Queues a command after unsent items. `key` is the key of an earlier try. */
   order(text: string, key: string): void {
     this.#add({ key, text, command: true, to: 'all', replyTo: null, at: new Date().toISOString(), failed: null });
   }
 
-  /** Whether something is still to be sent, which goes first. */
+  /** True if an item is still to be sent. New ones queue after it. */
   get owes(): boolean {
     return this.items.some(isOwed);
   }
 
-  /** Somebody has read the answer to a command. */
+  /** Drops the answer to a command, once it was read. */
   forget(key: string): void {
     this.answers = this.answers.filter((answer) => answer.key !== key);
   }
 
   #add(item: Pending): void {
-    // Behind what waits it waits as well, so that what is written first is read first.
+    // A new item waits behind a waiting one, so that messages are read in the order of writing.
     const waits = this.items.findLast((other) => isOwed(other) && other.waits)?.waits;
     this.#own.add(item.key);
     this.#set([...this.items, waits ? { ...item, waits } : item]);
     if (!waits) void this.goOn();
   }
 
-  /** Sends what is owed, one after the other in the order in which it was written, until something has to wait. */
+  /** Sends unsent items one by one, in the order of writing, until one has to wait. */
   async goOn(): Promise<void> {
     if (this.#going) return;
     clearTimeout(this.#timer);
@@ -108,7 +111,7 @@ export class Outbox {
     this.#going = false;
   }
 
-  /** All that is owed waits until the same time. */
+  /** Lets all unsent items wait until the same time. */
   #wait(why: string, ms: number): void {
     const waits = { why, until: Date.now() + ms };
     this.#set(this.items.map((item) => (isOwed(item) ? { ...item, waits } : item)));
@@ -130,7 +133,7 @@ export class Outbox {
     return item;
   }
 
-  /** Answers whether it is settled: it was taken, or nothing is tried any more. */
+  /** Sends one item. Returns true if it is settled: accepted, or failed for good. */
   async #post({ waits: _, ...item }: Pending): Promise<boolean> {
     if (Date.now() - Date.parse(item.at) > KEY_MS) {
       this.#replace({ ...item, failed: TOO_OLD });
@@ -166,7 +169,7 @@ export class Outbox {
     this.ran();
   }
 
-  /** An event came: the echo it stands for goes, and its row takes over the echo's key. */
+  /** Removes the echo of an event that arrived. The event's row takes over the echo's key. */
   settle(event: Envelope): void {
     if (event.type !== 'message' || event.from !== ME || this.#keys.has(event.id)) return;
     const isSame = (item: Pending) =>
@@ -179,7 +182,7 @@ export class Outbox {
     this.drop(item.key);
   }
 
-  /** Nothing goes out from here any more. Answers what was never sent. */
+  /** Stops sending and drops everything. Returns the texts that were never sent. */
   end(): string[] {
     clearTimeout(this.#timer);
     this.items.forEach((item) => this.#own.add(item.key));
@@ -191,12 +194,12 @@ export class Outbox {
     return unsent.filter((item) => item.event === undefined).map((item) => item.text);
   }
 
-  /** Returns what the server said about a message that it took. */
+  /** Returns the server's warnings about a message that it accepted. */
   warningsOf(event: Envelope): string[] {
     return this.#warnings.get(event.id) ?? [];
   }
 
-  /** The key of the row of an event. */
+  /** Returns the key of an event's row. */
   keyOf(event: Envelope): string {
     return this.#keys.get(event.id) ?? event.id;
   }
@@ -211,18 +214,21 @@ export class Outbox {
 
   #set(items: Pending[]): void {
     this.items = items;
-    // Another tab may have written to the same conversation.
+    // Another tab may have written to the same conversation, so its items are kept.
     const all = [...this.#stored().filter((item) => !this.#own.has(item.key)), ...items];
     save(STORED + this.#thread, all.length > 0 ? all : null);
   }
 }
 
-/** Runs a slash command now. Answers what the server says to it. */
+/** Runs a slash command now. Returns the server's answer. */
 export async function order(thread: string, text: string, key: string): Promise<string> {
   return (await post<{ text: string }>(`/threads/${thread}/commands`, { from: ME, text }, key)).text;
 }
 
-/** Why and for how long something waits that the server did not take: nothing where it never will. */
+/**
+ * Returns the reason and the time for which a refused item waits; null if the server will never
+ * accept it.
+ */
 export function waitsFor(error: unknown): { why: string; ms: number } | null {
   if (!(error instanceof ApiError)) return null;
   if (error.waitMs !== null) return { why: error.reason, ms: error.waitMs };
@@ -231,7 +237,10 @@ export function waitsFor(error: unknown): { why: string; ms: number } | null {
   return null;
 }
 
-/** The outboxes of all conversations in which something was written. What was left unsent goes out, whichever of them is open. */
+/**
+ * The outboxes of all conversations with unsent items. All of them send, whichever conversation is
+ * open.
+ */
 class Outboxes {
   #all = new Map<string, Outbox>();
 
@@ -241,19 +250,19 @@ class Outboxes {
     return outbox;
   }
 
-  /** The conversations for which something waits. */
+  /** Conversations with stored items. */
   get waiting(): string[] {
     return names(STORED).map((name) => name.slice(STORED.length));
   }
 
-  /** A conversation was deleted. Answers what was never sent to it. */
+  /** Ends the outbox of a deleted conversation. Returns the texts that were never sent. */
   end(thread: string): string[] {
     const unsent = this.of(thread, false).end();
     this.#all.delete(thread);
     return unsent;
   }
 
-  /** The server is there, perhaps again. */
+  /** Sends from all outboxes, once the server can be reached. */
   goOn(): void {
     this.waiting.forEach((thread) => this.of(thread));
     this.#all.forEach((outbox) => void outbox.goOn());

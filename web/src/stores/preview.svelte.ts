@@ -1,4 +1,7 @@
-/** Who would answer a draft. The server says it; the page never works it out. */
+/**
+ * The agents that would answer a draft. The forecast comes from the server and is never computed by
+ * the page.
+ */
 
 import { ApiError, post } from '../lib/client';
 import type { Unasked } from '../lib/types';
@@ -8,7 +11,7 @@ export interface Forecast {
   participant: string;
   why?: string;
   why_not?: string;
-  /** The same as a phrase for people. */
+  /** `why` or `why_not`, as a phrase for people. */
   reason?: string;
 }
 
@@ -54,7 +57,8 @@ export class Preview {
       this.stray = answer.stray ?? null;
     } catch (error) {
       if (mine === this.#asked) this.forecast = null;
-      // Typing is asked about often; where that is too often for the server, the last word counts once it may be asked again.
+      // Typing asks often. If it is too often for the server, the last draft is asked about after
+      // the wait.
       if (mine === this.#asked && error instanceof ApiError && error.waitMs !== null) {
         this.#timer = setTimeout(() => void this.#fetch(thread, to, content, replyTo), error.waitMs);
       }

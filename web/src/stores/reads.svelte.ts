@@ -1,6 +1,7 @@
 /**
- * How far you have read each conversation. The server keeps it, for every browser of yours; what it could not be told yet waits here.
- * “Unread again” is this browser's own note, because the server's marks never go back.
+ * The position up to which you have read each conversation. The server keeps it for all your
+ * browsers. Positions that the server does not have yet wait here. “Unread again” is a note of this
+ * browser only, because the server's marks never go back.
  */
 
 import { SvelteMap } from 'svelte/reactivity';
@@ -11,7 +12,7 @@ import { ME } from '../lib/words';
 
 const UNTOLD = 'read';
 const AGAIN = 'unread';
-/** Reading along tells the server now and then, not with every message. */
+/** Delay that bundles positions: reading along does not send every message's. */
 const TELL_MS = 300;
 
 function saved(name: string): Map<string, number> {
@@ -35,20 +36,20 @@ class Reads {
     return this.#again.get(thread) ?? this.#marks.get(thread);
   }
 
-  /** The mark as it was before this visit, once the server has said it. */
+  /** Resolves to the mark from before this visit, once the server has sent it. */
   before(thread: string): Promise<number> {
     const known = this.mark(thread);
     return known === undefined ? new Promise((resolve) => this.#waiting.set(thread, resolve)) : Promise.resolve(known);
   }
 
-  /** What the server keeps. */
+  /** Takes the server's mark. */
   learn(thread: string, seq: number): void {
     this.#waiting.get(thread)?.(this.#again.get(thread) ?? seq);
     this.#waiting.delete(thread);
     this.#raise(thread, seq);
   }
 
-  /** You have read up to here. */
+  /** Records that you have read up to a position. */
   advance(thread: string, seq: number): void {
     if (this.#again.delete(thread)) this.#saveAgain();
     if (seq <= (this.#marks.get(thread) ?? -1)) return;
@@ -58,18 +59,18 @@ class Reads {
     this.#timer ??= setTimeout(() => void this.tell(), TELL_MS);
   }
 
-  /** Counts as unread after this position until it is read again. */
+  /** Marks a conversation as unread after a position, until it is read again. */
   again(thread: string, seq: number): void {
     this.#again.set(thread, seq);
     this.#saveAgain();
   }
 
-  /** The conversations of which this browser noted something. */
+  /** Conversations for which this browser has stored a position. */
   get noted(): string[] {
     return [...this.#untold.keys(), ...this.#again.keys()];
   }
 
-  /** It was deleted: there is nothing to read any more. */
+  /** Drops the positions of a deleted conversation. */
   forget(thread: string): void {
     this.#marks.delete(thread);
     this.#waiting.delete(thread);
@@ -77,7 +78,10 @@ class Reads {
     if (this.#untold.delete(thread)) this.#saveUntold();
   }
 
-  /** Tells the server what it does not know. What cannot be told now is told when it is back. */
+  /**
+   * Sends the positions that the server does not know. The rest is retried after the server's wait,
+   * or after a reconnect.
+   */
   async tell(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

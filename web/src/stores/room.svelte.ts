@@ -1,4 +1,4 @@
-/** One open conversation: its history, its state, and what is happening in it now. */
+/** One open conversation: its history, its state, and its running turns. */
 
 import { SvelteMap } from 'svelte/reactivity';
 import { isAboutBudgets } from '../lib/budgets';
@@ -33,10 +33,10 @@ import { Circle } from './circle.svelte';
 import { Spending } from './spending.svelte';
 import { ui } from './ui.svelte';
 
-/** Events in the first page, and in each further one. */
+/** Number of events in each page. */
 const PAGE = 240;
 const STATE_PAUSE_MS = 80;
-/** Often enough to read along, seldom enough for twenty replies at once. */
+/** Often enough to read along, rarely enough for twenty replies at once. */
 const GROW_MS = 80;
 
 export type Phase = 'loading' | 'ready' | 'missing' | 'failed' | 'deleted';
@@ -54,22 +54,25 @@ export class Room {
   name = $state('');
   state = $state.raw<ThreadState | null>(null);
   rows = $state.raw<Row[]>([]);
-  /** All there is between these positions is loaded: after the first, up to and with the second. */
+  /** All events after `first`, up to and including `last`, are loaded. */
   first = $state(0);
   last = $state(0);
   head = $state(0);
-  /** The turns of all messages up to this position are loaded. */
+  /** Position up to which the turns of all messages are loaded. */
   settled = $state(0);
-  /** Whether the newest events are loaded, so that what comes can be added. */
+  /** True if the newest events are loaded, so that new ones can be appended. */
   atHead = $state(false);
   loading = $state<'older' | 'newer' | null>(null);
-  /** The last change of the rows put some before the others. */
+  /** True if the last change of the rows put some before the others. */
   shifted = $state(false);
   link = $state<Link>('connecting');
   retryAt = $state<number | null>(null);
-  /** What the server said where it is there and lets nobody listen here now. New events are fetched meanwhile. */
+  /** The server's reason for refusing the stream under load. New events are fetched meanwhile. */
   busy = $state<string | null>(null);
-  /** Messages after the first and up to the second were not read when the room was opened. */
+  /**
+   * Messages after `newAfter`, up to and including `newUntil`, were unread when the room was
+   * opened.
+   */
   newAfter = $state<number | null>(null);
   newUntil = $state(0);
   presence = new SvelteMap<string, PresenceEntry>();
@@ -77,10 +80,10 @@ export class Room {
   progress = new SvelteMap<string, string>();
   outbox: Outbox;
   spending: Spending;
-  /** Its gathering, where it is one. */
+  /** The gathering, if the conversation is one. */
   circle: Circle;
 
-  /** What waits for an answer although its event lies before what is loaded. */
+  /** Open requests whose events lie before the loaded ones. */
   #earlier = $state.raw<Permission[]>([]);
   #events: Envelope[] = [];
   #timeline: Timeline;
@@ -89,7 +92,7 @@ export class Room {
   #askAgain = false;
   #askTimer: ReturnType<typeof setTimeout> | undefined;
   #deltas: Delta[] = [];
-  /** Turns that are over. Pieces of them can still be on their way. */
+  /** Turns that have ended. Pieces of their text can still arrive. */
   #over = new Set<string>();
   #growTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -103,15 +106,15 @@ export class Room {
     this.#timeline = this.#newTimeline();
   }
 
-  /** In which costs are. */
+  /** Currency of the costs. */
   get currency(): string {
     return this.spending.currency;
   }
 
   invited = $derived(this.state?.participants.invited ?? []);
-  /** What agents wait for a person's answer to. */
+  /** Requests that wait for a person's answer. */
   waiting = $derived.by<Permission[]>(() => [...this.#earlier, ...(void this.rows, this.#timeline.waiting())]);
-  /** The guard that holds the floor now is the last one that was told. */
+  /** Row of the guard that holds the floor: the last hold in the list. */
   heldSince = $derived.by(() => {
     if (!this.state?.held) return null;
     return this.rows.findLast((row) => row.kind === 'line' && isHold(row.event))?.key ?? null;
@@ -126,7 +129,7 @@ export class Room {
     return this.#byId.get(id);
   }
 
-  /** What people call somebody here. */
+  /** Returns the name shown for a participant. */
   nameOf(id: string): string {
     if (id === ME) return 'You';
     if (id === SERVER) return 'Moothall';
@@ -134,18 +137,21 @@ export class Room {
   }
 
   event(id: string): Envelope | undefined {
-    // What it says can be erased.
+    // Callers depend on the rows, so that an erasure updates them.
     void this.rows;
     return this.#timeline.find(id);
   }
 
-  /** For how long a turn has run by now, without what it waited for answers. */
+  /** Returns the running time of a turn, without the time in which it waited for answers. */
   ranMs(turn: OpenTurn, now: number): number {
     void this.rows;
     return ranMs(turn, this.#timeline.turn(turn.id), this.#timeline.stoodMs(turn.id), now);
   }
 
-  /** The row of the person's message that is being answered: that of whoever has a turn, or else the last that waits for nothing. */
+  /**
+   * Returns the row of the person's message that is being answered: that of the first open turn, or
+   * else the last one that does not wait.
+   */
   answering(): Extract<Row, { kind: 'message' }> | undefined {
     const cause = this.state?.turns[0]?.cause.seq;
     const waits = new Set(this.state?.queue.map((queued) => queued.seq));
@@ -174,7 +180,7 @@ export class Room {
     try {
       await this.#askState();
       this.newUntil = this.head;
-      // Of a conversation that was never read, everything is new and nothing needs a mark.
+      // In a conversation that was never read, everything is new, so a mark is not needed.
       void reads.before(this.id).then((mark) => (this.newAfter = mark || null));
       if (!this.#holds(seq)) await this.#loadAround(seq);
       await this.#askEarlier();
@@ -211,7 +217,7 @@ export class Room {
     return this.#ask<EventPage>(`events?${eventQuery({ after, limit })}`);
   }
 
-  /** An answer that comes after the conversation was deleted brings nothing of it back. */
+  /** Requests a part of the conversation. Answers after a deletion are discarded. */
   async #ask<T>(path: string): Promise<T> {
     const answer = await get<T>(`/threads/${this.id}/${path}`);
     if (this.#isOver()) throw new ApiError(410, 'thread_deleted', 'The conversation was deleted.');
@@ -259,7 +265,7 @@ export class Room {
     try {
       await load();
     } catch {
-      // Scrolling asks again; the banner says when the server is away.
+      // Scrolling asks again. The banner says if the server is away.
     } finally {
       this.loading = null;
     }
@@ -271,7 +277,7 @@ export class Room {
     await this.#load('newer', () => this.#loadAround(null));
   }
 
-  /** Loads around a position that is not loaded. */
+  /** Loads the events around a position, if they are not loaded. */
   async toSeq(seq: number): Promise<void> {
     if (!this.#holds(seq)) await this.#load('older', () => this.#loadAround(seq));
   }
@@ -286,7 +292,7 @@ export class Room {
     void this.#askPresence();
   }
 
-  /** Goes on after a rest. */
+  /** Reconnects after a pause. */
   resume(): void {
     if (this.phase === 'ready') this.connect();
   }
@@ -300,7 +306,7 @@ export class Room {
     this.#deltas = [];
   }
 
-  /** It was deleted: there is nothing to come back for, and nothing of it stays. */
+  /** Drops everything, because the conversation was deleted. */
   end(): void {
     this.phase = 'deleted';
     this.disconnect();
@@ -322,11 +328,12 @@ export class Room {
     const back = link === 'live' && this.link !== 'live';
     this.link = link;
     this.retryAt = retryAt;
-    // While it tries again, what it said before is what is known.
+    // While the stream reconnects, the last reason stays.
     if (link !== 'connecting') this.busy = why?.busy ? why.reason : null;
     if (link === 'waiting' && this.busy) void this.#fetchNew();
     if (back) {
-      // What ran when the line was lost may be over; a stream begins with what still runs.
+      // Turns may have ended while the connection was down. A new stream begins with the running
+      // ones.
       this.writing.clear();
       this.spending.loadSoon();
       this.circle.catchUp();
@@ -336,19 +343,22 @@ export class Room {
     if (link === 'refused') this.#refused(status);
   }
 
-  /** Reading needs no stream: what came is fetched each time the stream is refused. */
+  /** Fetches new events each time the stream is refused: reading needs no stream. */
   async #fetchNew(): Promise<void> {
     if (!this.atHead) return;
     try {
       const page = await this.#page(this.last, PAGE);
       page.events.filter((event) => event.seq > this.last).forEach((event) => this.#adopt(event));
     } catch (error) {
-      // The stream tries again, and then this does; but a position that is gone stays gone.
+      // The next refusal of the stream fetches again. But an unknown position stays unknown.
       if (error instanceof ApiError && error.status === 416) void this.#restart();
     }
   }
 
-  /** A position the server does not know means that its data were replaced: begin again. */
+  /**
+   * Handles a final refusal. A position that the server does not know means that its data were
+   * replaced: start again.
+   */
   #refused(status: number): void {
     this.#stream = null;
     if (status === 404) this.phase = 'missing';
@@ -371,7 +381,10 @@ export class Room {
     else if (frame.event === 'progress') this.#progressed(JSON.parse(frame.data) as Progress);
   }
 
-  /** A post was answered. Its event may come from the stream later: then the echo stands until all before it has come. */
+  /**
+   * Takes the event from the answer to a post. If earlier events are missing, the stream brings it
+   * after them, and the echo stays until then.
+   */
   #answered(event: Envelope): void {
     if (event.seq === this.last + 1) this.#adopt(event);
     else if (event.seq <= this.last || !this.atHead) this.outbox.settle(event);
@@ -399,7 +412,7 @@ export class Room {
     this.rows = this.#timeline.rows;
   }
 
-  /** Of what these events erase, the words that are loaded are forgotten. */
+  /** Drops the loaded words that these events erase. */
   #erase(events: readonly Envelope[]): void {
     const gone = new Set(events.map(erases));
     if (!this.#events.some((event) => gone.has(event.seq) && !event.meta?.redacted)) return;
@@ -447,7 +460,7 @@ export class Room {
     this.head = Math.max(this.head, head);
   }
 
-  /** Pieces are put together a few times in a second, however many come. */
+  /** Collects pieces of text. They are assembled every `GROW_MS`, for any number of pieces. */
   #delta(delta: Delta): void {
     this.#deltas.push(delta);
     this.#growTimer ??= setTimeout(() => this.#grow(), GROW_MS);
@@ -475,7 +488,7 @@ export class Room {
     this.#learnPresence({ id: participant, state, updated_at, stale: false, details: details ?? null });
   }
 
-  /** Answers and signals overtake each other; the later word counts. */
+  /** Keeps the later entry: answers and signals overtake each other. */
   #learnPresence(entry: PresenceEntry): void {
     const before = this.presence.get(entry.id);
     if (!before || before.updated_at <= entry.updated_at) this.presence.set(entry.id, entry);
@@ -486,11 +499,11 @@ export class Room {
       const answer = await this.#ask<{ participants: PresenceEntry[] }>('presence');
       answer.participants.forEach((entry) => this.#learnPresence(entry));
     } catch {
-      // Presence comes with the stream as well.
+      // The stream brings presence too.
     }
   }
 
-  /** Asks for the state soon: once, however many events ask for it. */
+  /** Asks for the state soon: once for any number of events. */
   askStateSoon(): void {
     this.#askAgain = true;
     this.#askTimer ??= setTimeout(() => {
@@ -506,7 +519,7 @@ export class Room {
     try {
       await this.#askState();
     } catch {
-      // The stream comes back first; it asks again.
+      // The reconnected stream asks again.
     } finally {
       this.#asking = false;
       if (this.#askAgain) this.askStateSoon();
@@ -523,7 +536,10 @@ export class Room {
     await this.#askEarlier();
   }
 
-  /** What is asked in no turn may wait for days, while much is said. */
+  /**
+   * Loads open requests that lie before the loaded events. A request without a turn may wait for
+   * days.
+   */
   async #askEarlier(): Promise<void> {
     const asked = this.state === null ? [] : askedInNoTurn(this.state);
     const far = asked.filter(({ seq }) => this.#events.length > 0 && seq <= this.first);

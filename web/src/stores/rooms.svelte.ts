@@ -1,11 +1,15 @@
-/** The rooms that were opened. Coming back to one shows it at once and catches up from where it was. */
+/**
+ * The rooms that were opened. Returning to one shows it at once and catches up from its last
+ * position.
+ */
 
 import { Room } from './room.svelte';
 
 const KEPT = 8;
 /**
- * How long a page that nobody sees keeps its second line open. Browsers allow six lines to a server, so pages in the background must not
- * use them up; the first line goes on counting what is new.
+ * Time for which a hidden page keeps its second connection open. Browsers allow six connections to
+ * a server, so background pages must not use them up. The first connection still counts new
+ * messages.
  */
 const HIDDEN_MS = 60_000;
 
@@ -39,7 +43,7 @@ class Rooms {
     this.current = null;
   }
 
-  /** It was deleted: whoever looks at it sees that, and nothing of it stays. */
+  /** Ends the room of a deleted conversation. An open view shows the deletion. */
   end(id: string): void {
     const room = this.current?.id === id ? this.current : this.#rooms.get(id);
     room?.end();

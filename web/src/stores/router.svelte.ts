@@ -1,4 +1,7 @@
-/** Where the page is: `/`, `/t/<id>` or `/t/<id>#<seq>`, or among the sessions with `/s` or `/s/<id>`. */
+/**
+ * The place of the page: `/`, `/t/<id>` or `/t/<id>#<seq>`, or among the sessions `/s` or
+ * `/s/<id>`.
+ */
 
 export interface Place {
   view: 'room' | 'sessions';
@@ -51,7 +54,10 @@ class Router {
 
 export const router = new Router();
 
-/** For links within the page: follows them here, unless another tab is asked for. */
+/**
+ * Returns a click handler for links within the page. Follows them here, unless the person asks for
+ * another tab.
+ */
 export function following(go: () => void): (event: MouseEvent) => void {
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -1,4 +1,4 @@
-/** One session that somebody looks at: what its terminal shows, and what it asks. Loaded with the view of sessions. */
+/** One session in view: its screen and its questions. Loaded with the view of sessions. */
 
 import { get } from '../lib/client';
 import { openPermissions, shellCommand } from '../lib/sessions';
@@ -15,12 +15,12 @@ export interface Asked {
   permission: Permission;
 }
 
-/** The command that shows its terminal to somebody on the server's computer. */
+/** Returns the command that shows the session's terminal on the server's computer. */
 export async function attachCommand(id: string): Promise<string> {
   return shellCommand((await get<{ argv: string[] }>(`/sessions/${id}/attach`)).argv);
 }
 
-/** What a session waits for an answer to, wherever it asks. */
+/** Returns the open questions of a session, in all conversations that wait for a person. */
 export async function askedBy({ id }: SessionEntry): Promise<Asked[]> {
   const threads = new Set([id, ...hall.waiting.map((thread) => thread.id)]);
   return (await Promise.all([...threads].map((thread) => askedIn(thread, id)))).flat();
@@ -42,10 +42,10 @@ async function askedIn(thread: string, session: string): Promise<Asked[]> {
     .map((permission) => ({ thread, permission }));
 }
 
-/** What one terminal shows, as long as somebody looks. */
+/** The screen of one terminal, streamed while the page is visible. */
 export class Screen {
   shown = $state.raw<ScreenEntry | null>(null);
-  /** Why it cannot be shown. */
+  /** The reason why the screen cannot be shown. */
   fault = $state<string | null>(null);
   #id: string;
   #stream: EventStream | null = null;
@@ -57,7 +57,9 @@ export class Screen {
     this.#look();
   }
 
-  /** Browsers allow few lines to a server, so a page that nobody sees lets go of this one. */
+  /**
+   * Opens the stream, or closes it on a hidden page: browsers allow few connections to a server.
+   */
   #look(): void {
     if (document.visibilityState !== 'visible') return this.#stop();
     this.#stream ??= new EventStream({

@@ -1,4 +1,4 @@
-/** Who this browser is to the server, and how it signs in and out. */
+/** The identity of this browser on the server, signing in and signing out. */
 
 import { ApiError, get, heed, post, sentence } from '../lib/client';
 import { become } from '../lib/words';
@@ -9,31 +9,36 @@ export interface WhoAmI {
   mode: 'local' | 'token';
   principal: { id: string; kind: 'human' | 'agent' } | null;
   scopes: string[];
-  /** The conversations that they reach; `null` stands for all. */
+  /** The conversations within reach; `null` stands for all. */
   threads: string[] | null;
   token: string | null;
   expires_at: string | null;
 }
 
-/** The server prints its page with the start-up credential behind `#key=`, and an invitation is a code behind `#join=`: a fragment is in
- * no request and no log. */
+/**
+ * The server prints the page's address with the start-up credential after `#key=`. An invitation is
+ * a code after `#join=`. Browsers send fragments to no server, so no log has them.
+ */
 const KEY = /^#(key|join)=([A-Za-z0-9_]{1,256})$/;
 
 class Session {
   who = $state.raw<WhoAmI | null>(null);
-  /** Nothing is shown before somebody signs in. */
+  /** True if the page shows only the sign-in. */
   needed = $state(false);
-  /** The reason for which the server asks. */
+  /** The server's reason for asking for a sign-in. */
   why = $state('This server asks everybody who they are.');
-  /** Why the last attempt to sign in failed. */
+  /** The reason why the last sign-in failed. */
   fault = $state<string | null>(null);
 
-  /** The server says that it does not know this browser. What agents must not do by themselves is then refused. */
+  /**
+   * True if the server does not know this browser. The server then refuses actions that agents must
+   * not take by themselves.
+   */
   get unknown(): boolean {
     return this.who !== null && this.who.principal === null;
   }
 
-  /** Signs in with what the address brings along, and finds out who this is. */
+  /** Signs in with the key from the address, if any, and asks for the identity. */
   async begin(): Promise<void> {
     const [, kind, key] = KEY.exec(location.hash) ?? [];
     let invited = false;
@@ -48,14 +53,14 @@ class Session {
     } catch (error) {
       if (error instanceof ApiError && error.asksWho) this.#ask(error);
     }
-    // Whoever is in already may open the link again.
+    // A signed-in person may open the invitation again, which is not a failure.
     if (invited && this.fault !== null) this.#turnedAway();
     heed((error) => this.#refused(error));
   }
 
-  /** Signs in with a key that somebody typed. The page begins anew then, as whoever that is. */
+  /** Signs in with a typed key. The page then reloads with the new identity. */
   async signIn(key: string): Promise<void> {
-    // Whoever has a link pastes that.
+    // People may paste the whole link.
     if ((await this.#present(key.trim().replace(/^.*#(?:key|join)=/, ''))) !== null) location.reload();
   }
 
@@ -63,7 +68,7 @@ class Session {
     if (await ui.attempt('Signing out', () => post('/session/end', {}))) location.reload();
   }
 
-  /** The credential was revoked or has run out. */
+  /** Reloads the page after the credential was revoked or has expired. */
   lost(): void {
     location.reload();
   }
@@ -98,7 +103,10 @@ class Session {
     if (error.status !== 401) this.why = error.message;
   }
 
-  /** A request was refused for want of a credential: signing in helps, unless somebody has. */
+  /**
+   * Handles a request that was refused for lack of a credential. Offers a sign-in, unless the
+   * person has signed in.
+   */
   #refused(error: ApiError): void {
     if (error.asksWho) this.#ask(error);
     else if (!this.who?.principal) ui.open('sign-in');

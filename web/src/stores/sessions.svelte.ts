@@ -1,4 +1,4 @@
-/** What runs in terminals on the server, and the links between them. */
+/** Sessions in terminals on the server, and the links between them. */
 
 import { ApiError, get, post, sentence } from '../lib/client';
 import { isLive } from '../lib/sessions';
@@ -6,17 +6,17 @@ import type { LinkEntry, LinkList, NewLinkMember, ProgramEntry, SessionEntry } f
 import { ME } from '../lib/words';
 import { ui } from './ui.svelte';
 
-/** A notification rarely comes alone. */
+/** Delay before loading: a notification rarely comes alone. */
 const SOON_MS = 300;
 
 class Sessions {
-  /** Also those that are over, in the order in which they began. */
+  /** Ended sessions too, in the order in which they began. */
   all = $state.raw<SessionEntry[]>([]);
   programs = $state.raw<ProgramEntry[]>([]);
   links = $state.raw<LinkEntry[]>([]);
-  /** Closed links that come back once sessions are resumed or ended. */
+  /** Closed links that reopen once sessions are resumed or ended. */
   waiting = $state.raw<LinkEntry[]>([]);
-  /** `none`: the server has no terminals, and `why` says why. */
+  /** `none`: the server has no terminals, and `why` is its reason. */
   phase = $state<'loading' | 'ready' | 'none' | 'failed'>('loading');
   why = $state('');
 
@@ -38,7 +38,7 @@ class Sessions {
     }, SOON_MS);
   }
 
-  /** Loads everything; calls while an answer is on its way are answered by one more. */
+  /** Loads everything. Calls during a request are answered by one more request. */
   load(): Promise<void> {
     this.#again = this.#loading !== null;
     this.#loading ??= this.#load().finally(() => {
@@ -71,12 +71,12 @@ class Sessions {
     return place === undefined ? undefined : this.all[place];
   }
 
-  /** A session's colour, by the order in which they began. */
+  /** Returns a session's colour, by the order in which sessions began. */
   colour(id: string): number | undefined {
     return this.#places.get(id);
   }
 
-  /** Whether a conversation is a session's home. */
+  /** True if a conversation is a session's home. */
   isHome(thread: string): boolean {
     return this.#places.has(thread);
   }
@@ -89,7 +89,7 @@ class Sessions {
     return this.links.filter((link) => link.members.some((member) => member.session === id));
   }
 
-  /** Starts a program. Answers the id of its session. */
+  /** Starts a program. Returns the id of its session. */
   async start(client: string, cwd: string, name: string): Promise<string> {
     const given = { client, from: ME, ...(cwd ? { cwd } : {}), ...(name ? { name } : {}) };
     const { id } = await post<SessionEntry>('/sessions', given);
@@ -115,7 +115,7 @@ class Sessions {
     await this.load();
   }
 
-  /** Links sessions. Answers whether just these were linked before. */
+  /** Links sessions. Returns true if exactly these were linked before. */
   async link(members: NewLinkMember[], title: string): Promise<boolean> {
     const given = { members, from: ME, ...(title ? { title } : {}) };
     const { link_state } = await post<{ link_state: string }>('/links', given);

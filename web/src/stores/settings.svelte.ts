@@ -1,4 +1,4 @@
-/** What this browser's person prefers. */
+/** Preferences of this browser's person. */
 
 import { load, save, watch } from '../lib/storage';
 
@@ -34,7 +34,7 @@ class Settings {
     this.#change({ theme });
   }
 
-  /** Whether replies appear while they are written. */
+  /** True if replies appear while they are written. */
   get stream(): boolean {
     return this.#saved.stream;
   }
@@ -42,7 +42,7 @@ class Settings {
     this.#change({ stream });
   }
 
-  /** Whether the right panel is open on wide screens. */
+  /** True if the right panel is open on wide screens. */
   get panel(): boolean {
     return this.#saved.panel;
   }
@@ -50,7 +50,7 @@ class Settings {
     this.#change({ panel });
   }
 
-  /** Whether the ring of a gathering is open. */
+  /** True if the ring of a gathering is open. */
   get ring(): boolean {
     return this.#saved.ring;
   }

@@ -1,4 +1,4 @@
-/** What the turns of a conversation have cost, for each agent, and what may still be spent. */
+/** Costs of a conversation's turns for each agent, and its budgets. */
 
 import { SvelteMap } from 'svelte/reactivity';
 import { get, post } from '../lib/client';
@@ -12,19 +12,19 @@ const SOON_MS = 300;
 export class Spending {
   used = $state.raw<UsageAnswer | null>(null);
   currency = $derived(this.used?.currency ?? 'USD');
-  /** Those that cost most first. */
+  /** The most expensive agents come first. */
   agents = $derived<UsageRow[]>((this.used?.rows ?? []).filter((row) => row.agent !== undefined));
   #thread: string;
   #asked = 0;
   #soon: ReturnType<typeof setTimeout> | undefined;
-  /** Budgets that were raised from here, and with which limit each was used up then. */
+  /** Budgets raised from this page, each with its limit before the raise. */
   #raised = new SvelteMap<string, number>();
 
   constructor(thread: string) {
     this.#thread = thread;
   }
 
-  /** Turns rarely end alone. */
+  /** Loads soon: turns rarely end alone. */
   loadSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
@@ -32,7 +32,7 @@ export class Spending {
     }, SOON_MS);
   }
 
-  /** Nothing is asked any more. */
+  /** Cancels requests and drops the costs. */
   end(): void {
     clearTimeout(this.#soon);
     this.#asked += 1;
@@ -45,18 +45,18 @@ export class Spending {
       const used = await get<UsageAnswer>(`/usage?thread=${this.#thread}&by=agent`);
       if (mine === this.#asked) this.used = used;
     } catch {
-      // It is asked for again after the next turn.
+      // The end of the next turn asks again.
     }
   }
 
-  /** Whether what a notice told is so still, as far as it is known. */
+  /** True if a budget from a notice is still used up, as far as the page knows. */
   isOver(spent: Spent): boolean {
     if (Date.parse(spent.until) <= halfMinutes() || (this.#raised.get(keyOf(spent)) ?? -1) >= spent.limit) return false;
     const now = this.used?.budgets.find((one) => keyOf(one) === keyOf(spent) && one.measure === spent.measure);
     return now === undefined || (now.spent >= now.limit && now.limit <= spent.limit);
   }
 
-  /** Raises a budget: by turns in each hour, or by money in each day, for so many seconds. */
+  /** Raises a budget for a time in seconds: by turns per hour, or by money per day. */
   async raise(spent: Spent, by: number, seconds: number): Promise<void> {
     const more = { ...(spent.measure === 'cost_micros' ? { cost: by } : { turns: by }), seconds };
     if (spent.budget === 'conversation') await control(this.#thread, { budget: more });
@@ -67,7 +67,7 @@ export class Spending {
   }
 }
 
-/** Which budget the dialog is about to raise. */
+/** The budget that the dialog raises. */
 class Raising {
   of = $state.raw<Spent | null>(null);
 }

@@ -1,4 +1,4 @@
-/** How a participant stands now: invited, present, and what the floor says about it. */
+/** The present state of a participant: turn, place in the order, and presence. */
 
 import { seconds } from '../lib/time';
 import type { Invited, OpenTurn } from '../lib/types';
@@ -20,7 +20,10 @@ const PRESENCE_MS = 120_000;
 
 export type Doing = 'away' | 'asks' | 'paused' | 'speaks' | 'thinks';
 
-/** What somebody does whose turn runs. Whoever waits for a person, or cannot go on, does not think, and no clock runs for them. */
+/**
+ * Returns the activity of an agent whose turn runs. An agent that waits for a person, or is paused,
+ * does not think, and its clock is not shown.
+ */
 export function doing(room: Room, turn: OpenTurn): Doing {
   if (hall.link !== 'live' && room.link !== 'live') return 'away';
   if (room.waiting.some((permission) => permission.turn === turn.id)) return 'asks';
@@ -28,7 +31,7 @@ export function doing(room: Room, turn: OpenTurn): Doing {
   return room.writing.has(turn.id) ? 'speaks' : 'thinks';
 }
 
-/** For how long a turn has run. */
+/** Returns the running time of a turn. */
 export function elapsed(room: Room, turn: OpenTurn): string {
   return seconds(room.ranMs(turn, tenths()) / 1000);
 }
@@ -40,7 +43,10 @@ function runs(room: Room, turn: OpenTurn): string {
   return STILL[what] ?? `${what === 'speaks' ? 'speaking' : 'thinking'} ${elapsed(room, turn)}`;
 }
 
-/** Where one speaks after the other, whoever has a turn waits for the one who speaks. */
+/**
+ * Returns words for an open turn that does not run. In policies with an order, it waits for the
+ * speaker.
+ */
 function waits(room: Room, participant: string): string {
   const policy = room.state?.policy.name;
   const first = room.state?.turns.find((open) => open.state === 'running' && open.participant !== participant);
@@ -65,7 +71,7 @@ function present(room: Room, entry: Invited): Standing {
     const typing = room.presence.get(ME)?.state === 'typing';
     return { word: typing ? 'typing' : 'here', tone: 'idle', turn: null };
   }
-  // What the server runs itself is there whenever it is asked; its turns say the rest.
+  // An agent run by the server is always reachable. Its turns say the rest.
   if (entry.kind === 'agent' && entry.runtime !== 'remote' && entry.known)
     return { word: 'listening', tone: 'idle', turn: null };
   const presence = room.presence.get(entry.id);

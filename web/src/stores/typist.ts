@@ -1,4 +1,4 @@
-/** Tells the others that you are typing, now and then, and that you stopped. */
+/** Reports your typing to the others: at intervals, and when you stop. */
 
 import { post } from '../lib/client';
 import { ME } from '../lib/words';
@@ -31,7 +31,7 @@ export class Typist {
   }
 
   #say(state: string): void {
-    // Presence is a courtesy; where it does not arrive nothing is lost.
+    // Presence is a courtesy, so a failed report is ignored.
     post(`/threads/${this.#thread}/presence`, { from: ME, state }).catch(() => undefined);
   }
 }

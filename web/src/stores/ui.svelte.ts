@@ -1,4 +1,4 @@
-/** What is open in the page, what it says aloud, and what it reports. */
+/** Open dialogs, spoken announcements and toasts. */
 
 import { ApiError, sentence } from '../lib/client';
 
@@ -36,12 +36,12 @@ const TOAST_MS = 6_000;
 
 class Ui {
   dialog = $state<Dialog>(null);
-  /** On narrow screens one of the sides lies over the conversation. */
+  /** The side that lies over the conversation on narrow screens. */
   drawer = $state<Drawer>(null);
   toasts = $state<Toast[]>([]);
-  /** What the polite live region says. */
+  /** Text of the polite live region. */
   spoken = $state('');
-  /** Typed for a field that is about to appear. */
+  /** Keys typed for a field that is about to appear. */
   ahead = $state('');
   #next = 1;
 
@@ -51,7 +51,7 @@ class Ui {
     this.ahead = '';
   }
 
-  /** What was typed ahead, once. */
+  /** Returns the keys typed ahead and clears them. */
   takeAhead(): string {
     const { ahead } = this;
     if (ahead) this.ahead = '';
@@ -66,7 +66,7 @@ class Ui {
     this.spoken = text;
   }
 
-  /** Answers the number of what it shows. */
+  /** Shows a toast. Returns its id. */
   tell(text: string, options: { bad?: boolean; detail?: string; action?: Toast['action'] } = {}): number {
     const toast: Toast = {
       id: this.#next++,
@@ -84,7 +84,7 @@ class Ui {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
   }
 
-  /** Runs something that can fail, and says so where it does. Answers whether it worked. */
+  /** Runs an action and shows a toast if it fails. Returns true if it worked. */
   async attempt(what: string, run: () => Promise<unknown>): Promise<boolean> {
     try {
       await run();
@@ -100,10 +100,10 @@ class Ui {
 
 export const ui = new Ui();
 
-/** A change that the server makes once a person agrees to what it ends. */
+/** A change that the server makes only after a person has agreed to its consequence. */
 export interface Agreement {
   title: string;
-  /** The consequence, in the sentences of the server. */
+  /** The consequence, in the server's sentences. */
   text: string;
   action: string;
   send: () => Promise<void>;
