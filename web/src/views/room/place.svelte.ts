@@ -1,22 +1,26 @@
 /**
- * Where the list of messages stands: at its end, at a message that was gone to, or where a hand left it. Rows are measured when they are
- * drawn, so a place is taken again until they all have been; a hand that scrolls always wins.
+ * The scroll position of the list of messages: its end, a row, or the point to which a person
+ * scrolled. Rows are measured when they are drawn, so the position is taken again until all are
+ * measured. Scrolling by a person always wins.
  */
 
 import { tick } from 'svelte';
 import type { VirtualizerHandle } from 'virtua/svelte';
 
 type Align = 'center' | 'start';
-/** A row that was gone to, or the end. */
+/** The end, or a row to go to. */
 type Kept = 'end' | { key: string; align: Align };
 
-/** How near to the end counts as the end. */
+/** Distance to the end that counts as the end. */
 const END_PX = 48;
-/** What stays free above a row that begins the page. */
+/** Free space above a row at the start of the view. */
 const ABOVE_PX = 48;
-/** For so long after a hand or a key what moves is their doing. What the page itself moves says nothing about where people want to be. */
+/**
+ * Time after a touch or a key in which movement counts as a person's. Movement by the page does not
+ * show the position that people want.
+ */
 const MOVED_MS = 1_000;
-/** Then rows are measured, and a message that was gone to is let go. */
+/** Time after which rows are measured and the position of a row is released. */
 const KEPT_MS = 2_000;
 
 const UPWARD = ['ArrowUp', 'PageUp', 'Home'];
@@ -24,7 +28,7 @@ const UPWARD = ['ArrowUp', 'PageUp', 'Home'];
 interface Parts {
   list: () => VirtualizerHandle | undefined;
   frame: () => HTMLElement | undefined;
-  /** The place of a row among all. */
+  /** Returns the index of a row among all. */
   indexOf: (key: string) => number;
 }
 
@@ -55,12 +59,12 @@ export class Place {
     this.#release = setTimeout(() => this.kept === kept && (this.kept = this.nearEnd() ? 'end' : null), KEPT_MS);
   }
 
-  /** Where to is not known yet. */
+  /** Leaves the end before the new position is known. */
   leave(): void {
     if (this.kept === 'end') this.kept = null;
   }
 
-  /** Goes to what is kept, once the rows are drawn. Answers whether that is the end. */
+  /** Goes to the kept position once the rows are drawn. Returns true if it is the end. */
   async take(): Promise<boolean> {
     await tick();
     const { kept } = this;
@@ -84,7 +88,10 @@ export class Place {
     return !list || list.getScrollSize() - list.getScrollOffset() - list.getViewportSize() < END_PX;
   }
 
-  /** The list was scrolled, by whomever. `last`: its end is the end of the conversation. */
+  /**
+   * Handles a scroll by a person or by the page. `last`: the list ends at the end of the
+   * conversation.
+   */
   scrolled(offset: number, last: boolean): void {
     const byHand = performance.now() - this.#movedAt < MOVED_MS;
     const isUp = offset < this.#offset - 1;
@@ -93,7 +100,7 @@ export class Place {
     else if (this.kept === 'end' && ((isUp && byHand) || !last) && !this.nearEnd()) this.kept = null;
   }
 
-  /** Somebody touched the list. */
+  /** Records that a person touched the list. */
   touched(): void {
     this.#movedAt = performance.now();
     if (this.kept !== 'end') this.kept = null;
@@ -109,7 +116,10 @@ export class Place {
     if (UPWARD.includes(event.key) && event.target === this.#parts.frame()) this.#pulledUp();
   }
 
-  /** It counts at once: on a busy machine the list follows late, and the end must not be kept meanwhile. */
+  /**
+   * Releases the end at once. On a busy machine the list follows late, and must not return to the
+   * end meanwhile.
+   */
   #pulledUp(): void {
     if ((this.#parts.frame()?.scrollTop ?? 0) > 0) this.kept = null;
   }
