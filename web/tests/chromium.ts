@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
 
-/** The system's Chromium, without anything that reaches out of this computer. `CHROMIUM` names another. */
+/** The system's Chromium, without requests to other computers. `CHROMIUM` names another binary. */
 const path = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 export const chromium = defineConfig({

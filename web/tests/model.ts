@@ -1,15 +1,17 @@
-/** A model provider on loopback that speaks the OpenAI dialect and streams when it is told to. */
+/**
+ * A model provider on loopback that speaks the OpenAI dialect and streams at the pace of the test.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export class Model {
   url = '';
-  /** What every answer consists of, piece by piece. */
+  /** The pieces of every answer. */
   pieces: string[] = ['Hello.'];
-  /** How long it waits between two pieces. */
+  /** Pause between two pieces. */
   paceMs = 0;
-  /** It stops before this piece until it may go on. */
+  /** Index of the piece before which answers stop until `goOn`. */
   holdAt = Infinity;
   #go: () => void = () => undefined;
   #gate: Promise<void> = Promise.resolve();
@@ -27,7 +29,7 @@ export class Model {
     this.#server.close();
   }
 
-  /** From now on answers stop before a piece. */
+  /** Makes answers stop before a piece. */
   hold(at: number): void {
     this.holdAt = at;
     this.#gate = new Promise((resolve) => (this.#go = resolve));

@@ -11,11 +11,11 @@ export const BINARY = process.env['MOOTHALL_BIN'] ?? join(import.meta.dirname, '
 export class Server {
   readonly folder = mkdtempSync(join(tmpdir(), 'moothall-web-'));
   url = '';
-  /** Its page, with the start-up credential in the fragment. */
+  /** Address of the page, with the start-up credential in the fragment. */
   page = '';
   #child: ChildProcess | null = null;
 
-  /** `config` is what stands in its `moothall.toml`, `more` what is added to the command line. */
+  /** `config` is the content of `moothall.toml`, `more` is appended to the command line. */
   constructor(
     config = '',
     private readonly more: string[] = [],
@@ -23,7 +23,7 @@ export class Server {
     writeFileSync(join(this.folder, 'moothall.toml'), config);
   }
 
-  /** Starts it; again on the same port where it ran before. */
+  /** Starts the server. A second start uses the same port. */
   async start(): Promise<this> {
     const port = this.url ? new URL(this.url).port : '0';
     const config = join(this.folder, 'moothall.toml');
@@ -58,12 +58,12 @@ export class Server {
     return this.page.split('#key=')[1] ?? '';
   }
 
-  /** Ends it at once, as a crash would. */
+  /** Ends the server at once, as a crash would. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
   }
 
-  /** Ends it and its terminals at once, as a restart of the computer would. */
+  /** Ends the server and its terminals at once, as a restart of the computer would. */
   async loseComputer(): Promise<void> {
     await this.#end('SIGKILL');
     const socket = join(this.folder, 'data/tmux/tmux.sock');
@@ -71,7 +71,7 @@ export class Server {
   }
 
   async stop(): Promise<void> {
-    // Terminals outlive the server, so theirs is ended as well.
+    // Terminals outlive the server, so they are ended too.
     await this.loseComputer();
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -102,7 +102,9 @@ export class Server {
     return (await response.json()) as T;
   }
 
-  /** Begins a conversation and invites clients; `id:client` gives an id of its own. */
+  /**
+   * Begins a conversation and invites clients. `id:client` gives the participant an id of its own.
+   */
   async begin(name: string, agents: string[] = [], policy: unknown = 'hybrid'): Promise<string> {
     const { id } = await this.post<{ id: string }>('/threads', { name, from: 'user', policy });
     for (const agent of agents) {
@@ -112,13 +114,13 @@ export class Server {
     return id;
   }
 
-  /** Starts the stand-in in a terminal. Answers the id of its session. */
+  /** Starts the stand-in in a terminal. Returns the id of its session. */
   async startSession(name: string): Promise<string> {
     const { id } = await this.post<{ id: string }>('/sessions', { client: 'fake', name, cwd: this.folder });
     return id;
   }
 
-  /** Links sessions. Answers the link's id. */
+  /** Links sessions. Returns the link's id. */
   async link(...members: { session: string; number?: number; role?: string }[]): Promise<string> {
     return (await this.post<{ link: { id: string } }>('/links', { members })).link.id;
   }
@@ -140,7 +142,7 @@ export class Server {
     return this.post(`/threads/${thread}/events`, { from, content, ...more });
   }
 
-  /** The same by somebody who shows no credential. */
+  /** Sends a message without a credential. */
   async sayUnproven(thread: string, content: string, from = 'user'): Promise<void> {
     const body = JSON.stringify({ from, content });
     const headers = { 'content-type': 'application/json' };

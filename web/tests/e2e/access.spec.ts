@@ -1,11 +1,11 @@
-/** Nobody is kept out: no violation that axe can find, in every state, both themes, large and small. */
+/** Accessibility: axe finds no violation in any state, in both themes, large and small. */
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { running, settled } from '../screens/stage';
 import { box, expect, held, messagesOf, participant, say, shown, test } from './fixture';
 
-/** Themes differ in their colours alone, so in the second one only these are looked at again. */
+/** Themes differ only in colours, so the second theme is checked for contrast only. */
 const ASPECTS = { light: null, dark: ['color-contrast'] };
 
 async function check(page: Page, state: string): Promise<void> {

@@ -1,4 +1,7 @@
-/** The server goes away and comes back: nothing that was written is lost, nobody is signed out, and no clock runs meanwhile. */
+/**
+ * The server goes away and comes back. Written text is kept, people stay signed in, and clocks
+ * pause.
+ */
 
 import { running, settled } from '../screens/stage';
 import { box, expect, held, messagesOf, participant, say, shown, signIn, test } from './fixture';
@@ -25,7 +28,7 @@ test('what is written while the server is away goes out when it is back: in orde
   await expect(page.getByText('It goes out when the server is there again.')).toBeVisible();
   await page.getByRole('link', { name: 'One' }).click();
   await server.start();
-  // The room that is not open any more as well.
+  // Room Two sends too, although it is not open (checked below).
   await expect(messagesOf(page, 'You')).toHaveCount(3);
   await expect(page.getByText('Not sent')).toHaveCount(0);
   const messages = async (thread: string) => {
@@ -49,7 +52,7 @@ test('commands wait with the messages, run in their place, and answer where they
   for (const word of ['before', '/mute quiet', 'after', '/help', '/nonsense']) await say(page, word);
   await expect(page.getByRole('article', { name: 'Your command, waiting to be run' })).toHaveCount(3);
   await expect(box(page)).toHaveValue('');
-  // What shows that nobody answers is a page of the browser's own, which may still be on its way.
+  // The browser shows its own error page for the reload, which may still be loading.
   await page.reload().catch(() => undefined);
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await server.start();
@@ -139,7 +142,7 @@ test('the strip tells of the message that is answered, also after a reload and w
     await expect(strip, time).toContainText(/1 message waiting.*1 of 3 replies/);
     await page.reload();
   }
-  // It follows one of yours, so it has no header of its own.
+  // Follows another message of yours, so it has no header of its own.
   await expect(messagesOf(page, 'You').last()).toContainText('waits its turn');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await settled(server, thread);
@@ -173,7 +176,7 @@ for (const width of [390, 1280]) {
       await expect(strip.getByRole('button', { name: 'Stop the reply of sleepy' })).toBeInViewport({ ratio: 1 });
       await expect(strip.getByText(/\d of \d/)).toBeInViewport({ ratio: 1 });
       const box = (await strip.boundingBox())!;
-      // Nothing is wider than its place, and nothing lies over its neighbour.
+      // Every element fits its place and leaves its neighbour free.
       const over = await strip.evaluate((node) => {
         const boxes = [...node.children]
           .filter((child) => !child.matches('.sr-only'))

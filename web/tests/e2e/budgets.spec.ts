@@ -1,4 +1,6 @@
-/** Budgets: told when they are used up, raised by a person, and what turns cost for each agent. */
+/**
+ * Budgets: reported when they are used up, raised by a person, and the costs of turns per agent.
+ */
 
 import type { Page } from '@playwright/test';
 import { CONFIG, settled } from '../screens/stage';
@@ -8,7 +10,7 @@ import { accessible, expect, messagesOf, say, shown, signIn, test } from './fixt
 const conversation = `${CONFIG}\n[budgets]\nconversation = { turns_per_hour = 1 }\n`;
 const hall = `${CONFIG}\n[budgets]\nhall = { turns_per_hour = 1 }\n`;
 
-/** A conversation in which a budget lets one of two messages be answered. */
+/** Opens a conversation with a budget for one turn, and sends two messages that need one each. */
 async function usedUp(page: Page, server: Server): Promise<string> {
   const thread = await server.begin('Thrift', ['terse'], 'mention_only');
   await page.goto(`${server.url}/t/${thread}`);

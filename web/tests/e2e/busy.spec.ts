@@ -1,4 +1,7 @@
-/** A server that asks to go slower: what was written waits and goes out in its order, and what comes is fetched. */
+/**
+ * A server that asks for a slower pace: text waits and is sent in its order, and new events are
+ * fetched.
+ */
 
 import { Server } from '../server';
 import { accessible, box, expect, messagesOf, say, shown, test as base } from './fixture';

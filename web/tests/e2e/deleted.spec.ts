@@ -1,4 +1,6 @@
-/** A conversation that is deleted goes from every open page at once, and from what the browser keeps. */
+/**
+ * A deleted conversation disappears at once from every open page and from the browser's storage.
+ */
 
 import type { Page } from '@playwright/test';
 import type { Server } from '../server';
@@ -12,7 +14,7 @@ async function erase(server: Server, thread: string): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-/** All that the browser keeps for this page. */
+/** Returns everything that the browser stores for this page. */
 function kept(page: Page): Promise<string> {
   return page.evaluate(() => JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }));
 }
@@ -79,7 +81,7 @@ test('every open page lets go of it: who looks at it, who has it in a list, and 
   await expect(page).toHaveTitle(/^Deleted/);
   await expect(search.getByRole('listitem')).toHaveCount(0);
   await expect(other.getByText(SECRET)).toHaveCount(0);
-  // Nobody asks for it any more, also not after the server was away.
+  // No request names the thread any more, even after the server was away.
   await server.kill();
   await expect(page.getByText('The server cannot be reached')).toBeVisible();
   asked.length = 0;
@@ -129,7 +131,7 @@ test('what was deleted while this page was away is found out, and what waited fo
   const sketch = await server.begin('Sketch');
   await server.say(rest, 'nothing here');
   await signIn(page, server);
-  // Of one nothing is owed to the server: only a draft is kept.
+  // This conversation has only a draft, and nothing to send.
   await page.goto(`${server.url}/t/${sketch}`);
   await expect(shown(page, 'You began the conversation')).toBeVisible();
   await box(page).fill('half a sketch');

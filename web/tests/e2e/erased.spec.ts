@@ -1,4 +1,4 @@
-/** Words that are erased go from every open page at once. */
+/** Erased words disappear from every open page at once. */
 
 import { expect, messagesOf, shown, signIn, test } from './fixture';
 

@@ -1,4 +1,4 @@
-/** A server of its own for each test, and a page that must not complain. */
+/** A server for each test, and a page whose errors fail the test. */
 
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Locator, type Page } from '@playwright/test';
@@ -7,7 +7,7 @@ import { Server } from '../server';
 
 export { expect };
 
-/** What may be logged: connections that a test cut on purpose. */
+/** Errors that may be logged: connections that a test cut on purpose. */
 const EXPECTED = /net::ERR_|Failed to load resource/;
 
 export const test = base.extend<{ server: Server; config: string }>({
@@ -29,13 +29,13 @@ export const test = base.extend<{ server: Server; config: string }>({
   },
 });
 
-/** Opens the page as the server prints it: with its start-up credential. */
+/** Opens the page at the address that the server prints, with its start-up credential. */
 export async function signIn(page: Page, server: Server): Promise<void> {
   await page.goto(server.page);
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
 }
 
-/** A conversation in which two agents talk until a guard holds the floor. */
+/** Opens a conversation in which two agents talk until a guard holds the floor. */
 export async function held(page: Page, server: Server): Promise<string> {
   const policy = { name: 'open', max_exchanges_without_human: 3 };
   const thread = await server.begin('Loop', ['one:terse', 'two:terse'], policy);
@@ -56,12 +56,12 @@ export async function say(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** What stands in the conversation itself, not in lists or announcements beside it. */
+/** Finds text within the list of messages, not in lists or announcements beside it. */
 export function shown(page: Page, text: string | RegExp): Locator {
   return page.getByRole('region', { name: 'Messages' }).getByText(text);
 }
 
-/** The messages of somebody, as they stand in the page. */
+/** Finds the messages of a participant by the shown name. */
 export function messagesOf(page: Page, name: string): Locator {
   return page.getByRole('article', { name: new RegExp(`^${name},`) });
 }
@@ -70,7 +70,7 @@ export function participant(page: Page, name: string): Locator {
   return page.getByRole('list', { name: 'Who takes part' }).getByRole('listitem').filter({ hasText: name });
 }
 
-/** No violation that axe can find, in both themes. */
+/** Expects that axe finds no violation, in both themes. */
 export async function accessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

@@ -1,4 +1,7 @@
-/** Gatherings of people and agents: the piece goes round, the composer follows it, and the past can be played again. */
+/**
+ * Gatherings of people and agents: the piece goes round, the composer follows it, and the past can
+ * be replayed.
+ */
 
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
@@ -15,7 +18,7 @@ const BO: Members[number] = { name: 'Bo', number: 2, role: 'speaker', kind: 'hum
 /** An agent of the registry. */
 const HAL: Members[number] = { name: 'Hal', number: 3, role: 'harvester', kind: 'agent', client: 'planner' };
 
-/** Beats are so far apart that no test meets one, unless it wants to. */
+/** Opens a gathering. By default, beats are too far apart for a test to see one. */
 async function gather(server: Server, participants = [ANN, BO, HAL], more = {}): Promise<string> {
   const { id } = await server.post<Gathering>('/gatherings', {
     title: 'Council',
@@ -31,7 +34,7 @@ async function gather(server: Server, participants = [ANN, BO, HAL], more = {}):
   return id;
 }
 
-/** Opens the gathering as Ann, who shows a token of her own. */
+/** Opens the gathering as Ann, with a token of her own. */
 async function asAnn(page: Page, server: Server, id: string): Promise<void> {
   const { token } = await server.post<{ token: string }>('/tokens', { principal: 'ann', kind: 'human' });
   await page.goto(`${server.url}/#key=${token}`);
@@ -66,7 +69,7 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await expect(panel(page).getByText('You are Ann (1) in this gathering.')).toBeVisible();
   await accessible(page);
 
-  // To speak is not to pass.
+  // Speaking does not pass the piece.
   await say(page, 'I see three things.');
   await expect(messagesOf(page, 'You')).toContainText('I see three things.');
   await expect(turn(page)).toBeVisible();
@@ -84,7 +87,7 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await expect(shown(page, 'You passed the piece. The piece is with Bo.')).toBeVisible();
   await accessible(page);
 
-  // Lists tell of a piece in anybody's hand; this page knows that it is not hers.
+  // Notifications count the piece in any person's hand. The page knows that it is not hers.
   await server.say(id, 'I see a fourth.', 'bo');
   await expect(messagesOf(page, 'Bo')).toContainText('I see a fourth.');
   await expect(page).not.toHaveTitle(/needs? you/);
@@ -133,13 +136,13 @@ test('the past is played again, with the words that were said then', async ({ pa
   await expect(replay(page)).toHaveAttribute('aria-valuetext', /You spoke\.$/);
   await expect(messagesOf(page, 'You').first()).toHaveClass(/bg-tint/);
   await expect(seat(page, 'Ann')).toContainText('spoke 1 time');
-  // What is so now is told as it is.
+  // The present is still shown as it is.
   await expect(panel(page).getByText('The piece is with Bo (2).')).toBeVisible();
 
   await page.getByRole('button', { name: 'Play the gathering' }).click();
   await expect(page.getByRole('button', { name: 'Pause the replay' })).toBeVisible();
   await expect(seat(page, 'Bo')).toContainText('has the piece');
-  // It stops where the present begins.
+  // The replay stops at the present.
   await expect(page.getByRole('button', { name: 'Play the gathering' })).toBeVisible();
   await expect(replay(page)).toHaveAttribute('aria-valuetext', 'Now');
   await expect(messagesOf(page, 'You').first()).not.toHaveClass(/bg-tint/);
@@ -175,7 +178,7 @@ test('whoever sits at this computer says a last word, and the piece goes on to a
   await say(page, 'That is all.');
   await expect(shown(page, 'You said a last word. The piece is with Ana.')).toBeVisible();
   await expect(messagesOf(page, 'Ana').first()).toContainText('held the piece');
-  // The next round begins with whoever has the first number.
+  // The next round begins with the first number.
   await expect(turn(page)).toContainText('Your turn is up.');
   await expect(shown(page, /^Hold, round 1 of 1\./)).toBeVisible();
   await server.post(`/gatherings/${id}/end`, {});
@@ -185,7 +188,7 @@ test('whoever sits at this computer says a last word, and the piece goes on to a
 
 test('the harvest is asked of whoever sits at this computer, and closes the gathering', async ({ page, server }) => {
   const members: Members = [ANN, BO, { name: 'Mia', number: 3, role: 'harvester', kind: 'human' }];
-  // The first person without an id of their own.
+  // Mia is the first person without an id, and so the one who opens the gathering.
   const id = await gather(server, members);
   await signIn(page, server);
   await page.goto(`${server.url}/t/${id}`);

@@ -1,4 +1,7 @@
-/** Guards: what holds is listed and lifted in one place, warnings stand at their message, and an end is agreed to. */
+/**
+ * Guards: they are listed and lifted in one place, warnings are at their message, and ending a
+ * gathering needs consent.
+ */
 
 import type { Locator, Page } from '@playwright/test';
 import type { Gathering, NewGathering } from '../../src/lib/types';
@@ -17,7 +20,7 @@ async function guards(page: Page): Promise<Locator> {
 
 test('what is held is listed with the button that lifts it', async ({ page, server }) => {
   const thread = await held(page, server);
-  // One agent alone does not bring the guard back.
+  // One agent alone does not trigger the guard again.
   await server.control(thread, { uninvite: { participant_id: 'two' } });
   const dialog = await guards(page);
   const row = dialog.getByRole('listitem').filter({ hasText: 'agents talked too long without a person' });
@@ -68,7 +71,7 @@ test('a warning stands at the message that was sent', async ({ page, server }) =
   await page.goto(`${server.url}/t/${thread}`);
   await say(page, 'alpha');
   await expect(shown(page, 'alpha')).toBeVisible();
-  // One sender fills a quarter of the queue.
+  // One sender may fill a quarter of the queue.
   await say(page, 'beta');
   const second = page.getByRole('article').filter({ hasText: 'beta' });
   await expect(second.getByRole('status')).toContainText('Too many messages wait here already');

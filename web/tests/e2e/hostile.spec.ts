@@ -1,4 +1,4 @@
-/** What strangers write does nothing to the page. */
+/** Text of strangers does nothing to the page. */
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import type { Page } from '@playwright/test';
 import type { Server } from '../server';
 import { box, expect, messagesOf, shown, test } from './fixture';
 
-/** Watches a page for everything that hostile words could achieve. */
+/** Opens a conversation with hostile words. Returns the list of everything they achieve. */
 async function open(page: Page, server: Server, words: string[]): Promise<string[]> {
   const thread = await server.begin('Hostile <img src=x onerror=alert(1)>');
   await server.invite(thread, 'mallory', { client: 'script-kiddie', model: 'x', nickname: 'Mallory<b>' });
@@ -28,7 +28,7 @@ async function open(page: Page, server: Server, words: string[]): Promise<string
   return events;
 }
 
-/** What of markup stands in the conversation itself. */
+/** Counts elements within the messages. */
 function markup(page: Page, selector: string): Promise<number> {
   return page.getByRole('region', { name: 'Messages' }).locator(`.prose :is(${selector})`).count();
 }
@@ -127,7 +127,7 @@ test('D11 names stay names', async ({ page, server }) => {
   expect(events).toEqual([]);
 });
 
-/** A page of another origin, on loopback too. */
+/** Serves a page of another origin, on loopback too. */
 async function elsewhere(html: string): Promise<{ url: string; close: () => void }> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' });
@@ -216,7 +216,7 @@ test('D17 an exported file runs nothing', async ({ page, server }) => {
   ]);
   const file = readFileSync(await download.path(), 'utf8');
   expect(file).toContain('&lt;script>');
-  // Outside of what is escaped there is neither markup nor a picture.
+  // Outside of escaped text, there is neither markup nor an image.
   expect(file).not.toMatch(/(?:^|[^\\])<|!\[/);
   expect(download.suggestedFilename()).toMatch(/^[\w-]+\.md$/);
 });

@@ -1,10 +1,10 @@
-/** Whole ways through the page without a mouse. */
+/** Whole tasks in the page without a mouse. */
 
 import { settled } from '../screens/stage';
 import { box, expect, held, messagesOf, participant, shown, test } from './fixture';
 import type { Page } from '@playwright/test';
 
-/** Presses Tab until what is wanted has the focus, as somebody would. */
+/** Presses Tab until the element has the focus, as a person would. */
 async function tabTo(page: Page, role: Parameters<Page['getByRole']>[0], name: string | RegExp): Promise<void> {
   const wanted = page.getByRole(role, { name, ...(typeof name === 'string' ? { exact: true } : {}) }).first();
   await expect(wanted).toBeVisible();
@@ -15,8 +15,7 @@ async function tabTo(page: Page, role: Parameters<Page['getByRole']>[0], name: s
   throw new Error(`Tab does not lead to ${role} ${String(name)}`);
 }
 
-// The second menu opens the dialog for a new name where its letters say Archive; to be found out.
-/** Opens the menu with the focus on its button, and chooses with the arrows. */
+/** Opens the menu from its focused button, and chooses with the arrow keys. */
 async function choose(page: Page, button: string, item: string): Promise<void> {
   await tabTo(page, 'button', button);
   await page.keyboard.press('Enter');

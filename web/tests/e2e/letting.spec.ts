@@ -1,4 +1,7 @@
-/** Letting somebody in from the page: an agent with a code or a token, and whoever is here already. */
+/**
+ * Letting others in from the page: an agent with a code or a token, and a participant who is
+ * already invited.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -23,7 +26,7 @@ async function inviteDialog(page: Page, server: Server, thread: string, client: 
   return dialog;
 }
 
-/** What the program says that takes an invitation. */
+/** Runs the program that accepts an invitation. */
 function joined(server: Server, link: string) {
   const env = { PATH: process.env['PATH'] ?? '', HOME: server.folder, XDG_STATE_HOME: join(server.folder, 'state') };
   return spawnSync(BINARY, ['join', '--print', link], { env, encoding: 'utf8' });
@@ -107,7 +110,8 @@ test('somebody who is here already is let in again, and nobody hands on more tha
   await dialog.getByRole('button', { name: 'Make the code' }).click();
   const link = (await dialog.getByTestId('join-link').textContent()) ?? '';
   expect(joined(server, link).stdout).toMatch(/^agt_/);
-  // Now the server knows her, so only whoever runs it makes another one; the page says so and keeps what was chosen.
+  // The server now knows her, so only an operator can make another code. The page says so and keeps
+  // the choices.
   await dialog.getByRole('button', { name: 'Done' }).click();
   await participant(page, 'ada').getByRole('button', { name: 'What to do with ada' }).click();
   await page.getByRole('menuitem', { name: 'Let in…' }).click();

@@ -1,11 +1,11 @@
-/** What was read: counted, marked, told to the server, and the same in every browser. */
+/** Read marks: counted, shown, sent to the server, and equal in every browser. */
 
 import type { Page } from '@playwright/test';
 import { wait } from '../screens/stage';
 import type { Server } from '../server';
 import { box, expect, shown, test } from './fixture';
 
-/** Two conversations: you have read `There`, and are in `Here`. */
+/** Opens two conversations: you have read `There`, and are in `Here`. */
 async function between(page: Page, server: Server): Promise<{ here: string; there: string }> {
   const here = await server.begin('Here');
   const there = await server.begin('There');
@@ -19,7 +19,7 @@ async function between(page: Page, server: Server): Promise<{ here: string; ther
   return { here, there };
 }
 
-/** Until the server has this many unread messages for you. */
+/** Waits until the server has this number of unread messages for you. */
 function unread(server: Server, thread: string, count: number): Promise<void> {
   return wait(async () => {
     const { threads } = await server.get<{ threads: { id: string; unread: number }[] }>('/threads?as=user');

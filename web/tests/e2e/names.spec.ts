@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 import { settled } from '../screens/stage';
 import { accessible, box, expect, messagesOf, say, test } from './fixture';
 
-/** Names that are marked in the conversation, each with the participant that it is painted for. */
+/** Returns the marked names of the conversation, each with its participant. */
 function marked(page: Page): Promise<[string | null, string | null][]> {
   const names = page.getByRole('region', { name: 'Messages' }).locator('.at');
   return names.evaluateAll((all) => all.map((node) => [node.textContent, node.getAttribute('data-who')]));

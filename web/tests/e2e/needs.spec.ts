@@ -1,4 +1,7 @@
-/** What waits for a person in conversations that this page never opened: told by the server, also after a reload, until somebody answers. */
+/**
+ * Needs of conversations that this page never opened: reported by the server, also after a reload,
+ * until a person answers.
+ */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { SESSIONS, settled, TERMINALS } from '../screens/stage';
 import type { Server } from '../server';
 import { accessible, expect, signIn, test } from './fixture';
 
-/** More than fill the list, so that the row of an older one is not drawn. */
+/** More conversations than the list shows, so that the row of an older one is not drawn. */
 const MANY = 40;
 
 async function fill(server: Server): Promise<void> {

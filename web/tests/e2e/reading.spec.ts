@@ -1,4 +1,4 @@
-/** History, places in it, and what comes while one reads. */
+/** History, places in it, and new messages while a person reads. */
 
 import { box, expect, messagesOf, say, shown, test } from './fixture';
 
@@ -33,7 +33,6 @@ test('the server dies and comes back; nothing is lost or doubled', async ({ page
   await expect(page.getByText(/thinks ·/)).toBeVisible();
 });
 
-// The pill does not show after a turn of the wheel any more; whether the page or the test is wrong is to be found out.
 test('what could not be opened opens once the server is back', async ({ page, server }) => {
   await server.begin('Later');
   await page.goto(server.url);
@@ -115,7 +114,7 @@ test('older messages load without moving what is being read', async ({ page, ser
       );
       return rows.map((row) => Number(row.dataset['seq']));
     });
-  // What is in sight has no gap and no overlap, and stays where it is when the page above it arrives.
+  // The visible rows have no gap and no overlap, and stay in place when older ones arrive above.
   await expect(async () => {
     const seqs = await visible();
     expect(seqs.length).toBeGreaterThan(5);

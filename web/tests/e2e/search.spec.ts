@@ -1,4 +1,4 @@
-/** Finding what was said, in all conversations. */
+/** Search for messages in all conversations. */
 
 import type { Page } from '@playwright/test';
 import { wait } from '../screens/stage';

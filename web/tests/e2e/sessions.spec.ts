@@ -1,4 +1,7 @@
-/** Programs in terminals: started, linked, asked, answered, ended, with a stand-in for a real one. */
+/**
+ * Programs in terminals: started, linked, asked, answered and ended, with a stand-in for a real
+ * program.
+ */
 
 import type { Locator, Page } from '@playwright/test';
 import type { EventPage } from '../../src/lib/types';
@@ -42,7 +45,7 @@ test('two sessions are started and linked, a message crosses, and the link is cl
   await expect(links.getByRole('img', { name: /1 anna \(planner\), 2 bert/ })).toBeVisible();
   await accessible(page);
 
-  // What one says on a link reaches the terminal of the other.
+  // Words of one member reach the terminal of the other.
   const { links: made } = await server.get<{ links: { id: string }[] }>('/links');
   await server.say(made[0]!.id, '[say:The parcel]', 'user', { to: 'anna' });
   await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /bert/ }).click();
@@ -80,7 +83,7 @@ test('a link that waits for a session says for which, in the list and at the ses
 
 test('a message is sent, a permission is answered, and the session is ended', async ({ page, server }) => {
   await server.startSession('anna');
-  // Only somebody who is known may answer what a program asks.
+  // Only a signed-in person may answer a program's questions.
   await signIn(page, server);
   await page.getByRole('link', { name: 'Sessions' }).click();
   await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /anna/ }).click();
@@ -119,7 +122,7 @@ test('a question of a program is answered in words, and the conversation says wh
   const field = card.getByRole('textbox', { name: 'Type something.' });
   await expect(field).toBeFocused();
   await expect(card.getByRole('button', { name: 'Answer' })).toBeDisabled();
-  // A digit in the field is a digit, and no answer.
+  // A digit in the field is text, not an answer.
   await page.keyboard.type('1. MariaDB');
   await accessible(page);
   await page.keyboard.press('Enter');
@@ -127,7 +130,7 @@ test('a question of a program is answered in words, and the conversation says wh
   await expect(messagesOf(page, 'anna')).toContainText('Chosen: 1. MariaDB');
   const answered = page.getByText('answered “1. MariaDB”.');
   await expect(answered).toBeVisible();
-  // They can be erased as any words, and go from the page that shows them.
+  // The words can be erased like any others, and disappear from the page.
   const { events } = await server.get<EventPage>(`/threads/${anna}/events?types=permission`);
   const answer = events.find((event) => (event.content as { event: string }).event === 'answered');
   await server.post(`/threads/${anna}/events/${answer?.id}/redact`, {});
@@ -144,7 +147,7 @@ test('a permission waits in its conversation through a reload, for somebody who 
   await expect(card.getByRole('button', { name: /allow/i })).toBeDisabled();
   await card.getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('Key').fill(server.key);
-  // It begins anew as somebody known, and the question is still there.
+  // The page reloads with the new identity, and the question is still there.
   const enter = page.getByRole('dialog').getByRole('button', { name: 'Sign in' });
   await Promise.all([page.waitForEvent('load'), enter.click()]);
   await expect(card.getByRole('button', { name: 'Sign in' })).toHaveCount(0);
@@ -168,14 +171,14 @@ test('the clock of who asks goes on from where it stood: what a person takes to 
   const strip = page.getByRole('group', { name: 'Who speaks' });
   await expect(strip).toContainText('asks you');
   const asked = Date.now();
-  // Whoever thinks about it does something else meanwhile.
+  // The person does something else while deciding.
   await accessible(page);
   const thought = Date.now() - asked;
   await page
     .getByRole('article', { name: /asks for a permission/ })
     .getByRole('button', { name: /allow/i })
     .click();
-  // From the first figure on, also before the server has said how its deadline moved.
+  // Holds from the first figure on, even before the server has reported the moved deadline.
   const figures = strip.getByText(/(thinks|speaks) · [\d.]+ s/);
   for (const when of ['at once', 'after a reload']) {
     const [, shown] = /· ([\d.]+) s/.exec((await figures.textContent()) ?? '') ?? [];

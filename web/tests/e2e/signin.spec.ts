@@ -1,4 +1,4 @@
-/** Signing in: by the address that the server prints, by a key that is pasted, and out again. */
+/** Signing in by the address that the server prints or by a pasted key, and signing out. */
 
 import type { Page } from '@playwright/test';
 import { Server } from '../server';

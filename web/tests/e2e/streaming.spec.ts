@@ -1,4 +1,4 @@
-/** Replies while they are written, and what that costs the page. */
+/** Replies while they are written, and their cost for the page. */
 
 import { gzipSync } from 'node:zlib';
 import { Model } from '../model';
@@ -9,8 +9,7 @@ import { box, expect, messagesOf, say, shown, test as base } from './fixture';
 const AGENTS = ['ann', 'bob', 'cy', 'dee', 'eve'];
 
 const test = base.extend<{ model: Model }>({
-  // Playwright reads the needs of a fixture from this pattern.
-  // eslint-disable-next-line no-empty-pattern
+  // Playwright reads the dependencies of a fixture from this pattern.
   model: async ({}, use) => {
     const model = await new Model().start();
     await use(model);
@@ -101,7 +100,7 @@ test('five agents at once: measured, printed', async ({ page, server, model }) =
     n % 30 === 0 ? `\n\n## Part ${n}\n\n` : n % 11 === 0 ? '`code` and **weight** ' : 'words and more words ',
   );
   model.paceMs = 10;
-  // Seen at once while they are short: of long ones the list draws only those in sight.
+  // Checked while the replies are short: of long ones the list draws only the visible part.
   model.hold(2);
   const thread = await server.begin('Choir', AGENTS, { name: 'open', max_exchanges_without_human: 5 });
   await page.goto(`${server.url}/t/${thread}`);
@@ -124,7 +123,7 @@ test('five agents at once: measured, printed', async ({ page, server, model }) =
   );
 });
 
-/** The bytes of the page and of what it names, compressed. */
+/** Returns the compressed size of the page and of the files that it names. */
 async function firstVisit(url: string): Promise<number> {
   const page = await (await fetch(url)).text();
   const files = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map((match) => match[1]!);

@@ -1,4 +1,7 @@
-/** A conversation of a task: a person in the page, an agent of the server, and two of other programs that connect by themselves. */
+/**
+ * A conversation of a task: a person in the page, an agent of the server, and two remote agents of
+ * other programs.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +18,10 @@ const NARROW = { width: 390, height: 844 };
 type Client = typeof Rpc;
 type Place = { taskId: string; conversationId: string };
 
-/** An agent of another program. It lives in a page of its own, because browsers have the sockets that Node 20 has not. */
+/**
+ * A remote agent. It runs in a page of its own, because browsers have WebSockets and Node 20 does
+ * not.
+ */
 class Remote {
   id = '';
   private constructor(private readonly page: Page) {}
@@ -38,7 +44,7 @@ class Remote {
     return remote;
   }
 
-  /** Calls a method; of an error, its code. */
+  /** Calls a method. Rejects on an error. */
   call<M extends keyof Rpc.Methods>(method: M, params: Rpc.Methods[M]['params']): Promise<Rpc.Methods[M]['result']> {
     return this.page.evaluate(
       ({ method, params }) => {
@@ -49,6 +55,7 @@ class Remote {
     );
   }
 
+  /** Speaks in a conversation. Resolves to the code and message of a refusal. */
   say(place: Place, text: string): Promise<unknown> {
     return this.page.evaluate(
       ({ place, text }) => {
@@ -59,7 +66,7 @@ class Remote {
     );
   }
 
-  /** What it heard so far: who said it, by the name under which agents look them up, and the words. */
+  /** Returns the messages received so far, each with the sender's name from `agents/lookup`. */
   async heard(): Promise<string[]> {
     const heard = await this.page.evaluate(() => (window as unknown as { heard: [string, string][] }).heard);
     const agentIds = [...new Set(heard.map(([sender]) => sender))];
@@ -97,7 +104,7 @@ test('a person, an agent of the server and two of other programs talk until the 
   await bob.say(place, 'For a first round.');
   await expect(messagesOf(page, 'bob')).toContainText('For a first round.');
 
-  // They are connected, and under names.
+  // Both are connected, and shown by name.
   await expect(participant(page, 'ada')).toContainText('listening');
   await expect(participant(page, 'bob')).not.toContainText(/offline|elsewhere|[0-9a-f]{8}-/);
 
@@ -106,7 +113,7 @@ test('a person, an agent of the server and two of other programs talk until the 
   await dialog.getByRole('button', { name: /^analyst/ }).click();
   await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
   await expect(participant(page, 'analyst')).toBeVisible();
-  // Who is not named is not asked.
+  // An agent that is not named is not asked.
   await say(page, 'I read along.');
   await say(page, '@analyst what do you say?');
   await expect(messagesOf(page, 'analyst')).toHaveCount(1);

@@ -1,4 +1,4 @@
-/** What a new user does, without documentation. */
+/** Tasks of a new user, without documentation. */
 
 import { readFileSync } from 'node:fs';
 import { settled } from '../screens/stage';
@@ -130,7 +130,7 @@ test('pause, resume, stop one turn, stop everything', async ({ page, server }) =
 
 test('rules change, and a forced reply comes', async ({ page, server }) => {
   const thread = await server.begin('Rules', ['coder'], 'mention_only');
-  // A limit is raised by somebody who is known.
+  // Only a person whom the server knows may raise a limit.
   await signIn(page, server);
   await page.goto(`${server.url}/t/${thread}`);
   await page.getByRole('button', { name: 'Mention only' }).click();
@@ -180,7 +180,7 @@ test('an agent fails, says why, and can be asked again', async ({ page, server }
   await say(page, '@broken go');
   await expect(shown(page, '[broken encountered an error]')).toBeVisible();
   await expect(page.getByText(/exit status/)).toBeVisible();
-  // Its own row says so, and nothing else.
+  // Only the failure's own row reports it.
   await expect(messagesOf(page, 'You').first()).not.toContainText('failed');
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(shown(page, '[broken encountered an error]')).toHaveCount(2);

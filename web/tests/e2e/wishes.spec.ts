@@ -1,4 +1,4 @@
-/** What belongs to no turn: an agent's wish to have another program started, and what comes of it. */
+/** Requests that belong to no turn: an agent asks for another program, and the outcome. */
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,9 @@ import { accessible, expect, shown, signIn, test } from './fixture';
 test.use({ config: SESSIONS });
 test.skip(!TERMINALS, 'tmux or fake-tui is missing');
 
-/** An agent of a conversation asks for a program. Answers the thread, and the folder in which it shall run. */
+/**
+ * Lets an agent of a conversation ask for a program. Returns the thread, and the program's folder.
+ */
 async function wish(server: Server): Promise<{ thread: string; folder: string }> {
   const thread = await server.begin('Wishes', ['critic:elsewhere'], 'mention_only');
   const scopes = ['threads:read', 'threads:write', 'sessions:drive'];

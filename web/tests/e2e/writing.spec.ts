@@ -115,7 +115,8 @@ test('what a reload cuts off arrives once, and nobody has to ask for it', async 
   const thread = await server.begin('Cut off');
   await page.goto(`${server.url}/t/${thread}`);
   await expect(shown(page, 'You began the conversation')).toBeVisible();
-  // The first one is never answered here although it arrives; the second one waits behind it.
+  // The first message arrives, but its answer does not reach the page. The second one waits behind
+  // it.
   let posts = 0;
   await page.route(`**/threads/${thread}/events`, async (route) => {
     posts += 1;
@@ -141,7 +142,7 @@ test('a reply points to its message and leads back to it', async ({ page, server
   const seq = events.find((event) => event.content === 'the first of many')!.seq;
   await page.goto(`${server.url}/t/${thread}#${seq}`);
   const first = page.getByRole('article').filter({ hasText: 'the first of many' });
-  // The list takes its place while its rows are measured: a pointer that rests is not over what comes under it.
+  // The list moves while its rows are measured, so the pointer must move again to be over the row.
   await expect(async () => {
     await page.mouse.move(0, 0);
     await first.hover();

@@ -20,7 +20,7 @@ const circle: Members = [
   { name: 'Planner', number: 5, role: 'harvester', kind: 'agent', client: 'planner' },
 ];
 
-/** The description leaves open what a breath is. */
+/** The API's description leaves the type of a breath open. */
 type Wishes = Omit<Partial<NewGathering>, 'breath'> & { breath?: number[] | string };
 
 function gather(participants: Members, more: Wishes = {}): Promise<Gathering> {

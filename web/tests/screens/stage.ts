@@ -1,4 +1,4 @@
-/** The agents and conversations that the pictures show. */
+/** The agents and conversations in the pictures. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -44,10 +44,10 @@ profile = { model = "none" }
 command = ["/bin/false"]
 `;
 
-/** A stand-in for a program in a terminal, of moothall-testkit. */
+/** A stand-in for a program in a terminal, from moothall-testkit. */
 const FAKE = process.env['MOOTHALL_FAKE_TUI'] ?? join(import.meta.dirname, '../../../target/debug/fake-tui');
 
-/** Whether programs can be started in terminals here. */
+/** True if programs can be started in terminals here. */
 export const TERMINALS = existsSync(FAKE) && spawnSync('tmux', ['-V']).status === 0;
 
 export const SESSIONS = `${CONFIG}
@@ -71,7 +71,7 @@ interface Floor {
   state: { turns: { state: string; participant: string }[]; queue: unknown[]; upcoming: unknown[] };
 }
 
-/** Until nobody speaks or waits. */
+/** Waits until there are no open, queued or upcoming turns. */
 export function settled(server: Server, thread: string): Promise<void> {
   return wait(async () => {
     const { state } = await server.get<Floor>(`/threads/${thread}/state`);
@@ -79,7 +79,7 @@ export function settled(server: Server, thread: string): Promise<void> {
   });
 }
 
-/** Until somebody's turn runs. */
+/** Waits until a participant's turn runs. */
 export function running(server: Server, thread: string, participant: string): Promise<void> {
   return wait(async () => {
     const { state } = await server.get<Floor>(`/threads/${thread}/state`);

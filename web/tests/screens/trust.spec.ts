@@ -1,4 +1,4 @@
-/** Who is known, what needs a person, and what the server keeps within bounds. */
+/** Identities, requests to a person, and the limits of the server. */
 
 import type { Page } from '@playwright/test';
 import { expect, test } from '@playwright/test';
