@@ -1,4 +1,4 @@
-// The users of the server's computer as which agents' programs run, in words for people.
+// System users that run the programs of agents, in words for people.
 import type { AgentEntry } from './types';
 
 const PROGRAMS = ['command', 'terminal'];

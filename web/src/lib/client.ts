@@ -145,8 +145,8 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
 }
 
 /**
- * A read can be repeated safely. If the server is busy, it is retried at the time that the server
- * names: at most 4 requests, and never after a wait longer than people have patience for.
+ * A read can be repeated safely. If the server is busy, the read is retried at the time that the
+ * server names, unless people would have to wait too long.
  */
 const READS_MAX = 4;
 const READ_WAIT_MS_MAX = 10_000;

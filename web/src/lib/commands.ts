@@ -1,7 +1,4 @@
-/**
- * Slash commands for the palette. Their grammar and their help come from the server (`GET
- * /commands`).
- */
+/** Slash commands for the palette. Grammar and help come from the server (`GET /commands`). */
 
 export interface Command {
   name: string;

@@ -191,7 +191,7 @@ export function phaseOf(word: string | null | undefined): GatheringPhase {
   return PHASES.find((phase) => phase === word) ?? 'inhale';
 }
 
-/** Returns the present ring: its messages come from the events, everything else from the server. */
+/** Returns the present ring: the server's state replaces what was rebuilt from the events. */
 export function ringNow(gathering: Gathering, past: Ring): Ring {
   const { round, rounds, beat, beats, breath, last_word: lastWord } = gathering;
   const phase = phaseOf(gathering.phase);

@@ -141,7 +141,7 @@ const ALLOWED = {
 };
 
 /**
- * Returns sanitised HTML without markers. One is left over if Markdown reads as code what the
+ * Returns sanitised HTML without markers. A marker is left over if Markdown reads as code what the
  * server read as words.
  */
 function purify(html: string): string {

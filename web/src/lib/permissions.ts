@@ -64,7 +64,7 @@ export class Permissions {
 
   /**
    * Returns the requests that still wait. The end of a turn ends its requests. A request without a
-   * turn ends only with its own answer.
+   * turn waits for its own end.
    */
   waiting(isOver: (turn: string) => boolean): Permission[] {
     return [...this.#known.values()].filter(({ end, turn }) => end === null && (turn === null || !isOver(turn)));

@@ -1,5 +1,5 @@
 /**
- * What the server itself knows about a speaker, in a few words. Claims of a profile do not count.
+ * The server's own knowledge of a speaker, in a few words. Claims of a profile do not count.
  */
 
 import { RUNTIMES, SERVER } from './words';

@@ -51,7 +51,7 @@ export type Row =
       asked: boolean;
     }
   | { kind: 'permission'; key: string; event: Envelope; permission: Permission }
-  /** `event` is the first of `events`, which are consecutive. */
+  /** `event` is the first of `events`, which one author made one after the other. */
   | { kind: 'line'; key: string; event: Envelope; events: Envelope[] };
 
 type MessageRow = Extract<Row, { kind: 'message' }>;
@@ -365,14 +365,14 @@ function isHandOver(before: Envelope, event: Envelope): boolean {
   return stepOf(before)?.event === 'piece_released' && stepOf(event)?.event === 'piece_given';
 }
 
-/** True if an event has nothing to say to people. */
+/** True if an event is not shown to people. */
 function isHidden(event: Envelope): boolean {
   if (event.type === 'presence' || isQuiet(event)) return true;
   // A guard that holds the floor sends two notices. The one without `guard` is for clients that
   // know no guards.
   const content = event.content as { code?: string; guard?: string } | null;
   if (event.type === 'notice' && content?.code === 'held' && !content.guard) return true;
-  // Each round of a gathering also has an event of its own.
+  // A round of a gathering already has a line from its own event.
   if (event.type === 'notice' && content?.code === 'phase') return true;
   return event.type === 'control' && (event.content === null || typeof event.content !== 'object');
 }

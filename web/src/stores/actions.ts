@@ -1,4 +1,4 @@
-/** Actions of people on a conversation. Each reports its own failure. */
+/** Actions of people on a conversation. Those that return a boolean report their own failure. */
 
 import { ApiError, post } from '../lib/client';
 import type { Accepted, Gathering, NewPiecePass } from '../lib/types';

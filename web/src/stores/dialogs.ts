@@ -30,7 +30,7 @@ export const ROOM_DIALOGS = {
   unlink: () => import('../views/sessions/CloseLinkDialog.svelte'),
 } satisfies Record<string, View<{ room: Room }>>;
 
-/** Returns the loader of a dialog, or null if the page already has the dialog. */
+/** Returns the loader of a dialog, or null for a name outside `all`. */
 export function dialogOf<All extends object>(all: All, name: string | null): All[keyof All] | null {
   return name !== null && name in all ? all[name as keyof All] : null;
 }

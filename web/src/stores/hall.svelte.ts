@@ -191,7 +191,7 @@ class Hall {
     if (bell.head === thread.head) return;
     const before = this.threads.get(thread.id) ?? thread;
     this.threads.set(thread.id, { ...before, head: bell.head, updated_at: new Date().toISOString() });
-    // Also for a thread without a visible row: it has unread messages, or was deleted.
+    // Look even if no row shows the thread: it has unread messages, or was deleted.
     setTimeout(() => this.look(bell.thread), BELL_MS);
   }
 

@@ -12,7 +12,7 @@ import { ME } from '../lib/words';
 
 const UNTOLD = 'read';
 const AGAIN = 'unread';
-/** Delay that bundles positions: reading along does not send every message's. */
+/** Delay that bundles positions, so that reading along does not send one for each message. */
 const TELL_MS = 300;
 
 function saved(name: string): Map<string, number> {

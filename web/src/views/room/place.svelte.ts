@@ -20,7 +20,7 @@ const ABOVE_PX = 48;
  * show the position that people want.
  */
 const MOVED_MS = 1_000;
-/** Time after which rows are measured and the position of a row is released. */
+/** Time until the rows are measured. Then the position of a row is released. */
 const KEPT_MS = 2_000;
 
 const UPWARD = ['ArrowUp', 'PageUp', 'Home'];
