@@ -1,5 +1,4 @@
-//! Sessions as what takes turns: everything about a turn goes to the task of the session that its
-//! participant is, and to no other.
+//! Sessions as agents: all calls about a turn go to the task of its participant's session.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,17 +17,17 @@ use tokio::sync::oneshot;
 use crate::directory::Sessions;
 use crate::mail::Mail;
 
-/// What takes the turns of one participant that lives in a terminal.
+/// The agent of one participant that lives in a terminal.
 pub(super) struct Terminal {
     sessions: Sessions,
     place: Arc<Mutex<TurnTarget>>,
 }
 
-/// Where a participant's turns go.
+/// The destination of a participant's turns.
 struct TurnTarget {
-    /// The session that the participant's address names, or that was started for it.
+    /// The session that the participant's address names, or that was started for the participant.
     session: Option<SessionId>,
-    /// A turn that was taken back before there was a session for it.
+    /// A turn that was taken back before its session existed.
     taken_back: Option<TurnKey>,
 }
 
@@ -42,7 +41,7 @@ impl Terminal {
         if let Some(seat) =
             lock(&self.place).session.as_ref().and_then(|session| self.sessions.seat_of(session))
         {
-            // One that is over has failed its turns.
+            // An ended session has already failed its turns.
             let _ = seat.send(mail);
         }
     }
@@ -110,8 +109,8 @@ impl Agent for Terminal {
 }
 
 impl Terminal {
-    /// Starts a session for a participant that has none yet, and takes its turn there. It is the
-    /// participant's from now on.
+    /// Starts a session for a participant without one, and hands over its turn. The participant
+    /// keeps that session.
     fn house(&self, job: Job, reporter: Arc<dyn Reporter>) {
         let of = (job.key.stream.clone(), job.participant.clone());
         if !self.sessions.begin_start_for(of.clone()) {
@@ -163,15 +162,15 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
         .ok_or_else(|| SessionError::NotFound(job.participant.to_string()))
 }
 
-/// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place
-/// decides in which order it hears.
+/// Hands a job to the task of its session, unless the turn was taken back. The lock of the place
+/// keeps a cancel from overtaking its job.
 fn hand_over(sessions: &Sessions, place: &TurnTarget, job: Job) -> Result<(), String> {
     if place.taken_back.as_ref() == Some(&job.key) {
         return Ok(());
     }
     let session = place.session.as_ref().ok_or("its address names no session")?;
     let seat = sessions.living(session).map_err(|error| match error {
-        // Its reason may hold lines of the screen, and everyone in the conversation reads this.
+        // The reason may hold lines of the screen, and all members of the conversation read this.
         SessionError::Ended { name, .. } => format!("session {name} has ended"),
         error => error.to_string(),
     })?;

@@ -1,4 +1,4 @@
-//! What the tasks of sessions are told from outside, beside turns.
+//! Messages to the tasks of sessions from outside, other than turns.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use crate::mail::Mail;
 /// Reads cards of one kind that wait for people: the permission, the event that asks, the asker.
 type Cards = for<'a> fn(&'a Conversation) -> Vec<(&'a PermissionId, Seq, &'a ParticipantId)>;
 
-/// How long an answer may wait for a look at the terminal.
+/// Maximum time that an answer waits for a look at the terminal.
 const LOOK_WITHIN: Duration = Duration::from_secs(5);
 
 impl Sessions {
-    /// Sees whether what a session asked stands there still, before somebody answers it: what does
-    /// not is withdrawn when this returns.
+    /// Checks a session's question against its terminal before a person answers it. An outdated
+    /// question is withdrawn when this returns.
     pub(crate) async fn see_question(&self, stream: &StreamId, permission: &PermissionId) {
         let Ok(hall) = self.hall() else { return };
         let wanted = permission.clone();
@@ -35,12 +35,12 @@ impl Sessions {
             session_of(state.participant(asker?)?)
         };
         let Ok(Some(session)) = hall.view(stream, asker).await else { return };
-        // A terminal that cannot be looked at now is looked at again before a key is pressed.
+        // A terminal that cannot be read now is read again before a key is pressed.
         let _ = tokio::time::timeout(LOOK_WITHIN, self.ask_runner(&session, Mail::Look)).await;
     }
 
-    /// What was answered of the questions that programs ask in no turn goes to those programs.
-    /// `state` is how the conversation was before.
+    /// Sends answers of questions asked outside turns to the programs that asked. `state` is the
+    /// conversation before the events.
     pub(crate) fn bring_answers(&self, state: &Conversation, events: &[RecordedEvent]) {
         for recorded in events {
             let Event::PermissionAnswered { permission, option, text, .. } = &recorded.event else {
@@ -50,14 +50,14 @@ impl Sessions {
             let session = asked.and_then(|(_, _, asker)| session_of(state.participant(asker)?));
             if let Some(seat) = session.and_then(|session| self.seat_of(&session)) {
                 let given = PermissionAnswer { option: option.clone(), text: text.clone() };
-                // One that is over asks nothing any more.
+                // An ended session has no open questions.
                 let _ = seat.send(Mail::Permit(permission.clone(), Some(given)));
             }
         }
     }
 
-    /// What a session's program asks in no turn and nobody has answered: in which conversations,
-    /// under which permissions.
+    /// Returns the unanswered questions that a session asked outside turns, with their
+    /// conversations.
     pub(crate) async fn asked_in_no_turn(
         &self,
         session: &SessionId,
@@ -65,7 +65,7 @@ impl Sessions {
         self.cards_of(session, |state| state.questions_asked().collect()).await
     }
 
-    /// Withdraws the requests of a session that is over: nothing is left that they would help.
+    /// Withdraws the requests of a session that has ended.
     pub(crate) async fn withdraw_requests(&self, session: &SessionId) {
         let requests = self.cards_of(session, |state| state.requests_asked().collect()).await;
         for (stream, permission) in requests {
@@ -88,7 +88,7 @@ impl Sessions {
         }
         let mut all = Vec::new();
         for stream in rooms {
-            // Where nothing waits for a person, nothing is loaded to look.
+            // Skip loading a conversation in which no card waits for a person.
             if let Ok(Some(listed)) = hall.store().log.find(&stream).await
                 && listed.catalog.waits_for_people == Some(0)
             {
@@ -117,12 +117,12 @@ impl Sessions {
         all
     }
 
-    /// What programs that run as the server's own user reported while no server ran has been
-    /// brought.
+    /// Tells the sessions of programs under the server's own user that all reports from the
+    /// server's downtime have been delivered.
     pub fn caught_up(&self) {
         let own = self.list(false).into_iter().filter(|status| status.session.run_as.is_none());
         for seat in own.filter_map(|status| self.seat_of(&status.session.id)) {
-            // One that is over needs to know nothing.
+            // An ended session needs no notice.
             let _ = seat.send(Mail::CaughtUp);
         }
     }

@@ -1,4 +1,4 @@
-//! What can be set for sessions, and what they are opened with.
+//! Configuration of sessions, and the parts they are opened with.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -11,48 +11,48 @@ use tokio::sync::watch;
 use moothall_engine::sessions::{ClientRights, SessionHost};
 use moothall_kernel::time::Millis;
 
-/// Longest beginning of a prompt that is compared, in bytes.
+/// Maximum length of a compared prompt beginning, in bytes.
 const CHECKPOINT_BYTES_MAX: usize = 256;
 
-/// What the sessions of a hall are made of.
+/// The parts of a hall's sessions.
 #[derive(Clone)]
 pub struct SessionParts {
-    /// Where programs run, are shown and are typed into.
+    /// The host in which programs run, are shown and are typed into.
     pub host: Arc<dyn SessionHost>,
-    /// What the operator says of all sessions.
+    /// The operator's settings for all sessions.
     pub config: SessionsConfig,
-    /// What the operator grants to clients beyond what every session may.
+    /// Rights of clients beyond those of every session.
     pub clients: BTreeMap<String, ClientRights>,
 }
 
 impl SessionParts {
-    /// Sessions in these terminals that behave as usual.
+    /// Creates the parts for these terminals, with default settings.
     pub fn new(host: Arc<dyn SessionHost>) -> Self {
         Self { host, config: SessionsConfig::default(), clients: BTreeMap::new() }
     }
 
-    /// The terminals, and what the operator says of them.
+    /// Splits the parts into the terminals and the operator's settings.
     pub(super) fn apart(self) -> (Arc<dyn SessionHost>, LiveTerms) {
         let terms = Terms { config: self.config, clients: self.clients };
         (self.host, LiveTerms(watch::Sender::new(Arc::new(terms))))
     }
 }
 
-/// What the operator says of sessions now.
+/// The operator's current settings for sessions.
 #[derive(Default)]
 pub(super) struct Terms {
-    /// What the operator says of all sessions.
+    /// The operator's settings for all sessions.
     pub(super) config: SessionsConfig,
-    /// What is granted to clients beyond what every session may.
+    /// Rights of clients beyond those of every session.
     pub(super) clients: BTreeMap<String, ClientRights>,
 }
 
-/// The terms that hold now: they can be replaced while sessions live.
+/// The current terms, which can be replaced while sessions live.
 #[derive(Default)]
 pub(super) struct LiveTerms(pub(super) watch::Sender<Arc<Terms>>);
 
 impl Terms {
-    /// What a client is granted.
+    /// Returns the rights of a client.
     pub(super) fn rights(&self, client: &str) -> ClientRights {
         self.clients.get(client).copied().unwrap_or_default()
     }
@@ -62,33 +62,32 @@ impl Terms {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionsConfig {
-    /// How prompts begin that are checkpoints.
+    /// Beginnings of prompts that are checkpoints.
     pub checkpoints: Checkpoints,
-    /// Folders in which, and below which, agents may start those that are `startable_by_agents`.
+    /// Folders in which, and below which, agents may start clients that are `startable_by_agents`.
     pub folders: Vec<PathBuf>,
-    /// The user that programs in terminals run as whose own section names none; the server's own
-    /// where unset.
+    /// The user that runs programs whose own section names none; unset, the server's own.
     pub run_as: Option<String>,
-    /// Where programs report that run as another user than the server's.
+    /// The report folder of programs that run as a user other than the server's.
     pub spool: Option<PathBuf>,
-    /// Seconds after which a question of a program is given up; unset, it is asked as long as its
-    /// dialog stands.
+    /// Seconds after which a question of a program expires; unset, a question stays as long as its
+    /// dialog.
     pub question_seconds: Option<NonZeroU32>,
-    /// How many live at once; 0 is as many as there may be. Given with the other limits of the
+    /// Maximum number of living sessions; 0 for no limit. Given with the other limits of the
     /// server.
     #[serde(skip)]
     pub most: usize,
 }
 
 impl SessionsConfig {
-    /// The time that a person has to answer a question.
+    /// Returns the time that a person has to answer a question.
     pub(super) fn question_limit(&self) -> Option<Millis> {
         self.question_seconds.map(|seconds| Millis::from_secs(u64::from(seconds.get())))
     }
 }
 
-/// How the prompts begin that a program's surroundings give it at checkpoints: reminders to go on,
-/// which nobody said. The answer to one crosses no link and counts for nothing.
+/// The beginnings of checkpoint prompts: reminders to continue that a program's surroundings send
+/// by themselves. The answer to one crosses no link and counts for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Checkpoints(Vec<String>);
@@ -104,7 +103,7 @@ impl Default for Checkpoints {
 }
 
 impl Checkpoints {
-    /// Whether a prompt is one.
+    /// True if a prompt is a checkpoint.
     pub(super) fn include(&self, prompt: &str) -> bool {
         let prompt = prompt.trim_start();
         self.0.iter().any(|mark| prompt.starts_with(mark))
@@ -147,7 +146,7 @@ mod tests {
                 && !own.include("[Checkpoint] go on")
         );
         assert!(Checkpoints::default().include("[Checkpoint] go on"));
-        // Gemini's own, after a tool whose answer was empty.
+        // Gemini sends this prompt after a tool returned an empty answer.
         assert!(
             Checkpoints::default().include("[System: You successfully executed a tool but returned an empty response. Please proceed.]")
         );

@@ -1,10 +1,10 @@
-//! Bringing sessions into a conversation, some of which have to be started for it: all of them, or
-//! none and nothing of it is left.
+//! Bringing sessions into a conversation, some of which must be started first: all of them come, or
+//! none and no trace is left.
 //!
-//! It takes several appends and several programs, so it is a saga. Before anything is started, the
-//! conversation owes its undoing, as a delivery; that is settled when all came, in one append. What
-//! dies in between is undone when the server is back, and what fails is undone at once: programs
-//! that were started end, and a conversation that was begun for it takes no words.
+//! This takes several appends and several programs, so it is a saga. Before any program is started,
+//! the conversation owes the undoing, as a delivery. One append that brings all sessions settles
+//! it. After a crash the saga is undone when the server is back; after a failure it is undone at
+//! once: started programs end, and a conversation created for the saga is archived.
 
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
@@ -26,12 +26,12 @@ use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::sagas::Sagas;
 
-/// What the targets of undoings begin with.
+/// The scheme of the targets of undoings.
 pub(crate) const SCHEME: &str = "saga";
-/// Whose keys those of the starts are.
+/// The principal of the keys of starts.
 const PRINCIPAL: &str = "moothall:saga";
 
-/// What the one append brings that all come with.
+/// The content of the one append that brings all sessions.
 #[derive(Default)]
 struct MemberBatch {
     comers: Vec<JoiningSession>,
@@ -41,16 +41,16 @@ struct MemberBatch {
     keep: bool,
 }
 
-/// What has to be known to undo it, as its delivery carries it.
+/// The data for undoing a saga, as its delivery carries it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct UndoRecord {
-    /// Begins the keys of the starts.
+    /// The id of the saga, and the prefix of the keys of its starts.
     saga: String,
-    /// How many are started.
+    /// Number of programs to start.
     starts: usize,
-    /// The conversation was begun for it.
+    /// True if the conversation was created for the saga.
     fresh: bool,
-    /// When it began, by the hall's clock.
+    /// The start of the saga, by the hall's clock.
     at: Timestamp,
 }
 
@@ -68,7 +68,7 @@ impl UndoRecord {
     }
 }
 
-/// While this lives, this process is at a saga. Whoever asked may go away in its middle.
+/// A guard that marks a saga as in progress in this process, even if the caller cancels.
 struct SagaGuard<'a> {
     sagas: &'a Sagas,
     undoing: UndoRecord,
@@ -81,11 +81,11 @@ impl Drop for SagaGuard<'_> {
 }
 
 impl Sessions {
-    /// Begins a conversation with all who come, or with nobody: then nothing that was started for
-    /// it runs on.
+    /// Creates a conversation with all invited sessions. If one cannot come, the programs started
+    /// for it are ended.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing is left of it then.
+    /// [`SessionError`]; all steps are undone then.
     pub async fn convene(&self, new: ConversationPlan) -> Result<StreamId, SessionError> {
         let ConversationPlan { title, policy, by, comers, others, claims, gathering, keep } = new;
         let under_way = self.begin_saga(&comers, true)?;
@@ -101,10 +101,10 @@ impl Sessions {
         Ok(stream)
     }
 
-    /// Brings all who come into a conversation, or nobody. They are given in their order.
+    /// Brings all invited sessions into a conversation, or none. Returns them in their order.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing is left of it then.
+    /// [`SessionError`]; all steps are undone then.
     pub(crate) async fn bring_in(
         &self,
         stream: &StreamId,
@@ -186,8 +186,8 @@ impl Sessions {
         let command = match gathering {
             Some(plan) => ClientCommand::Gather { by, plan, controls },
             None => ClientCommand::Control {
-                // The server brings them; on whose behalf is in the log with the conversation's
-                // creation.
+                // The server invites them. The conversation's creation records the caller on whose
+                // behalf.
                 by: if undoing.fresh { Actor::human(by.id) } else { by },
                 controls,
             },
@@ -196,12 +196,12 @@ impl Sessions {
         Ok(sessions)
     }
 
-    /// Leaves nothing of a saga that did not come to its end; of one that did, everything.
+    /// Undoes a saga unless it was completed.
     async fn undo(&self, stream: &StreamId, undoing: &UndoRecord) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let mut started = Vec::new();
         for start in 0..undoing.starts {
-            // As it was then: the key may have lapsed since.
+            // Looked up as of the saga's start: the key may have expired since.
             let claim =
                 hall.claimed_at(&undoing.key(start), undoing.at).await.map_err(log_error)?;
             started.extend(claim.map(|claim| claim.stream));
@@ -213,7 +213,7 @@ impl Sessions {
         };
         match hall.view(stream, came).await {
             Ok(true) => return Ok(()),
-            // Whoever was started for a conversation that is gone has nowhere to come to.
+            // The conversation was deleted, so its sessions are ended.
             Ok(false) | Err(HallError::Deleted(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -236,7 +236,7 @@ impl Sessions {
     }
 }
 
-/// Undoes what nobody is at any more.
+/// A courier that undoes abandoned sagas.
 pub(crate) struct UndoHandler(pub(crate) Sessions);
 
 #[async_trait]

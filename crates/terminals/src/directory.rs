@@ -1,4 +1,4 @@
-//! Which sessions there are, and how to reach the task of each.
+//! The sessions of a server, and the way to the task of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,9 +27,9 @@ use crate::secrets::{fresh_token, hash_of};
 
 mod living;
 
-/// What sessions may say to each other in one home before a person has to look.
+/// Maximum exchanges between sessions in one home before a person has to look.
 const HOME_EXCHANGES_MAX: u32 = 200;
-/// Shortest beginning of an id that finds a session.
+/// Minimum length of an id prefix that finds a session.
 const PREFIX_CHARS_MIN: usize = 6;
 
 /// The sessions of a hall. Cheap to clone.
@@ -39,7 +39,7 @@ pub struct Sessions {
 }
 
 pub(super) struct DirectoryState {
-    /// Where they live, from when the hall is opened.
+    /// The hall of the sessions, set when it opens.
     hall: OnceLock<WeakHall>,
     host: Option<Arc<dyn SessionHost>>,
     pub(super) terms: LiveTerms,
@@ -48,7 +48,7 @@ pub(super) struct DirectoryState {
     pub(super) links: Mutex<BTreeSet<StreamId>>,
     /// Conversations with sessions that are archived.
     pub(super) archived: Mutex<BTreeSet<StreamId>>,
-    /// Names are given and links are made one at a time.
+    /// Serializes the giving of names and the making of links.
     pub(super) making: tokio::sync::Mutex<()>,
     /// Participants for whom a session is being started.
     pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
@@ -59,16 +59,16 @@ pub(super) struct DirectoryState {
     pub(super) sagas: Sagas,
 }
 
-/// A session's place: what is known of it, and the way to its task.
+/// A session's entry: its status, and the way to its task.
 pub(super) struct SessionHandle {
     known: Mutex<SessionSnapshot>,
     mail: mpsc::UnboundedSender<Mail>,
     rooms: Arc<ReachableStreams>,
-    /// Turns true when it is over.
+    /// True once the session has ended.
     over: watch::Sender<bool>,
 }
 
-/// What a session is made of before anything runs.
+/// The parts of a session before its program runs.
 struct SessionDraft<'a> {
     client: &'a str,
     name: Option<&'a str>,
@@ -83,11 +83,11 @@ struct SessionDraft<'a> {
     key: Option<Idempotency>,
 }
 
-/// What came of an earlier request with the same key.
+/// The outcome of an earlier request with the same key.
 pub(super) enum StartLookup {
-    /// It started this session, as it is now.
+    /// A session that the request started, with its current status.
     Lives(Box<Status>),
-    /// None yet; the key is still to be taken, if there is one.
+    /// No session. The key is still to be taken, if there is one.
     No(Option<Idempotency>),
 }
 
@@ -99,7 +99,7 @@ struct SessionSnapshot {
 }
 
 impl SessionHandle {
-    /// That of a session whose task gets this mail.
+    /// Creates the entry of a session whose task receives this mail.
     pub(super) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
         let doing = if session.ended.is_some() { Activity::Ended } else { Activity::Starting };
         let known = Mutex::new(SessionSnapshot { session: session.clone(), doing, waiting: 0 });
@@ -111,7 +111,7 @@ impl SessionHandle {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The conversations that it is in or made, as they are now.
+    /// Returns the conversations that the session is in or made, kept current.
     pub(crate) fn rooms(&self) -> &Arc<ReachableStreams> {
         &self.rooms
     }
@@ -120,7 +120,7 @@ impl SessionHandle {
         self.lock().session.clone()
     }
 
-    /// Takes down how it is now; whether that is news.
+    /// Stores the status; returns true if it changed.
     pub(super) fn update(&self, session: &Session, doing: Activity, waiting: usize) -> bool {
         let new = SessionSnapshot { session: session.clone(), doing, waiting };
         let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
@@ -133,15 +133,15 @@ impl SessionHandle {
         Status { session: known.session.clone(), doing: known.doing, waiting: known.waiting }
     }
 
-    /// Whether the task took it; a session that is over has none.
+    /// Sends mail to the task; returns false if the task has ended.
     pub(super) fn send(&self, mail: Mail) -> bool {
         self.mail.send(mail).is_ok()
     }
 }
 
 impl Sessions {
-    /// Sessions with these terminals. Without any there are none; but who of those that were there
-    /// before comes into conversations and leaves them is noted.
+    /// Creates the sessions of these terminals. Without terminals no session runs, but joins and
+    /// leaves of earlier sessions are still tracked.
     pub fn new(parts: Option<SessionParts>) -> Self {
         let (host, terms) = parts.map(SessionParts::apart).unzip();
         let (hall, terms) = (OnceLock::new(), terms.unwrap_or_default());
@@ -165,9 +165,9 @@ impl Sessions {
         }
     }
 
-    /// Takes up the sessions that lived when the server went away.
+    /// Resumes the sessions that lived when the server stopped.
     pub(super) async fn open(&self, hall: WeakHall) -> Result<(), HallError> {
-        // A hall opens once.
+        // A hall opens once, so this cannot fail.
         let _ = self.shared.hall.set(hall);
         if self.shared.host.is_none() {
             return Ok(());
@@ -177,7 +177,7 @@ impl Sessions {
         for session in hall.store().sessions.all().await? {
             match (&session.ended, &session.pane) {
                 (None, _) => living.push(session.id.clone()),
-                // The server may have stopped before what was left of it was killed.
+                // The server may have stopped before it killed the program's remaining processes.
                 (Some(_), Some(pane)) if session.origin == Origin::Started => {
                     left.push((session.id.clone(), pane.clone()))
                 }
@@ -194,14 +194,14 @@ impl Sessions {
         if !living.is_empty() {
             self.find_links(&hall).await?;
             self.end_with_past_gatherings(&hall).await;
-            // An earlier process may have stopped in the middle of it.
+            // An earlier process may have stopped in the middle of rejoining.
             let own = self.clone();
             hall.spawn(async move { drop(own.rejoin().await) });
         }
         Ok(())
     }
 
-    /// Whether there are terminals.
+    /// True if the server has terminals.
     pub(super) fn are_here(&self) -> bool {
         self.shared.host.is_some()
     }
@@ -220,14 +220,14 @@ impl Sessions {
             .ok_or(SessionError::Hall(HallError::ShuttingDown))
     }
 
-    /// Whoever watches sessions and links shall look again.
+    /// Notifies watchers of sessions and links.
     pub(super) fn notify_of_sessions(&self) {
         if let Ok(hall) = self.hall() {
             hall.notify_of_sessions();
         }
     }
 
-    /// The programs that can be started, with one sentence each.
+    /// Returns the programs that can be started, with one sentence each.
     pub fn programs(&self) -> Vec<(String, String)> {
         self.shared.host.as_ref().map(|host| host.programs()).unwrap_or_default()
     }
@@ -240,22 +240,22 @@ impl Sessions {
         self.seats().get(id).cloned()
     }
 
-    /// All sessions that live, and those that ended too if wanted, oldest first.
+    /// Returns the living sessions, and the ended ones too if wanted, oldest first.
     pub fn list(&self, include_ended: bool) -> Vec<Status> {
         let all = self.seats().values().map(|seat| seat.status()).collect::<Vec<_>>();
         all.into_iter().filter(|status| include_ended || status.doing != Activity::Ended).collect()
     }
 
-    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that
-    /// lives, or lived last.
+    /// Finds a session by its id, the beginning of the id, or its name. Among several of one name,
+    /// prefers the living one, else the newest.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
+    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] if the word fits more than one.
     pub fn find(&self, word: &str) -> Result<Status, SessionError> {
         self.find_among(word, &|_| true)
     }
 
-    /// Finds the same among the sessions that a caller sees.
+    /// Finds a session in the same way, among the sessions that a caller sees.
     pub(crate) fn find_among(
         &self,
         word: &str,
@@ -282,12 +282,12 @@ impl Sessions {
         }
     }
 
-    /// Whether a conversation is the home of a session, living or ended.
+    /// True if a conversation is the home of a session, living or ended.
     pub(crate) fn is_home(&self, stream: &StreamId) -> bool {
         self.seats().contains_key(stream)
     }
 
-    /// A session that lives.
+    /// Returns a living session.
     pub(super) fn living(&self, id: &SessionId) -> Result<Arc<SessionHandle>, SessionError> {
         let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         match seat.session() {
@@ -296,34 +296,34 @@ impl Sessions {
         }
     }
 
-    /// Resolves when a session is over; at once where there is none.
+    /// Resolves when a session has ended, or at once for an unknown session.
     pub(crate) async fn over(&self, id: &SessionId) {
         let Some(mut over) = self.seat_of(id).map(|seat| seat.over.subscribe()) else { return };
-        // A seat is never given up, so the sender does not go away.
+        // Entries are never removed, so the sender is not dropped.
         let _ = over.wait_for(|over| *over).await;
     }
 
     /// Starts a program in a terminal of its own, with a home to talk to it in.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing runs then.
+    /// [`SessionError`]; no program runs then.
     pub async fn start(&self, new: NewSession) -> Result<Status, SessionError> {
         self.start_once(new, None).await
     }
 
-    /// The same, at most once for a key however often it is asked. Of two at a time, the caller
-    /// takes care.
+    /// Starts a program at most once per key. The caller must not run two starts with one key at a
+    /// time.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing runs then.
+    /// [`SessionError`]; no program runs then.
     pub async fn start_once(
         &self,
         new: NewSession,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
         let own = self.clone();
-        // Whoever asked may go away: a program that was started without its session being known
-        // would run on for nobody.
+        // The caller may cancel: a task of its own finishes the start, so that no program runs
+        // without a known session.
         let started = tokio::spawn(async move { own.start_now(new, key).await });
         started.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
     }
@@ -378,8 +378,7 @@ impl Sessions {
         }
     }
 
-    /// Whether this can be started, as far as that is known before: the folder in which it would
-    /// work.
+    /// Checks a start as far as possible in advance; returns the working folder.
     pub(super) fn check_start(&self, new: &NewSession) -> Result<PathBuf, SessionError> {
         let host = self.host()?;
         let cwd =
@@ -403,8 +402,8 @@ impl Sessions {
         Ok(cwd)
     }
 
-    /// What came of an earlier try with this key. One that came to nothing frees the key's request
-    /// to be tried anew, without it: the key is taken by the home that was made for it.
+    /// Returns the outcome of an earlier request with this key. After a failed start, the request
+    /// may run again but without the key: the home of the failed start has taken it.
     pub(super) async fn started_before(
         &self,
         key: Option<Idempotency>,
@@ -424,7 +423,7 @@ impl Sessions {
         Ok(began.map_or(StartLookup::No(None), |status| StartLookup::Lives(Box::new(status))))
     }
 
-    /// Makes a session of a program that runs already.
+    /// Makes a session from a program that is already running.
     ///
     /// # Errors
     /// [`SessionError`]; the program is left alone then.
@@ -432,7 +431,7 @@ impl Sessions {
         self.observe_once(new, None).await
     }
 
-    /// The same, at most once for a key.
+    /// Makes a session from a running program, at most once per key.
     ///
     /// # Errors
     /// [`SessionError`]; the program is left alone then.
@@ -473,8 +472,8 @@ impl Sessions {
         self.register_session(&mut session, pane).await
     }
 
-    /// Makes the home and keeps the session, before anything runs. The name is reserved until the
-    /// session is known, or was given up.
+    /// Creates the home and saves the session before its program runs. The name stays reserved
+    /// until the session is registered or its start failed.
     async fn create_home(
         &self,
         draft: SessionDraft<'_>,
@@ -561,7 +560,7 @@ impl Sessions {
         hall.store().sessions.keep(session).await.map_err(log_error)
     }
 
-    /// Notes that a session is being started for a participant; `false` when one is already.
+    /// Records that a session is being started for a participant; returns false if one already is.
     pub(super) fn begin_start_for(&self, of: (StreamId, ParticipantId)) -> bool {
         self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).insert(of)
     }
@@ -572,7 +571,7 @@ impl Sessions {
 }
 
 impl Sessions {
-    /// How a session is invited into a conversation.
+    /// Returns the invitation of a session into a conversation.
     pub(super) fn invite_of(&self, session: &Session) -> Invite {
         let profile = Profile {
             client: Some(session.client.clone()),

@@ -1,4 +1,4 @@
-//! What went wrong elsewhere, as something about sessions.
+//! Conversion of host and log errors into session errors.
 
 use moothall_engine::ports::LogError;
 use moothall_engine::sessions::{HostFault, SessionError};

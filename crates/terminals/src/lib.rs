@@ -1,10 +1,10 @@
-//! Agents that live in terminals: command-line programs as sessions, how a turn is typed into one
-//! and answered, and the links between them.
+//! Agents that live in terminals: command-line programs as sessions, their turns, and the links
+//! between them.
 //!
 //! [`Sessions`] are registered with a hall as its residents
 //! (`moothall_engine::sessions::Residents`), and are reached through its door. Each session types
-//! one turn at a time: its part in a turn is one state machine ([`turn`]), which the task of the
-//! session serves. Where programs really run is behind `moothall_engine::sessions::SessionHost`.
+//! one turn at a time, driven by a state machine ([`turn`]) that the session's task serves. The
+//! programs run behind `moothall_engine::sessions::SessionHost`.
 //!
 //! ```
 //! use std::sync::Arc;

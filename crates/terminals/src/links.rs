@@ -1,8 +1,8 @@
-//! Links: conversations in which sessions hear each other at the end of every turn.
+//! Links: conversations in which sessions get each other's words at the end of every turn.
 //!
-//! Which conversations are links is known from the keys that they hold, and where a session is from
-//! its [`moothall_engine::reach::Rooms`]. Both together are the links of a session, so nobody asks
-//! a conversation that it is not in.
+//! The keys that conversations hold show which are links, and [`moothall_engine::reach::Rooms`]
+//! lists the conversations of a session. Their intersection is the links of a session, so no other
+//! conversation is queried.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::rooms::changes;
 
-/// Members of a link, at least.
+/// Minimum number of members of a link.
 pub(crate) const MEMBERS_MIN: usize = 2;
 
 impl Sessions {
@@ -36,12 +36,11 @@ impl Sessions {
         self.shared.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds the links of a hall that was just opened: the key that each holds is what makes it
-    /// one, and an archived one holds none.
+    /// Finds the links of a newly opened hall by the keys they hold. An archived link holds none.
     pub(super) async fn find_links(&self, hall: &ResidentHall) -> Result<(), HallError> {
         let held = hall.store().log.claims(namespace(), hall.now()).await?;
         self.links_known().extend(held.iter().map(|claim| claim.stream.clone()));
-        // One that lost or got a member in the moment in which the server died.
+        // The server may have stopped between a change of members and the change of the key.
         let members = self.members_known();
         let is_anothers = |claim: &&Claim| {
             members.get(&claim.stream).is_some_and(|here| key_of(here) != claim.key)
@@ -50,7 +49,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Who of those that live is in each conversation, as far as it was noted.
+    /// Returns the living sessions of each conversation, as far as tracked.
     fn members_known(&self) -> BTreeMap<StreamId, BTreeSet<SessionId>> {
         let mut members: BTreeMap<StreamId, BTreeSet<SessionId>> = BTreeMap::new();
         for session in self.list(false).into_iter().map(|status| status.session.id) {
@@ -62,7 +61,8 @@ impl Sessions {
         members
     }
 
-    /// What keeps a conversation from being deleted, and the way forward.
+    /// Returns the reason why a conversation cannot be deleted, and the way forward, if there is
+    /// one.
     pub(crate) fn keeps(&self, stream: &StreamId) -> Option<String> {
         if let Ok(seat) = self.living(stream) {
             let name = seat.session().name;
@@ -74,7 +74,7 @@ impl Sessions {
         carries.then(|| format!("This is a link that carries words: close it first, with `POST /links/{stream}/close`."))
     }
 
-    /// What events make of a conversation that was, or was not, a link before them.
+    /// Tracks links by the events of a conversation. `state` is the conversation before them.
     pub(super) fn note_link(
         &self,
         stream: &StreamId,
@@ -96,20 +96,20 @@ impl Sessions {
         }
     }
 
-    /// Gives a link the key of those who are in it now, beside everything else.
+    /// Starts a task that updates the key of a link to its members.
     fn begin_rekey(&self, stream: &StreamId) {
         let Ok(hall) = self.hall() else { return };
         let (own, stream) = (self.clone(), stream.clone());
         hall.spawn(async move {
             if let Err(error) = own.rekey(&stream).await {
-                // It is tried again before somebody looks for a link of one of its members.
+                // The next search for a link of one of its members retries this.
                 tracing::warn!(%stream, %error, "a link holds the key of others than its members");
             }
         });
     }
 
-    /// Gives a link the key of those who are in it now. Where they have a link already, that one
-    /// stays and this one ends. (Ruling 27.)
+    /// Updates the key of a link to its current members. If they already have a link, that one
+    /// stays and this one is closed. (Ruling 27.)
     async fn rekey(&self, stream: &StreamId) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let keys = hall.view(stream, |state| {
@@ -139,7 +139,8 @@ impl Sessions {
         self.retitle(stream, by).await
     }
 
-    /// Takes the names of sessions that left out of the title of a link, if it is made of names.
+    /// Removes the names of departed sessions from the title of a link, if the title consists of
+    /// names.
     async fn retitle(&self, stream: &StreamId, by: Actor) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let read = |state: &Conversation| {
@@ -160,10 +161,10 @@ impl Sessions {
         Ok(())
     }
 
-    /// Makes a link, or finds the one that has just these members.
+    /// Makes a link, or returns the one with exactly these members.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing was made then.
+    /// [`SessionError`]; no link was made then.
     pub async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError> {
         let _making = self.shared.making.lock().await;
         let hall = self.hall()?;
@@ -231,7 +232,7 @@ impl Sessions {
         Ok(sessions)
     }
 
-    /// Who asks, as the conversation knows them.
+    /// Returns the asker as a conversation knows it.
     pub(super) fn actor(&self, asker: &Asker) -> Result<Actor, SessionError> {
         match asker {
             Asker::Actor(actor) => Ok(actor.clone()),
@@ -239,10 +240,10 @@ impl Sessions {
         }
     }
 
-    /// The links that carry words now, of one session or of all.
+    /// Returns the active links, of one session or of all.
     ///
     /// # Errors
-    /// [`SessionError`] when one cannot be read.
+    /// [`SessionError`] if a link cannot be read.
     pub async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError> {
         let streams = match of {
             Some(session) => self.links_with(session),
@@ -255,7 +256,7 @@ impl Sessions {
         Ok(links)
     }
 
-    /// The conversations of a session's links.
+    /// Returns the conversations of a session's links.
     pub(super) fn links_with(&self, session: &SessionId) -> Vec<StreamId> {
         let Some(rooms) = self.seat_of(session).map(|seat| seat.rooms().now()) else {
             return Vec::new();
@@ -263,10 +264,10 @@ impl Sessions {
         rooms.intersection(&self.links_known()).cloned().collect()
     }
 
-    /// A link, active or closed.
+    /// Returns a link, active or closed.
     ///
     /// # Errors
-    /// [`SessionError::NoLink`] when the conversation is none.
+    /// [`SessionError::NoLink`] if the conversation is not a link.
     pub async fn link_of(&self, id: &StreamId) -> Result<Link, SessionError> {
         let read = self.hall()?.view(id, |state| state.is_link().then(|| link_in(state))).await;
         match read {
@@ -278,8 +279,8 @@ impl Sessions {
         }
     }
 
-    /// Ends a link for all its members. A person may, and so may any member. What was said before
-    /// is delivered, and what members work on goes on. (Ruling 27.)
+    /// Closes a link for all its members. A person or any member may do so. Earlier words are still
+    /// delivered, and running turns continue. (Ruling 27.)
     ///
     /// # Errors
     /// [`SessionError`].
@@ -302,7 +303,7 @@ impl Sessions {
         Ok(Link { active: false, ..link })
     }
 
-    /// What a session is called in a conversation, while it is in it.
+    /// Returns the name of a session in a conversation, if it is a member.
     pub(super) async fn member_id(
         &self,
         stream: &StreamId,
@@ -319,7 +320,7 @@ impl Sessions {
         Ok(self.hall()?.view(stream, own).await?)
     }
 
-    /// The gathering that a session takes part in.
+    /// Returns the gathering that a session takes part in.
     async fn gathering_of(&self, session: &SessionId) -> Result<Option<StreamId>, SessionError> {
         let hall = self.hall()?;
         let namespace = MEMBER_KEY.trim_end_matches(':');
@@ -327,8 +328,8 @@ impl Sessions {
         Ok(claim.map_err(log_error)?.map(|claim| claim.stream))
     }
 
-    /// A session that is over leaves its links and its gathering, its home takes no more words, and
-    /// nobody waits for it any more.
+    /// Records the end of a session: it leaves its links and its gathering, its home is archived,
+    /// and waits for it are removed.
     pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
         let leave = StreamCommand::Leave { at: address_of(session) };
         let gathering = self.gathering_of(&session.id).await?;
@@ -340,35 +341,35 @@ impl Sessions {
             .submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed)
             .await?;
         self.withdraw_requests(&session.id).await;
-        // Its end is kept last: a session that seems to live is ended again.
+        // Saved last: after a crash in between, the session still counts as living and is ended
+        // again.
         self.keep(session).await?;
         self.forget_listeners(&session.id).await
     }
 }
 
-/// Whether a change makes its conversation a link.
+/// True if a change makes its conversation a link.
 fn binds_link(change: &Change) -> bool {
     matches!(change, Change::Bound { target } if target.starts_with(LINK_KEY))
 }
 
-/// The namespace of the keys of links.
 fn namespace() -> &'static str {
     LINK_KEY.trim_end_matches(':')
 }
 
-/// The key of a set of members, within its namespace.
+/// Returns the key of a set of members, within the namespace of links.
 fn key_of(members: &BTreeSet<SessionId>) -> String {
     let set = members.iter().map(SessionId::as_str).collect::<Vec<_>>().join(",");
-    // Many ids would make a longer key than a claim may have.
+    // Hashed, because many ids would exceed the length of a claim.
     blake3::hash(set.as_bytes()).to_hex().to_string()
 }
 
-/// The same as its conversation holds it.
+/// Returns a key in the form in which a conversation holds it.
 fn bound(key: &str) -> String {
     format!("{LINK_KEY}{key}")
 }
 
-/// Stands between the names of members in the title of a link.
+/// The separator of names in the title of a link.
 const BETWEEN_NAMES: &str = " ↔ ";
 
 fn title_of(sessions: &[Session]) -> String {

@@ -1,36 +1,37 @@
-//! What a session's task is sent.
+//! A message to a session's task.
 
 use moothall_engine::agent::{Job, PermissionAnswer, Probe, TurnKey};
 use moothall_engine::sessions::{Hook, Permit, ReportOutcome, SessionError};
 use moothall_kernel::ids::{PermissionId, StreamId};
 use tokio::sync::oneshot;
 
-/// What a session's task is sent.
+/// A message to a session's task.
 pub(super) enum Mail {
-    /// Take this turn when its time comes.
+    /// A turn to take when the terminal is free.
     Ensure(Box<Job>),
-    /// The start of a turn is kept, and its prompt is this delivery.
+    /// The start of a turn is committed, and its prompt is this delivery.
     Begun(TurnKey, Option<u64>),
-    /// End a turn, because a person wants it.
+    /// A turn to end, at a person's request.
     Cancel(TurnKey),
-    /// A turn's time is over: what the program works on goes on, and is late.
+    /// A turn that ran out of time. The program keeps working, and its answer is late.
     Lapse(TurnKey),
-    /// What is known of a turn?
+    /// A query for the progress of a turn.
     Probe(TurnKey, oneshot::Sender<Probe>),
-    /// The program reports something; whoever brings it waits for what came of it.
+    /// A report of the program. The caller who delivers it waits for the outcome.
     Hook(Hook, oneshot::Sender<Result<ReportOutcome, SessionError>>),
-    /// The program wants to do what its report says, and waits.
+    /// A request of the program for permission. Its hook waits.
     Ask(Hook, oneshot::Sender<Permit>),
-    /// What was reported while no server ran has been brought.
+    /// All reports from the server's downtime have been delivered.
     CaughtUp,
-    /// See whether what is asked is asked still.
+    /// A request to check that open questions are still on the screen.
     Look(oneshot::Sender<()>),
-    /// A person answered, or nobody did.
+    /// A person's answer to a permission, or its timeout.
     Permit(PermissionId, Option<PermissionAnswer>),
-    /// Interrupt what goes on; says whose turn that is, which is still to be cancelled.
+    /// A request to interrupt the program. The reply names the turn that the caller must cancel.
     Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
-    /// Its place in this link is used up: it is in the link again, or the link was closed.
+    /// The end of the session's claim to its old place in this link: it is back in the link, or the
+    /// link was closed.
     PlaceUsed(StreamId),
-    /// End the session, for this reason.
+    /// A request to end the session, for this reason.
     End(String, oneshot::Sender<Result<(), SessionError>>),
 }

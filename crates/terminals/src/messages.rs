@@ -1,4 +1,4 @@
-//! What sessions and people send to a session, and what can be read of it.
+//! Messages to a session, and the reading of a session's words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,39 +19,39 @@ use moothall_kernel::time::Timestamp;
 use crate::directory::Sessions;
 use crate::faults::log_error;
 
-/// Characters given when nothing else is asked for.
+/// Default number of characters returned.
 const TAIL_CHARS: usize = 2_000;
-/// Most characters given at once.
+/// Maximum number of characters returned.
 const TAIL_CHARS_MAX: usize = 48_000;
-/// Deliveries looked through for the conversations of a session.
+/// Number of deliveries searched for the conversations of a session.
 const DELIVERIES_MAX: usize = 200;
-/// Messages read at once.
+/// Number of messages per page.
 const MESSAGES_PAGE: usize = 500;
-/// Newest messages of each conversation looked through.
+/// Maximum number of messages searched in each conversation, newest first.
 const MESSAGES_MAX: usize = 5_000;
 
 /// The outcome of words in a conversation.
 #[derive(Default)]
 struct PostOutcome {
-    /// Their position; nothing if they were held back.
+    /// The position of the words; unset if they were held back.
     seq: Option<Seq>,
-    /// `held` or `stopped`, if they were.
+    /// `held` or `stopped`, if the words were held back.
     held: Option<&'static str>,
 }
 
 impl Sessions {
-    /// Sends words to a session: at its home, or over a link of the two.
+    /// Sends words to a session, at its home or over a link with the sender.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing was said then.
+    /// [`SessionError`]; no words were posted then.
     pub async fn send(&self, message: Message) -> Result<SendResult, SessionError> {
         self.send_once(message, None).await
     }
 
-    /// The same; the words are said once for a key.
+    /// Sends words to a session, at most once per key.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing was said then.
+    /// [`SessionError`]; no words were posted then.
     pub async fn send_once(
         &self,
         message: Message,
@@ -68,7 +68,8 @@ impl Sessions {
         }
     }
 
-    /// A link of the two: whatever either says at the end of a turn reaches the other from now on.
+    /// Sends words over a link of the two sessions, which is made if needed. Each then gets the
+    /// other's words at the end of a turn.
     async fn send_direct(
         &self,
         message: Message,
@@ -105,7 +106,7 @@ impl Sessions {
         })
     }
 
-    /// A member's words in its link, or a person's.
+    /// Posts words in a link, as a member or as a person.
     async fn say_in(
         &self,
         link: &StreamId,
@@ -123,7 +124,7 @@ impl Sessions {
         self.post(link, post, key).await
     }
 
-    /// Posts words. Those that a guard or a Stop holds back are kept, and the answer says so.
+    /// Posts words. If a guard or a Stop holds them back, they are kept and the answer says so.
     async fn post(
         &self,
         stream: &StreamId,
@@ -143,7 +144,7 @@ impl Sessions {
         }
     }
 
-    /// Ends the link of the two, after the words, if there are any.
+    /// Closes the link of the two, after posting the words, if any.
     async fn close_between(
         &self,
         message: Message,
@@ -187,7 +188,7 @@ impl Sessions {
         })
     }
 
-    /// Words at its home. A session that sends them hears when the turn is finished.
+    /// Posts words at the receiver's home. A sending session is notified when the turn ends.
     async fn send_home(
         &self,
         message: Message,
@@ -220,9 +221,8 @@ impl Sessions {
         self.hall()?.store().sessions.unlisten(target, caller).await.map_err(log_error)
     }
 
-    /// Tells the sessions that wait for it that a session finished its turn: once for each message.
-    /// A session that hears the words over a link which they crossed is not told, and waits on.
-    /// (Ruling 24.)
+    /// Notifies the waiting sessions that a session finished its turn: once for each message. A
+    /// session that gets the words over a link is not notified and keeps waiting. (Ruling 24.)
     pub(super) async fn tell_listeners(
         &self,
         session: &Session,
@@ -255,7 +255,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Nobody waits for a session that is over, and it waits for nobody.
+    /// Removes all waits for a session that has ended, and the session's own waits.
     pub(super) async fn forget_listeners(&self, session: &SessionId) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let book = &hall.store().sessions;
@@ -270,11 +270,12 @@ impl Sessions {
         Ok(())
     }
 
-    /// What a session was asked and said, wherever whoever looks reaches; and at its home what they
-    /// said there, and the answers.
+    /// Returns the questions to a session and its words, from the conversations that the reader
+    /// reaches. At a home out of reach, returns only the reader's own words and the answers to
+    /// them.
     ///
     /// # Errors
-    /// [`SessionError`] when it does not exist or cannot be read.
+    /// [`SessionError`] if the session does not exist or cannot be read.
     pub async fn data(
         &self,
         id: &SessionId,
@@ -312,8 +313,8 @@ impl Sessions {
         Ok(SessionData { status, lines, text, truncated: cut > 0, tail_chars })
     }
 
-    /// Where a session was prompted: its home, and whatever its deliveries came from; and how far
-    /// what it took of each goes.
+    /// Returns the conversations that prompted a session, with the position up to which the session
+    /// took each.
     async fn conversations(&self, id: &SessionId) -> Result<BTreeMap<StreamId, Seq>, SessionError> {
         let hall = self.hall()?;
         let mut streams = BTreeMap::from([(id.clone(), Seq(0))]);
@@ -334,8 +335,9 @@ impl Sessions {
         Ok(streams)
     }
 
-    /// The session's own words in a conversation, and those that it answered; in a link, all that
-    /// it took; at its home, everything. Only those of it and one other, where one is named.
+    /// Returns the session's words in a conversation and the messages it answered. In a link, adds
+    /// all messages that it took; at its home, all messages. With `with`, only the words between
+    /// the two.
     async fn lines_in(
         &self,
         stream: &StreamId,
@@ -381,18 +383,18 @@ impl Sessions {
     }
 }
 
-/// Who looks at what of a conversation.
+/// A view of a conversation's messages.
 struct LinkReader<'a> {
-    /// The session, as it is called there.
+    /// The session's name in the conversation.
     own: ParticipantId,
-    /// Everything up to this was put to the session.
+    /// The last position that the session took.
     taken: Seq,
-    /// Only what was said between the session and this one.
+    /// The only other speaker to include, if set.
     with: Option<&'a ParticipantId>,
 }
 
 impl LinkReader<'_> {
-    /// Of messages that were read backwards, those that are looked for, oldest first.
+    /// Returns the wanted lines of messages that were read backwards, oldest first.
     fn lines(&self, stream: &StreamId, messages: &[RecordedEvent]) -> Vec<SessionLine> {
         let answered: BTreeSet<Seq> =
             messages.iter().filter_map(|message| answers(message, &self.own)).collect();
@@ -430,9 +432,9 @@ fn line(stream: &StreamId, message: &RecordedEvent) -> Option<SessionLine> {
     })
 }
 
-/// What tells one session, at its home, that another finished its turn.
+/// Returns the delivery that notifies a session, at its home, that another finished its turn.
 fn finished(session: &Session, caller: &Session) -> OutboxEntry {
-    // The whole id twice: sessions that were started within a minute begin alike.
+    // The whole id twice: ids of sessions started within a minute begin alike.
     let Session { id, name, .. } = session;
     let text = format!(
         "Session {id} \"{name}\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said."
@@ -449,7 +451,7 @@ fn own_name(state: &Conversation, session: &SessionId) -> Option<ParticipantId> 
         .map(|participant| participant.id.clone())
 }
 
-/// Which event the words of a participant answer.
+/// Returns the position that a participant's message answers.
 fn answers(recorded: &RecordedEvent, own: &ParticipantId) -> Option<Seq> {
     match &recorded.event {
         Event::Posted(posted) if posted.from == *own => {
@@ -463,7 +465,7 @@ fn is_by(recorded: &RecordedEvent, by: &ParticipantId) -> bool {
     matches!(&recorded.event, Event::Posted(posted) if posted.from == *by)
 }
 
-/// The other members of a link.
+/// Returns the other members of a link.
 fn others(link: &Link, session: &SessionId) -> Vec<SessionId> {
     link.members
         .iter()

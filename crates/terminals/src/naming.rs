@@ -1,5 +1,5 @@
-//! What sessions are called. The program of a session is its name in every conversation, so no two
-//! that live share one, and none has that of somebody else.
+//! Names of sessions. A program speaks under its session's name in every conversation, so living
+//! sessions have distinct names, and none may look like another client's name.
 
 use std::collections::BTreeSet;
 
@@ -17,43 +17,43 @@ impl Sessions {
         living.chain(self.shared.reserved.all()).collect()
     }
 
-    /// True if a session lives, or is being started, whose name looks like this one.
+    /// True if a living or starting session has a name that looks like this one.
     pub(super) fn is_in_use(&self, name: &str) -> bool {
         self.names_in_use().iter().any(|used| names::are_alike(used.as_str(), name))
     }
 
-    /// The living session of this name.
+    /// Returns the living session of this name.
     pub(super) fn living_named(&self, name: &ParticipantId) -> Option<SessionId> {
         let named = self.list(false).into_iter().find(|status| status.session.name == *name);
         named.map(|status| status.session.id)
     }
 
-    /// Whether any session, living or ended, is or was called like this.
+    /// True if any session, living or ended, has or had a name like this.
     pub(crate) fn was_called(&self, name: &ParticipantId) -> bool {
         self.list(true)
             .iter()
             .any(|status| names::are_alike(status.session.name.as_str(), name.as_str()))
     }
 
-    /// Whether a living session is called so.
+    /// True if a living session has this name.
     pub(crate) fn has_living(&self, name: &ParticipantId) -> bool {
         self.list(false).iter().any(|status| status.session.name == *name)
     }
 
-    /// Whether no living session is called so, and one could be.
+    /// True if the name is valid and free.
     pub(super) async fn is_free(&self, name: &str) -> bool {
         self.free_name("", Some(name)).await.is_ok()
     }
 
-    /// The names of everybody who has, or had, a credential. The program of a session is its name
-    /// in every conversation, so with one of these it would be somebody else.
+    /// Returns the names of all clients that have or had a credential. A session with one of these
+    /// names would impersonate that client.
     async fn principals(&self) -> Result<Vec<NameLook>, SessionError> {
         let hall = self.hall()?;
         let names = hall.store().principals.names().await.map_err(log_error)?;
         Ok(names.into_iter().map(|(name, _)| NameLook::of(&name)).collect())
     }
 
-    /// The given name, or the client's with the first number that is free.
+    /// Returns the given name if it is free, or the client's name with the first free number.
     pub(super) async fn free_name(
         &self,
         client: &str,

@@ -1,4 +1,4 @@
-//! Carries out what the machine of a session wants: in its terminal, in the log, and in
+//! Carries out the outputs of a session's machine: in its terminal, in the log, and in
 //! conversations.
 
 use std::collections::BTreeSet;
@@ -23,11 +23,11 @@ use moothall_kernel::time::Millis;
 use crate::runner::Runner;
 use crate::turn::{Input, KeptItem, Output, Seen};
 
-/// Who reports are brought by, for keys that make them count once.
+/// The principal of the idempotency keys of reports.
 const BRINGER: &str = "moothall:hook";
 
 impl Runner {
-    /// Carries out one wish. What it asks for comes back.
+    /// Carries out one output; returns the answer if the output asks for one.
     pub(super) async fn perform(&mut self, output: Output) -> Option<Input> {
         match output {
             Output::See { lines } => return Some(Input::Seen(self.see(lines).await.map(Box::new))),
@@ -166,7 +166,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Keeps that the program's conversation has a prompt, so that it can be resumed.
+    /// Saves the id of the program's conversation, which has a prompt now, so that it can be
+    /// resumed.
     pub(super) async fn remember(&mut self) {
         let native = self.session.native.clone();
         if native.is_none() || native == self.session.memory {
@@ -174,7 +175,7 @@ impl Runner {
         }
         let earlier = std::mem::replace(&mut self.session.memory, native);
         if let Err(error) = self.sessions.keep(&self.session).await {
-            // The end of its turn tries again.
+            // The end of the turn retries.
             self.session.memory = earlier;
             tracing::warn!(session = %self.session.id, %error, "what its program resumes was not kept");
         }
@@ -201,7 +202,7 @@ impl Runner {
         }
     }
 
-    /// What came of a turn goes the way of all reports; this one is waited for.
+    /// Sends the result of a turn and waits until it is committed.
     async fn keep_result(
         &self,
         id: &str,
@@ -211,7 +212,7 @@ impl Runner {
         let (hall, text) = (self.sessions.hall()?, result.clone().unwrap_or_default());
         let report = Report::Finished { result, usage: self.usage(key).await };
         match hall.keep_report(key, report, once(id, &key.stream)).await {
-            // Its conversation takes no words any more, so they stay at home. (Ruling 24.)
+            // The conversation is archived, so the words stay at home. (Ruling 24.)
             Ok(Answer {
                 event:
                     Some(RecordedEvent {
@@ -228,8 +229,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Says where a turn ran out of its time what came of it after all; at home, where nobody takes
-    /// it there.
+    /// Posts the late answer of a turn that timed out in its conversation, or at home if the
+    /// session is not a member there or the conversation is archived.
     async fn say_late(&self, id: &str, stream: &StreamId, text: &str) -> Result<(), SessionError> {
         let (hall, own) = (self.sessions.hall()?, self.session.id.clone());
         let own = hall.view(stream, move |state| {
@@ -252,7 +253,7 @@ impl Runner {
         Usage { ms: worked.await.unwrap_or_default().0, ..Usage::default() }
     }
 
-    /// Words that belong to nobody's turn go home and to every link of the session, once each.
+    /// Posts words outside any turn at home and in every link of the session, once each.
     async fn cross(
         &self,
         id: &str,
@@ -266,13 +267,12 @@ impl Runner {
         if is_said || owed.is_empty() {
             return Ok(());
         }
-        // The home has no words of its own to send along.
+        // No post at home carries the deliveries, so they are owed by themselves.
         kept(self.sessions.hall()?.owe(home, owed, once(&format!("{id}/links"), home)).await)
     }
 
-    /// Returns what is owed to each link. A peer that is in several of them is told the words in
-    /// one: in the conversation that has them already, else in a link that is not held.
-    /// (Ruling 24.)
+    /// Returns the deliveries to each link. A peer in several links gets the words in one: in the
+    /// conversation that has them already, else in a link that is not held. (Ruling 24.)
     async fn owed_to_links(
         &self,
         text: &str,
@@ -292,11 +292,11 @@ impl Runner {
                 let (all, heard) =
                     (of(|_, _| true), of(|state, one| state.muted().all(|muted| *muted != one.id)));
                 let stands = state.held().is_some() || state.is_paused() || state.is_archived();
-                // Words that are held back there reach no member, and a muted one hears none.
+                // Held words reach no member, and a muted member reaches none.
                 let reached = if stands || !heard.contains(&own) { BTreeSet::new() } else { heard };
                 (stands, all, reached)
             };
-            // A link that cannot be read takes the words when it can, and for all its members.
+            // A link that cannot be read gets the words later, for all its members.
             let seen = match known {
                 Some(hall) => hall.view(&link, members).await.unwrap_or_default(),
                 None => Default::default(),
@@ -315,7 +315,7 @@ impl Runner {
         owed
     }
 
-    /// Returns the conversations to which the words of these steps go.
+    /// Returns the conversations that receive the words of these steps.
     fn crossed(&self, steps: &[(String, KeptItem)]) -> Vec<StreamId> {
         let reached = |step: &KeptItem| match step {
             KeptItem::Result { key, .. } | KeptItem::Late { key, .. } => vec![key.stream.clone()],
@@ -327,7 +327,8 @@ impl Runner {
         steps.iter().flat_map(|(_, step)| reached(step)).collect()
     }
 
-    /// Where it cannot be asked, people are told to look.
+    /// Asks people a question outside turns. If that fails, a notice tells them to look at the
+    /// terminal.
     async fn ask_in_no_turn(
         &self,
         stream: &StreamId,
@@ -350,8 +351,8 @@ impl Runner {
         }
     }
 
-    /// No deadline ends such a question, so it is withdrawn however long that takes, beside what
-    /// the session does.
+    /// Withdraws a question asked outside turns. Such a question has no deadline, so a failed
+    /// withdrawal is retried in a task of its own until it succeeds.
     async fn withdraw_in_no_turn(
         &self,
         stream: &StreamId,
@@ -366,7 +367,7 @@ impl Runner {
         }
     }
 
-    /// The server's own words at home wake nobody.
+    /// Posts a notice of the server at home, which wakes no agent.
     async fn tell_people(&self, text: String) {
         let Some(hall) = self.hall() else { return };
         let post = Post {
@@ -378,7 +379,7 @@ impl Runner {
         }
     }
 
-    /// Says something at home; whether it was said, and what goes along is owed.
+    /// Posts words at home, with the deliveries that they owe. Returns true if they were posted.
     async fn post_home(
         &self,
         id: &str,
@@ -402,7 +403,7 @@ impl Runner {
     }
 }
 
-/// What the rules refuse is settled too: they keep the words in the trace.
+/// Treats a refusal by the rules as success: the refused words are in the trace.
 fn kept<T>(answer: Result<T, HallError>) -> Result<(), SessionError> {
     match answer {
         Ok(_)
@@ -416,7 +417,7 @@ fn kept<T>(answer: Result<T, HallError>) -> Result<(), SessionError> {
     }
 }
 
-/// A report counts once in each conversation, however often it is brought.
+/// Returns the idempotency key of a report in a conversation.
 fn once(id: &str, stream: &StreamId) -> Idempotency {
     let key = blake3::hash(format!("{id}/{stream}").as_bytes()).to_hex().to_string();
     Idempotency { principal: BRINGER.into(), key, fingerprint: String::new() }

@@ -1,5 +1,4 @@
-//! What the engine asks of sessions, and what the door offers of them: its ports, over what stands
-//! in the other files.
+//! The engine's ports to sessions, implemented by calls into the other files.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Requests of agents: people are asked in the conversation of the asker, and what one of them
-//! allows is carried out once.
+//! Requests of agents: people are asked in the asker's conversation, and an allowed request is
+//! carried out once.
 
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
@@ -18,19 +18,19 @@ use uuid::Uuid;
 
 use crate::directory::Sessions;
 
-/// The time that people have to answer. Nothing stands still meanwhile.
+/// The time that people have to answer. No turn waits meanwhile.
 const ASK_MAX: Millis = Millis::from_secs(24 * 3600);
-/// Pause before a retry of what could not be kept.
+/// Pause before a failed command is retried.
 const RETRY: Duration = Duration::from_secs(1);
 /// The principal of the keys under which requests are carried out.
 const PRINCIPAL: &str = "moothall:start";
 
 impl Sessions {
-    /// Asks people, in the home of a session, if it may talk to another. Whether there is such a
-    /// session is looked up when a person allows it, so that the asker learns nothing before.
+    /// Asks people, in the home of a session, if it may talk to another. The other session is
+    /// looked up only after a person allows the request, so that the asker cannot probe for names.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing is asked then.
+    /// [`SessionError`]; no question is asked then.
     pub async fn ask_talk(
         &self,
         own: &SessionId,
@@ -40,7 +40,7 @@ impl Sessions {
         self.ask_people(own.clone(), by, Request::Talk(talk)).await
     }
 
-    /// Asks people in a conversation. The same request that waits already is the same permission.
+    /// Asks people in a conversation. A repeated request that still waits gets the same permission.
     pub(crate) async fn ask_people(
         &self,
         room: StreamId,
@@ -61,7 +61,7 @@ impl Sessions {
         Ok((room, asked))
     }
 
-    /// The participant that a session is in its own home.
+    /// Returns a session's participant in its own home.
     pub(crate) async fn name_at_home(&self, own: &StreamId) -> Result<Actor, SessionError> {
         let wanted = own.clone();
         let hall = self.hall()?;
@@ -75,7 +75,7 @@ impl Sessions {
         Ok(Actor::named(id))
     }
 
-    /// The session of the participant that asked, if it is one.
+    /// Returns the session of the participant that asked, if it is one.
     pub(crate) async fn asker_of(
         &self,
         stream: &StreamId,
@@ -85,8 +85,8 @@ impl Sessions {
         Ok(hall.view(stream, move |state| session_of(state.participant(&asker)?)).await?)
     }
 
-    /// Carries out what a person allowed, once however often it is asked, and tells the
-    /// conversation the outcome.
+    /// Carries out an allowed request, once even if called repeatedly, and reports the outcome to
+    /// the conversation.
     pub(crate) fn carry_out(&self, stream: &StreamId, errand: &AllowedRequest) {
         if !self.errands().insert(errand.permission.clone()) {
             return;
@@ -108,7 +108,7 @@ impl Sessions {
                     EngineCommand::TalkDone { permission, outcome }
                 }
             };
-            // A program that runs has to be known.
+            // The outcome must be recorded: the program may already run.
             own.tell_until_kept(&stream, done).await;
             own.errands().remove(&errand.permission);
         });
@@ -118,7 +118,7 @@ impl Sessions {
         self.shared.errands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Links the asker with the session that it named, and says its first words there.
+    /// Links the asker with the named session, and posts its first words there.
     async fn talk_allowed(
         &self,
         stream: &StreamId,
@@ -143,7 +143,7 @@ impl Sessions {
         Ok(TalkOutcome::Linked { link: sent.stream, unsaid })
     }
 
-    /// Tells a conversation something until it is kept, or never can be.
+    /// Retries a command until it is committed or finally rejected.
     pub(crate) async fn tell_until_kept(&self, stream: &StreamId, command: EngineCommand) {
         loop {
             let Ok(hall) = self.hall() else { return };
@@ -165,7 +165,7 @@ impl Sessions {
     }
 }
 
-/// The key under which a part of a request is done once.
+/// Returns the idempotency key of a part of a request.
 pub(crate) fn errand_key(permission: &PermissionId, part: &str) -> Idempotency {
     Idempotency {
         principal: PRINCIPAL.into(),

@@ -9,7 +9,7 @@ use moothall_kernel::ids::ParticipantId;
 #[derive(Clone, Default)]
 pub(crate) struct ReservedNames(Arc<Mutex<BTreeSet<ParticipantId>>>);
 
-/// A reserved name: another session gets it only after this was dropped.
+/// A reserved name. Dropping it frees the name for other sessions.
 pub(crate) struct ReservedName {
     names: ReservedNames,
     name: ParticipantId,
@@ -26,14 +26,14 @@ impl ReservedNames {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves a name. The caller has seen that it is free and holds the lock of those that are
-    /// made since.
+    /// Reserves a name. The caller has checked that the name is free, and still holds the lock
+    /// under which names are given.
     pub(crate) fn reserve(&self, name: &ParticipantId) -> ReservedName {
         self.lock().insert(name.clone());
         ReservedName { names: self.clone(), name: name.clone() }
     }
 
-    /// Returns all of them.
+    /// Returns all reserved names.
     pub(crate) fn all(&self) -> BTreeSet<ParticipantId> {
         self.lock().clone()
     }

@@ -1,5 +1,5 @@
-//! Sessions that ended and run again: under their names, in their homes, with their links, and
-//! with what their programs remember.
+//! Sessions that ended and run again: with their names, homes, links, and the memory of their
+//! programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,25 +23,26 @@ use crate::mail::Mail;
 use crate::reserved::ReservedName;
 use crate::secrets::{fresh_token, hash_of};
 
-/// How long links are waited for that sessions just left.
+/// Maximum wait for links that sessions have just left.
 const LEAVING_MAX: Duration = Duration::from_secs(5);
 
-/// A session that comes back to a link, and its place there.
+/// A session that returns to a link, with its place there.
 type ReturningMember = (Session, LeftLink);
 
 impl Sessions {
-    /// Runs the program of a session that ended again. The program goes on with what it remembers,
-    /// if it can; the links come back whose other members live.
+    /// Runs the program of an ended session again. The program resumes its memory, if it can. The
+    /// links whose other members live are reopened.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing runs then.
+    /// [`SessionError`]; no program runs then.
     pub async fn resume(&self, id: &SessionId, by: &Actor) -> Result<ResumedSession, SessionError> {
         let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         let of = self.begin_change_of(&seat)?;
-        // Read only now: what was read before may have been ended meanwhile.
+        // Read after the guard is taken: the session may have been ended before.
         let session = seat.session();
         let (own, by) = (self.clone(), by.clone());
-        // The caller may go away: a program whose session is not known would run on for no purpose.
+        // The caller may cancel: a task of its own finishes the start, so that no program runs
+        // without a known session.
         let resumed = tokio::spawn(async move {
             let resumed = own.resume_now(session, &by).await;
             own.end_housing(&of);
@@ -76,7 +77,8 @@ impl Sessions {
         let status = match host.start(&launch).await {
             Ok(pane) => {
                 crash::point("program_in_terminal");
-                // Only now, so that a start that failed is tried again with the others.
+                // Cleared only now, so that a failed start can be retried together with the other
+                // lost sessions.
                 let mut living = Session { lost: false, ..session.clone() };
                 self.register_session(&mut living, pane).await?
             }
@@ -94,8 +96,7 @@ impl Sessions {
         Ok(ResumedSession { status, remembers, links, left_out })
     }
 
-    /// Keeps a session that ended from being resumed and from being given up at the same time,
-    /// until [`Sessions::end_housing`].
+    /// Guards an ended session against a concurrent resume or end, until [`Sessions::end_housing`].
     fn begin_change_of(
         &self,
         seat: &SessionHandle,
@@ -108,10 +109,10 @@ impl Sessions {
     }
 
     /// Gives up the places in links of a session that ended by itself or with the computer. The
-    /// links that waited for this session come back to the others.
+    /// links that waited for this session reopen for the others.
     ///
     /// # Errors
-    /// [`SessionError`]; [`SessionError::Ended`] if there is nothing to give up.
+    /// [`SessionError`]; [`SessionError::Ended`] if the session has no places.
     pub(crate) async fn give_up_places(&self, id: &SessionId) -> Result<(), SessionError> {
         let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         let of = self.begin_change_of(&seat)?;
@@ -143,8 +144,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Takes a session out of the links in which it was the last one. It would count as a member
-    /// there again with its next resume.
+    /// Removes a session from the links in which it was the last member. Otherwise its next resume
+    /// would make it a member there again.
     async fn take_out_of_closed(&self, session: &Session) -> Result<(), SessionError> {
         let (hall, _making) = (self.hall()?, self.shared.making.lock().await);
         let by = Actor::human(ParticipantId::moothall());
@@ -163,8 +164,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Returns the links that a living session is not back in, each with the sessions for which
-    /// the link waits. Those sessions can be resumed or ended.
+    /// Returns the links that a living session is not back in, each with the sessions for which the
+    /// link waits. Those sessions can be resumed or ended.
     ///
     /// # Errors
     /// [`SessionError`] if a link cannot be read.
@@ -187,8 +188,8 @@ impl Sessions {
         Ok(waits)
     }
 
-    /// Returns the closed links that living sessions are to come back to and that wait for others,
-    /// of one session or of all.
+    /// Returns the closed links that living sessions, or one of them, will return to and that wait
+    /// for other sessions.
     ///
     /// # Errors
     /// [`SessionError`] if one cannot be read.
@@ -207,7 +208,8 @@ impl Sessions {
         Ok(links)
     }
 
-    /// Returns the sessions for which a closed link waits: a living one has its place there still.
+    /// Returns the sessions for which a closed link waits: a living session still has its place
+    /// there.
     pub(super) fn waits_of_link(&self, link: &Link) -> Vec<SessionId> {
         let has_place = |status: &Status| place_in(&status.session, &link.id).is_some();
         if link.active || !self.list(false).iter().any(has_place) {
@@ -223,7 +225,7 @@ impl Sessions {
         all.filter(|session| is_waited_for(session, link, here)).map(|session| session.id).collect()
     }
 
-    /// Returns whether a link is archived, and its members if it exists.
+    /// Returns true if a link is archived, and its members if it exists.
     async fn standing_of(
         &self,
         link: &StreamId,
@@ -276,13 +278,13 @@ impl Sessions {
         self.check_room()
     }
 
-    /// Keeps that a session lives again, and opens its home. A crash before its program runs ends
-    /// it once more.
+    /// Records that a session lives again, and reopens its home. After a crash before its program
+    /// runs, the session is ended again.
     async fn revive(&self, ended: Session, token: &str) -> Result<Session, SessionError> {
         let token_hash = hash_of(token);
         let (pane, native, until) = (None, None, None);
         let session = Session { pane, native, until, token_hash, ended: None, ..ended.clone() };
-        // Kept first: the home of a session that ended takes no words.
+        // Saved first: the home of an ended session takes no words.
         self.keep(&session).await?;
         crash::point("session_revived");
         let by = Actor::human(ParticipantId::moothall());
@@ -300,7 +302,7 @@ impl Sessions {
         })
     }
 
-    /// Shows of a session what is kept of it.
+    /// Registers a session again from its stored row.
     async fn seat_again(&self, id: &SessionId) -> Result<(), SessionError> {
         let kept = self.hall()?.store().sessions.all().await.map_err(log_error)?;
         if let Some(session) = kept.into_iter().find(|session| session.id == *id) {
@@ -315,7 +317,8 @@ impl Sessions {
         let Some(rooms) = self.seat_of(id).map(|seat| seat.rooms().now()) else { return places };
         for stream in rooms.iter().cloned() {
             let Ok(link) = self.link_of(&stream).await else { continue };
-            // A link that closed because the others ended before keeps its last member.
+            // If a link closed because its other members ended first, its last member keeps its
+            // place.
             if !link.active && link.members.len() >= MEMBERS_MIN {
                 continue;
             }
@@ -335,13 +338,13 @@ impl Sessions {
         }
     }
 
-    /// Brings those links back whose members live again. Returns them with all their members.
+    /// Reopens the links whose members live again. Returns each with all its members.
     pub(crate) async fn rejoin(&self) -> BTreeMap<StreamId, BTreeSet<SessionId>> {
         let wanted = || -> BTreeSet<StreamId> {
             let places = self.list(false).into_iter().flat_map(|status| status.session.left);
             places.map(|place| place.link).collect()
         };
-        // A session that ended just now may not have left its links yet.
+        // A session that has just ended may not have left its links yet.
         if let Ok(hall) = self.hall() {
             let carried = async {
                 for link in wanted() {
@@ -365,15 +368,15 @@ impl Sessions {
         back
     }
 
-    /// Brings a link back to the living sessions that have a place in it. Returns its members;
-    /// nothing if it stays as it is.
+    /// Reopens a link for the living sessions that have a place in it. Returns its members, or
+    /// `None` if the link stays as it is.
     async fn reopen(&self, link: &StreamId) -> Result<Option<BTreeSet<SessionId>>, SessionError> {
         let hall = self.hall()?;
         let (is_archived, here) = self.standing_of(link).await?;
         let is_closed = here.as_ref().is_none_or(|here| is_archived && here.len() >= MEMBERS_MIN);
         let here = here.unwrap_or_default();
         let waits = !self.lacks(link, &here).is_empty();
-        // The last member of a link that waits is a member, and not back.
+        // The last member of a waiting link still is a member, but not back.
         let are_back = !is_archived || !waits;
         let (comers, goers) = self.who_moves(link, &here, is_closed, are_back);
         if waits {
@@ -401,9 +404,8 @@ impl Sessions {
         Ok(Some(members))
     }
 
-    /// Returns the sessions that come back to a link, with their places, and the members that were
-    /// ended and leave it. Forgets places in a link that is closed, and those of members if they
-    /// are back.
+    /// Returns the sessions that return to a link, with their places, and the ended members that
+    /// leave it. Forgets places in a closed link, and those of members if they are back.
     fn who_moves(
         &self,
         link: &StreamId,
@@ -435,13 +437,13 @@ impl Sessions {
     }
 }
 
-/// True if the program of a session runs. One without a terminal is on its way to its end.
+/// True if the program of a session runs. A session without a terminal is about to end.
 fn lives(session: &Session) -> bool {
     session.ended.is_none() && session.pane.is_some()
 }
 
-/// True if a link waits for a session: one that ended with the computer, or the last one that left
-/// it, and has its place still.
+/// True if a link waits for a session that still has its place there: one that ended with the
+/// computer, or the last one that left the link.
 fn is_waited_for(session: &Session, link: &StreamId, here: &BTreeSet<SessionId>) -> bool {
     let is_due = session.lost || here.contains(&session.id);
     is_due && !lives(session) && place_in(session, link).is_some()

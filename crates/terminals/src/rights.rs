@@ -1,4 +1,4 @@
-//! What the programs of sessions may do with each other, and how many of them there may be.
+//! Rights of the programs of sessions, and limits on their number.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,23 +14,22 @@ use crate::config::{SessionsConfig, Terms};
 use crate::directory::Sessions;
 use crate::secrets::hash_of;
 
-/// Sessions that may live at a time of those that an agent started, or that descend from a session
-/// that a person started.
+/// Maximum number of living sessions that one agent started, or that descend from one session of a
+/// person.
 const FAMILY_MAX: usize = 8;
 
 impl Sessions {
-    /// What the operator says of sessions now.
+    /// Returns the current configuration of sessions.
     pub(super) fn terms(&self) -> Arc<Terms> {
         self.shared.terms.0.borrow().clone()
     }
 
-    /// Replaces what the operator says of sessions. Those that live go on, also where there are too
-    /// many now.
+    /// Replaces the configuration of sessions. Living sessions continue, even above a new limit.
     pub fn replace(&self, config: SessionsConfig, clients: BTreeMap<String, ClientRights>) {
         self.shared.terms.0.send_replace(Arc::new(Terms { config, clients }));
     }
 
-    /// Resolves when a session of this client does not reach everything, or does so no more.
+    /// Resolves when sessions of this client do not reach everything.
     pub(super) async fn narrowed(&self, client: &str) {
         let mut terms = self.shared.terms.0.subscribe();
         if terms.wait_for(|terms| !terms.rights(client).reaches_all).await.is_err() {
@@ -40,7 +39,7 @@ impl Sessions {
 }
 
 impl Sessions {
-    /// Whether one more session may live.
+    /// Returns an error if the limit of living sessions is reached.
     pub(super) fn check_room(&self) -> Result<(), SessionError> {
         let most = self.terms().config.most;
         if most > 0 && self.names_in_use().len() >= most {
@@ -52,7 +51,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// The living session whose environment holds this secret.
+    /// Returns the living session that owns this secret.
     pub(super) fn by_token(&self, token: &str) -> Option<Resident> {
         let hash = hash_of(token);
         let found =
@@ -65,7 +64,7 @@ impl Sessions {
         })
     }
 
-    /// What the program of a session reaches.
+    /// Returns the conversations that the program of a session reaches.
     pub(crate) fn reach_of(&self, id: &SessionId) -> Reach {
         let Some(seat) = self.seat_of(id) else { return Reach::Only(Arc::default()) };
         if self.rights(&seat.session().client).reaches_all {
@@ -79,15 +78,15 @@ impl Sessions {
         self.terms().rights(client)
     }
 
-    /// Resolves when a session that reached everything does so no more.
+    /// Resolves when a session no longer reaches everything.
     pub(crate) async fn reach_less(&self, id: &SessionId) {
         if let Some(seat) = self.seat_of(id) {
             self.narrowed(&seat.session().client).await;
         }
     }
 
-    /// Refuses one more where an agent has enough. A session that was started by one that was
-    /// started counts for the first of them.
+    /// Rejects a start if the agent has reached its limit. Sessions count for the root of their
+    /// line of starters.
     pub(super) fn check_family(&self, starter: &Starter) -> Result<(), SessionError> {
         let root = self.root_of(starter.clone());
         if matches!(root, Starter::Person(_)) {
@@ -105,11 +104,11 @@ impl Sessions {
         Err(SessionError::Conflict(why))
     }
 
-    /// Where a line of starters begins: an agent, a person, or the session that no other session
-    /// started.
+    /// Returns the root of a line of starters: an agent, a person, or the session that no other
+    /// session started.
     fn root_of(&self, starter: Starter) -> Starter {
         let mut root = starter;
-        // A session is older than those that it started, so this ends.
+        // A session is older than the sessions it started, so this loop ends.
         while let Starter::Session(id) = &root {
             match self.seat_of(id).and_then(|seat| seat.session().started_by) {
                 Some(next @ (Starter::Session(_) | Starter::Agent(_))) => root = next,
@@ -119,11 +118,11 @@ impl Sessions {
         root
     }
 
-    /// The folder in which an agent may start a program without asking anybody, with every link on
-    /// the way followed; nothing where it has to ask.
+    /// Returns the canonical folder in which an agent may start a program without permission, or
+    /// `None` if the agent must ask.
     ///
-    /// A folder of its own choice would be a way out of whatever holds the agent: it could write
-    /// there what the program runs.
+    /// A freely chosen folder would let the agent escape its sandbox: the agent could write files
+    /// there that the program runs.
     pub fn starts_alone(&self, new: &NewSession) -> Option<PathBuf> {
         if !self.rights(&new.client).startable_by_agents || !new.args.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! Where sessions are: noted as they come into conversations and leave them, and found again after
-//! a restart.
+//! Memberships of sessions: tracked as sessions join and leave conversations, and restored after a
+//! restart.
 
 use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
@@ -16,19 +16,18 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 
 use crate::directory::Sessions;
 
-/// Prompts that are looked through for where a session is.
+/// Number of deliveries searched for a session's conversations.
 const PROMPTS_MAX: usize = 200;
 
-/// What a batch of events changes about who is where.
+/// A change of a session's membership.
 enum Move {
     In(SessionId),
     Out(SessionId),
 }
 
 impl Sessions {
-    /// True if two sessions are in a conversation together that takes words, the home of one of
-    /// them included. A link that was closed brings its members together no more: its members ask
-    /// a person again. (Ruling 24.)
+    /// True if two sessions share a conversation that is not archived, including either's home. A
+    /// closed link does not count: its members must ask a person again. (Ruling 24.)
     pub(crate) fn meet(&self, one: &SessionId, other: &SessionId) -> bool {
         let rooms = |id| self.seat_of(id).map(|seat| seat.rooms().now());
         let archived = self.archived();
@@ -41,7 +40,7 @@ impl Sessions {
         self.shared.archived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes if a conversation takes words no more, or does so again.
+    /// Tracks the archiving and unarchiving of conversations with sessions.
     fn note_archived(&self, stream: &StreamId, state: &Conversation, events: &[RecordedEvent]) {
         for recorded in events {
             if recorded.event.erases_all() || matches!(recorded.event, Event::Unarchived { .. }) {
@@ -54,7 +53,7 @@ impl Sessions {
         }
     }
 
-    /// True if a participant is in a conversation with a session that takes words.
+    /// True if a participant shares with a session a conversation that is not archived.
     pub(crate) async fn shares(
         &self,
         participant: &ParticipantId,
@@ -78,8 +77,8 @@ impl Sessions {
         Ok(false)
     }
 
-    /// Finds out where a session is that lived when the server went away: what was noted, and, of
-    /// where it was prompted, those conversations that it still is in.
+    /// Restores the memberships of a session that lived when the server stopped: the stored ones,
+    /// and those conversations with deliveries to the session that it still belongs to.
     pub(super) async fn find_rooms(
         &self,
         hall: &ResidentHall,
@@ -111,8 +110,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Who leaves, before it is committed: a session that is taken out never reaches what is said
-    /// afterwards.
+    /// Tracks leaving sessions before the commit, so that a removed session never reaches later
+    /// words.
     pub(crate) async fn before_commit(
         &self,
         stream: &StreamId,
@@ -134,8 +133,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Who comes, after it is committed and before anybody is answered.
-    /// `state` is how the conversation was before.
+    /// Tracks joining sessions after the commit and before the caller gets its answer. `state` is
+    /// the conversation before the events.
     pub(crate) async fn after_commit(
         &self,
         stream: &StreamId,
@@ -148,15 +147,15 @@ impl Sessions {
         self.bring_answers(state, events);
         for session in events.iter().flat_map(|event| self.comers(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {
-                // Only the note failed: after a restart the membership is found from what was
-                // delivered to the session.
+                // Only the stored membership is missing: a restart finds it again from the
+                // session's deliveries.
                 tracing::warn!(%stream, %error, "that a session came into a conversation was not noted");
             }
         }
     }
 
-    /// The sessions that an event brings into its conversation: those invited, and the one that
-    /// begins it.
+    /// Returns the sessions that an event brings into its conversation: the invited ones, and the
+    /// creator.
     fn comers(&self, event: &RecordedEvent) -> Vec<SessionId> {
         if let Event::Created { by, .. } = &event.event {
             return self.living_named(by).into_iter().collect();
@@ -194,7 +193,7 @@ impl Sessions {
     }
 }
 
-/// What a control changed; nothing of any other event.
+/// Returns the changes of a control event; empty for other events.
 pub(super) fn changes(event: &RecordedEvent) -> &[Change] {
     if let Event::Controlled { changes, .. } = &event.event { changes } else { &[] }
 }

@@ -1,5 +1,4 @@
-//! The task of one session: it tells the machine what happens, carries out what the machine wants,
-//! and waits.
+//! The task of one session: it feeds inputs to the machine, carries out the outputs, and waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
@@ -28,7 +27,8 @@ use crate::mail::Mail;
 use crate::turn::{Around, Input, Machine, Reply, RequestId, UnfinishedDelivery};
 use crate::watching::{TerminalConnection, TerminalEvent, at};
 
-/// Somebody who waits for a reply of the machine. They may have gone, and that is fine.
+/// A caller who waits for a reply of the machine. The caller may be gone; its reply is then
+/// dropped.
 pub(super) enum Waiter {
     Hook(oneshot::Sender<Result<ReportOutcome, SessionError>>),
     Permit(oneshot::Sender<Permit>),
@@ -36,12 +36,12 @@ pub(super) enum Waiter {
     Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
 }
 
-/// What woke the task.
+/// The reason why the task woke up.
 enum WakeReason {
     Mail(Option<Mail>),
     Terminal(TerminalEvent),
     Alarm,
-    /// A hook does not wait for its answer any more.
+    /// A hook stopped waiting for its answer.
     GaveUp(RequestId),
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Runner {
     machine: Machine,
     pub(super) waiting: BTreeMap<RequestId, Waiter>,
     last_request: u64,
-    /// Where the steady clock began.
+    /// The start of the steady clock.
     dawn: Instant,
     pub(super) alarm: Option<Instant>,
     pub(super) watching: TerminalConnection,
@@ -173,7 +173,8 @@ impl Runner {
         self.tell(input).await;
     }
 
-    /// Takes a report in, and keeps the conversation in which a prompt was taken.
+    /// Handles a report. After a report of a prompt, saves which conversation of the program to
+    /// resume.
     async fn hear(
         &mut self,
         hook: Hook,
@@ -195,8 +196,8 @@ impl Runner {
         id
     }
 
-    /// Tells the machine something, and carries out what it wants until it wants to know nothing
-    /// more.
+    /// Feeds an input to the machine and carries out the outputs, until the machine asks no more
+    /// questions.
     pub(super) async fn tell(&mut self, input: Input) {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
@@ -225,7 +226,8 @@ impl Runner {
         self.alarm = at.map(|at| self.dawn + Duration::from_millis(at.0));
     }
 
-    /// What the program reports by itself. One that somebody else started reports nothing here.
+    /// Returns the kinds of reports that the program sends. A program started outside the server
+    /// sends none.
     fn reports(&self) -> Reports {
         match self.session.origin {
             Origin::Started => self.host.reports(&self.session.client),
@@ -243,14 +245,14 @@ impl Runner {
         }
     }
 
-    /// Everybody can read what the session is doing.
+    /// Publishes the session's activity.
     fn tell_everybody(&self) {
         if self.seat.update(&self.session, self.machine.doing(), self.machine.waiting()) {
             self.sessions.notify_of_sessions();
         }
     }
 
-    /// What an earlier process did not see the end of.
+    /// Returns the deliveries that the previous process left unfinished.
     async fn earlier(&self) -> Vec<UnfinishedDelivery> {
         let mut earlier = Vec::new();
         for row in self.owed().await {
@@ -274,7 +276,8 @@ impl Runner {
         owed.inspect_err(|error| tracing::error!(session = %self.session.id, %error, "its deliveries cannot be read")).unwrap_or_default()
     }
 
-    /// The row of a turn that an earlier process began, or of which nobody heard that it was kept.
+    /// Returns the row of a turn. Used if an earlier process began the turn, or if the caller does
+    /// not know the row's number.
     async fn row_of(&self, key: &TurnKey) -> Option<u64> {
         let is_its = |row: &Delivery| {
             row.stream == key.stream && row.turn == Some(key.turn) && row.attempt == key.attempt
@@ -282,8 +285,8 @@ impl Runner {
         self.owed().await.into_iter().find(is_its).map(|row| row.id)
     }
 
-    /// Returns true if a turn goes on, and its open questions. A turn of which nothing is known
-    /// goes on: its row alone says that nothing is typed twice.
+    /// Returns true if a turn is still open, and its open questions. A turn that cannot be read
+    /// counts as open: its row alone keeps the prompt from being typed twice.
     async fn asked_in(&self, key: &TurnKey) -> (bool, Vec<PermissionId>) {
         let Some(hall) = self.hall() else { return (true, Vec::new()) };
         let (turn, attempt) = (key.turn, key.attempt);
@@ -302,7 +305,7 @@ impl Runner {
         self.sessions.hall().ok()
     }
 
-    /// Forgets the place in a link.
+    /// Forgets the session's old place in a link.
     async fn place_used(&mut self, link: &StreamId) {
         self.session.left.retain(|left| left.link != *link);
         if let Err(error) = self.sessions.keep(&self.session).await {
@@ -310,7 +313,7 @@ impl Runner {
         }
     }
 
-    /// Ends the program and the session, which has no place in its links any more.
+    /// Ends the program and the session, and gives up its places in links.
     async fn end(&mut self, why: &str) -> Result<(), SessionError> {
         if let Some(pane) =
             self.session.pane.clone().filter(|_| self.session.origin == Origin::Started)
@@ -327,13 +330,14 @@ impl Runner {
         self.ended_showing(why, why).await;
     }
 
-    /// The same. What its screen showed is kept for those who may read it: its turns, which all
-    /// members of a conversation read, end with the reason alone.
+    /// Ends the session with `shown`, its last screen, kept for readers with access to it. Its
+    /// turns end with the reason alone, because all members of a conversation read that.
     pub(super) async fn ended_showing(&mut self, why: &str, shown: &str) {
         let here = self.sessions.places_in_links(&self.session.id).await;
         self.session.left.retain(|left| here.iter().all(|place| place.link != left.link));
         self.session.left.extend(here);
-        // Before the links are left: after a crash in between they do not tell of it any more.
+        // The places are saved before the session leaves its links: after a crash in between, the
+        // links no longer list it.
         if !self.session.left.is_empty()
             && let Err(error) = self.sessions.keep(&self.session).await
         {
@@ -342,7 +346,7 @@ impl Runner {
         self.leave(why, shown).await;
     }
 
-    /// The session is over: its turns end, it leaves its links, and its home takes no more words.
+    /// Closes the session: ends its turns, leaves its links, and archives its home.
     async fn leave(&mut self, why: &str, shown: &str) {
         self.over = true;
         let Some(hall) = self.hall() else { return };
@@ -351,17 +355,18 @@ impl Runner {
         self.tell(Input::Ended(why.to_owned())).await;
         let pane = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started);
         self.host.reap(pane.map(|pane| (self.session.id.clone(), pane)).into_iter().collect());
-        // Before it is kept that the session is over: a crash in between is made good by ending it
-        // once more.
+        // This precedes the record of the end: after a crash in between, the session is ended once
+        // more.
         self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {
             tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");
         }
-        // Whoever waits for the end, or shows its token, has to find it over from here on.
+        // Callers who wait for the end, or present the session's token, must see the end from here
+        // on.
         self.tell_everybody();
     }
 
-    /// Whoever still waits for an answer hears that there is none.
+    /// Closes the inbox. Turns that are still in it end with the session's fault.
     async fn refuse_the_rest(&mut self) {
         self.inbox.close();
         while let Ok(mail) = self.inbox.try_recv() {
@@ -373,7 +378,7 @@ impl Runner {
 }
 
 impl Sessions {
-    /// Gives a session a place, and a task unless it is over.
+    /// Registers a session, and starts its task unless the session has ended.
     pub(super) fn seat(&self, session: Session) -> Arc<SessionHandle> {
         let (mail, inbox) = mpsc::unbounded_channel();
         let seat = Arc::new(SessionHandle::new(&session, mail));
@@ -388,7 +393,7 @@ impl Sessions {
     }
 }
 
-/// Resolves when the program's hook does not wait for an answer any more; never without such a one.
+/// Resolves when a hook stops waiting for its answer; never if no hook waits.
 async fn given_up(waiting: &mut BTreeMap<RequestId, Waiter>) -> RequestId {
     poll_fn(|context| {
         for (id, waiting) in waiting.iter_mut() {

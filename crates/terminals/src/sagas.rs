@@ -1,11 +1,11 @@
-//! Which sagas this process is at.
+//! Sagas that this process is working on.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-/// The sagas that this process is at, each until it is over.
+/// The sagas that this process is working on.
 #[derive(Default)]
 pub(crate) struct Sagas(Mutex<BTreeMap<String, watch::Sender<()>>>);
 
@@ -22,12 +22,12 @@ impl Sagas {
         self.lock().remove(saga);
     }
 
-    /// Resolves when this process is not at it.
+    /// Resolves when this process is not working on the saga.
     pub(crate) async fn over(&self, saga: &str) {
         let Some(mut under_way) = self.lock().get(saga).map(watch::Sender::subscribe) else {
             return;
         };
-        // Nothing is ever sent: it ends with its sender.
+        // No value is ever sent: the wait ends when the sender is dropped.
         let _ = under_way.changed().await;
     }
 }

@@ -10,11 +10,11 @@ use moothall_kernel::ids::StreamId;
 
 use crate::directory::Sessions;
 
-/// The reason of their end.
+/// The reason given for their end.
 const WITH_ITS_GATHERING: &str = "the gathering that it was started for is over";
 
 impl Sessions {
-    /// Ends the programs of a gathering that has just come to its end.
+    /// Ends the programs of a gathering that has just closed.
     pub(super) fn end_with_gathering(&self, stream: &StreamId, events: &[RecordedEvent]) {
         let is_over = events.iter().any(|recorded| {
             let closed = matches!(
@@ -28,8 +28,7 @@ impl Sessions {
         }
     }
 
-    /// Ends the programs of gatherings that came to their end in the moment in which the server
-    /// died.
+    /// Ends the programs of gatherings that closed just before the server stopped.
     pub(super) async fn end_with_past_gatherings(&self, hall: &ResidentHall) {
         let living = self.list(false).into_iter();
         for gathering in living.filter_map(|status| status.session.until) {

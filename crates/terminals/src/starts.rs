@@ -1,5 +1,5 @@
-//! Programs that agents ask to start: the question that people are asked, and what is done once one
-//! of them allows it.
+//! Programs that agents ask to start: the question to people, and the start once a person allows
+//! it.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ use crate::directory::{Sessions, StartLookup};
 use crate::requests::errand_key;
 
 impl Sessions {
-    /// Asks people whether a program may be started, in the home of the session that asks, or in
-    /// `thread`, where another agent takes part. The answer is the conversation and the permission;
-    /// the same request that waits already is the same permission.
+    /// Asks people to allow the start of a program, in the home of the asking session or, for
+    /// another agent, in its conversation `thread`. Returns the conversation and the permission; a
+    /// repeated request that still waits gets the same permission.
     ///
     /// # Errors
-    /// [`SessionError`]; nothing is asked then.
+    /// [`SessionError`]; no question is asked then.
     pub async fn ask_start(
         &self,
         thread: Option<&StreamId>,
@@ -44,16 +44,16 @@ impl Sessions {
         self.ask_people(room, by, Request::Start(start)).await
     }
 
-    /// The request as people are asked it: nothing that changes its meaning afterwards is left
-    /// open.
+    /// Returns the request as people see it, fully resolved, so that its meaning cannot change
+    /// afterwards.
     async fn request_of(
         &self,
         new: &NewSession,
         first: FirstWords,
     ) -> Result<StartRequest, SessionError> {
         let folder = whole(&self.check_start(new)?)?;
-        // Whether it is free is looked up when a person allows the start: an agent must not learn
-        // before whose names there are.
+        // The name is checked for use only when a person allows the start: before that, an agent
+        // must not learn which names exist.
         if let Some(name) = &new.name {
             names::check_chosen_id(name).map_err(|fault| {
                 SessionError::Invalid(format!("The name {name:?} {}.", fault.explain()))
@@ -83,7 +83,7 @@ impl Sessions {
             seat: None,
         };
         let key = |what: &str| Some(errand_key(permission, what));
-        // What an earlier process began runs, whatever became of its folder since.
+        // A program that an earlier process started runs, even if its folder has changed since.
         let status = match self.started_before(key("start")).await? {
             StartLookup::Lives(status) => *status,
             StartLookup::No(_) => {
@@ -100,8 +100,7 @@ impl Sessions {
         })
     }
 
-    /// Says the first words; the reason why they did not arrive, if they did not. The session runs
-    /// either way.
+    /// Posts the first words; returns the reason if that failed. The session runs either way.
     async fn say_first(
         &self,
         from: Asker,
@@ -121,7 +120,7 @@ impl Sessions {
     }
 }
 
-/// A folder that people were asked about has to be that folder still.
+/// Returns an error if the folder that people allowed now leads elsewhere.
 fn check_folder(folder: &str) -> Result<(), SessionError> {
     if whole(Path::new(folder))? == folder {
         return Ok(());
@@ -131,7 +130,7 @@ fn check_folder(folder: &str) -> Result<(), SessionError> {
     )))
 }
 
-/// A folder as a text, with every link on the way followed.
+/// Returns a canonical folder as text.
 fn whole(folder: &Path) -> Result<String, SessionError> {
     let found = std::fs::canonicalize(folder)
         .map_err(|error| SessionError::Invalid(format!("{}: {error}.", folder.display())))?;

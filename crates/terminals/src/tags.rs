@@ -1,5 +1,5 @@
-//! The tag behind the words that are typed into a terminal: when the program says what it took, the
-//! tag says whose it was.
+//! The tag behind the words typed into a terminal. When the program reports a prompt, its tag names
+//! the turn.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,8 +14,8 @@ const DIGITS: usize = 8;
 /// The context that [`blake3::derive_key`] asks for.
 const PURPOSE: &str = "moothall 2026-11-25 tags of a session's turns";
 
-/// The key of a session's tags. It comes from the session's random secret, which is kept with the
-/// session: a restart knows the tags of open turns, and no other member can tell one in advance.
+/// The key of a session's tags, derived from the session's stored random secret: tags of open turns
+/// survive a restart, and other members cannot predict a tag.
 #[derive(Clone)]
 pub(super) struct TagKey([u8; 32]);
 
@@ -38,8 +38,8 @@ impl fmt::Debug for TagKey {
     }
 }
 
-/// Returns the words with their tag on a line of its own. What has the form of a tag in them is
-/// broken by a blank. Gives the places of these parts of the words, too.
+/// Returns the words with their tag on a separate line, and the new ranges of `parts`. A blank
+/// breaks each text in the words that has the form of a tag.
 pub(super) fn tagged(
     words: &str,
     parts: &[Range<usize>],
@@ -68,8 +68,8 @@ fn without_tags(words: &str) -> String {
     broken
 }
 
-/// The tags in a prompt, each alone on its line: a program may have put words before or behind what
-/// was typed. One in the middle of a line does not count.
+/// Returns the tags in a prompt that stand alone on a line: a program may add words before or after
+/// the typed text. A tag inside a line does not count.
 pub(super) fn tags_in(prompt: &str) -> impl Iterator<Item = &str> {
     prompt.split(['\n', '\r']).map(str::trim).filter(|line| is_tag(line))
 }

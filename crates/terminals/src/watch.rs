@@ -1,6 +1,5 @@
-//! Whether a session's program is still there. What is seen once may be a moment's trouble: a
-//! terminal that cannot be reached is asked again and again, and a program that seems to be gone is
-//! looked at a second time before its session ends.
+//! Detection of a program's end. A single look may be misleading: an unreachable terminal is
+//! retried, and a program that seems gone is checked a second time before its session ends.
 
 use tokio::time::Instant;
 
@@ -11,16 +10,15 @@ use crate::runner::Runner;
 use crate::turn::Input;
 use crate::watching::{ExitDoubt, LAST_WORDS, LOOKS_MAX, SHELL_FOR, backoff};
 
-/// The reason of an end that came by itself.
+/// The reason if a program ended by itself.
 const PROGRAM_ENDED: &str = "its program ended";
-/// The reason of an end that came with that of the terminals.
+/// The reason if all terminals were lost.
 const LOST: &str = "the computer, or tmux, was restarted";
-/// Longest reason for the end of a session, in bytes.
+/// Maximum length of an end reason, in bytes.
 const WHY_BYTES_MAX: usize = 1024;
 
 impl Runner {
-    /// Listens to the terminal, or tries again later. Only a terminal that is gone ends the
-    /// session.
+    /// Subscribes to the terminal, or retries later. Only a terminal that is gone ends the session.
     pub(super) async fn watch(&mut self) {
         let Some(pane) = self.session.pane.clone() else { return };
         self.watching.again = None;
@@ -48,8 +46,7 @@ impl Runner {
         }
     }
 
-    /// Ends the session of a program that is gone. What is left of its terminal goes with it, and
-    /// nothing shows it any more.
+    /// Ends the session of a program that is gone, and removes its terminal.
     async fn gone(&mut self) {
         let Some(pane) = self.session.pane.clone() else { return self.ended(PROGRAM_ENDED).await };
         let words = self.host.last_words(&pane).await;
@@ -64,7 +61,7 @@ impl Runner {
         }
         let Some(words) = words else { return self.ended(PROGRAM_ENDED).await };
         let whole = words.whole();
-        // It has not said an id of its own since it was resumed.
+        // The program has reported no id since it was resumed.
         if self.session.native.is_none() && self.host.has_forgotten(&self.session.client, &whole) {
             self.session.memory = None;
         }
@@ -72,17 +69,17 @@ impl Runner {
         self.ended_showing(&say(&words.how), &say(&whole)).await;
     }
 
-    /// Its terminal is said to be gone.
+    /// Handles a report that the terminal is gone.
     pub(super) fn died(&mut self) {
         self.watching.doubt(true, LAST_WORDS);
     }
 
-    /// A view shows a shell, or nothing: it is looked at again.
+    /// Handles a view of a shell, or of a missing terminal: schedules a second look.
     pub(super) fn missing(&mut self, died: bool) {
         self.watching.doubt(died, if died { LAST_WORDS } else { SHELL_FOR });
     }
 
-    /// A view shows the program.
+    /// Handles a view of the program: clears the doubt.
     pub(super) fn there(&mut self) {
         self.watching.doubt = None;
     }

@@ -1,4 +1,4 @@
-//! The connection to a terminal, and what is doubted of its program.
+//! The connection to a terminal, and the doubts about its program.
 
 use std::time::Duration;
 
@@ -6,49 +6,49 @@ use moothall_engine::sessions::PaneNews;
 use tokio::sync::broadcast;
 use tokio::time::{Instant, sleep_until};
 
-/// Waits between attempts to reach a terminal, up to this.
+/// Bounds of the wait between attempts to reach a terminal.
 const BACKOFF_MIN: Duration = Duration::from_millis(200);
 const BACKOFF_MAX: Duration = Duration::from_secs(30);
-/// How long a shell has to show, and not the program, before it counts.
+/// Time that a shell must show in place of the program before it counts.
 pub(super) const SHELL_FOR: Duration = Duration::from_secs(2);
-/// How long after a program went its last reports may arrive.
+/// Time for the last reports to arrive after a program ended.
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
-/// Looks at a terminal that is said to be gone and cannot be reached, before its session ends.
+/// Number of looks at an unreachable terminal that is reported gone, before its session ends.
 pub(super) const LOOKS_MAX: u32 = 6;
 
 /// The connection to a terminal.
 #[derive(Default)]
 pub(super) struct TerminalConnection {
     pub(super) news: Option<broadcast::Receiver<PaneNews>>,
-    /// When it is tried again, and how often it was tried.
+    /// The time of the next attempt to connect. `tries` counts the failed ones.
     pub(super) again: Option<Instant>,
     pub(super) tries: u32,
     pub(super) doubt: Option<ExitDoubt>,
 }
 
-/// Something says that the program is gone.
+/// A suspicion that the program is gone.
 pub(super) struct ExitDoubt {
-    /// When it is looked at again.
+    /// The time of the next look.
     pub(super) look_at: Instant,
-    /// The terminal itself is said to be gone, and not only to show something else.
+    /// True if the terminal itself is reported gone; false if it only shows other content.
     pub(super) died: bool,
     pub(super) looks: u32,
 }
 
-/// What comes of a terminal.
+/// An event of a terminal.
 pub(super) enum TerminalEvent {
-    /// Something was drawn, or missed.
+    /// The terminal drew, or events were missed.
     Drawn,
-    /// It is said to be gone.
+    /// The terminal is reported gone.
     Died,
-    /// The connection has to be made, once more.
+    /// The connection must be made again.
     Unwatched,
-    /// It is time to look again whether the program is gone.
+    /// A second look at the program is due.
     Doubted,
 }
 
 impl TerminalConnection {
-    /// The next that happens.
+    /// Returns the next event.
     pub(super) async fn next(&mut self) -> TerminalEvent {
         let Self { news, again, doubt, .. } = self;
         let heard = async {
@@ -74,7 +74,7 @@ impl TerminalConnection {
         }
     }
 
-    /// Something says that the program is gone. What was doubted already is not doubted anew.
+    /// Records a suspicion that the program is gone. An earlier suspicion keeps its time.
     pub(super) fn doubt(&mut self, died: bool, within: Duration) {
         let look_at = Instant::now() + within;
         let doubt = self.doubt.get_or_insert(ExitDoubt { look_at, died, looks: 0 });
@@ -82,7 +82,7 @@ impl TerminalConnection {
     }
 }
 
-/// Resolves at a time; never without one.
+/// Resolves at a time; never if unset.
 pub(super) async fn at(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,

@@ -1,5 +1,5 @@
-//! What is asked of a session that lives: its screen, an interrupt, its end, and what its program
-//! reports.
+//! Operations on a living session: its screen, an interrupt, its end, and the reports of its
+//! program.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::mail::Mail;
 use crate::secrets::hash_of;
 
 impl Sessions {
-    /// How a session takes part in a conversation, under its own name.
+    /// Returns the invitation of a session into a conversation, under its own name.
     ///
     /// # Errors
-    /// [`SessionError`] when it does not live.
+    /// [`SessionError`] if the session is not living.
     pub fn invite(&self, id: &SessionId) -> Result<Invite, SessionError> {
         Ok(self.invite_of(&self.living(id)?.session()))
     }
 
-    /// What its terminal shows.
+    /// Returns the screen of a session's terminal.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -33,7 +33,7 @@ impl Sessions {
         host.view(&pane, &client).await.map_err(host_error)
     }
 
-    /// Listens to its terminal.
+    /// Subscribes to the news of a session's terminal.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -45,7 +45,7 @@ impl Sessions {
         host.watch(&pane, &client).await.map_err(host_error)
     }
 
-    /// The command with which a person on this computer looks at it and types into it.
+    /// Returns the command with which a person on this computer attaches to the terminal.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -62,7 +62,7 @@ impl Sessions {
         Ok((self.host()?, pane, session.client))
     }
 
-    /// Interrupts what it is doing: its turn is cancelled, if it has one.
+    /// Interrupts a session's program. Its turn is cancelled, if it has one.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -74,14 +74,14 @@ impl Sessions {
             .submit(&key.stream, ClientCommand::Cancel { turn: key.turn, by: by.clone() }, None)
             .await
         {
-            // It may have ended by itself meanwhile.
+            // The turn may have ended meanwhile.
             Err(HallError::Rejected(rejection)) if rejection.code == "turn_ended" => Ok(()),
             submitted => submitted.map(|_| ()).map_err(SessionError::Hall),
         }
     }
 
-    /// Ends it: its program, its turns, its place in links. If its program went by itself or with
-    /// the computer, its places are what is left to end.
+    /// Ends a session: its program, its turns, and its places in links. A session that has already
+    /// ended only gives up its places.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -93,7 +93,7 @@ impl Sessions {
         self.end_because(id, format!("{} ended it", by.id)).await
     }
 
-    /// Ends it for a reason that people read.
+    /// Ends a session, for a reason that people read.
     pub(crate) async fn end_because(
         &self,
         id: &SessionId,
@@ -113,10 +113,10 @@ impl Sessions {
         answer.await.map_err(|_| SessionError::Conflict("The session ended just now.".into()))
     }
 
-    /// Takes a report of a program. What followed from it is kept when this returns.
+    /// Handles a report of a program. Its consequences are committed when this returns.
     ///
     /// # Errors
-    /// [`SessionError`] when it could not be kept; bring it again.
+    /// [`SessionError`] if the report could not be committed; deliver it again.
     pub async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
         match self.check(&hook) {
             Ok(()) => {
@@ -126,7 +126,7 @@ impl Sessions {
         }
     }
 
-    /// Whether a report may count at all.
+    /// Checks that a report comes from a living session's program.
     fn check(&self, hook: &Hook) -> Result<(), ReportOutcome> {
         let seat = self.seat_of(&hook.session).ok_or(ReportOutcome::Unknown)?;
         let session = seat.session();
@@ -137,8 +137,8 @@ impl Sessions {
         if session.ended.is_some() { Err(ReportOutcome::Unknown) } else { Ok(()) }
     }
 
-    /// Waits for a person's answer to what a program asks. Dropping the future takes the question
-    /// back.
+    /// Waits for a person's answer to a program's question. Dropping the future withdraws the
+    /// question.
     pub async fn ask(&self, hook: Hook) -> Permit {
         if self.check(&hook).is_err() {
             return Permit::Undecided;

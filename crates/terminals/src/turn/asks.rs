@@ -1,4 +1,4 @@
-//! What a session's program asks, and what is known of it: the data of `questions.rs`.
+//! A program's questions, and the knowledge about them: the data of `questions.rs`.
 
 use moothall_engine::agent::TurnKey;
 use moothall_engine::sessions::{Dialog, Permit};
@@ -9,37 +9,37 @@ use moothall_kernel::time::Millis;
 
 use super::io::{Around, Output, Reply, RequestId};
 
-/// A dialog whose report does not come, or that goes on standing after its answer, is taken for
-/// what it shows after so long; and a screen that cannot be read, for one without a dialog.
+/// Time after which a dialog counts for what it shows: its report may be missing, or its answer may
+/// not have closed it. A screen that stays unreadable for this time counts as one without a dialog.
 const PATIENCE: Millis = Millis::from_secs(3);
 
-/// All that a session's program asks.
+/// All questions of a session's program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Questions {
     pub(super) asks: Vec<Ask>,
-    /// What the program has reported that it asks, for programs whose reports do not wait for an
+    /// The question that the program reported, for programs whose reports do not wait for an
     /// answer.
     pub(super) reported: Option<ReportedQuestion>,
-    /// The dialog that was answered last, for as long as it goes on standing there.
+    /// The dialog that was answered last, while it is still on the screen.
     pub(super) answered: Option<AnsweredDialog>,
-    /// What was asked before a restart, and was not found again yet.
+    /// Permissions asked before a restart whose dialogs have not been found again.
     pub(super) earlier: Vec<(QuestionPlace, PermissionId)>,
-    /// When patience with what the screen shows ends, on the steady clock.
+    /// End of the wait for a change of the screen, on the steady clock.
     pub(super) due: Option<Millis>,
-    /// The fault of a turn in which something was refused, or given up, if it stops there.
+    /// The fault of the turn if it stops after a refused or expired question.
     pub(super) refused: Option<Fault>,
     /// True if people were told in this turn that a question was refused because others are open.
     pub(super) told_of_refused: bool,
-    /// How many were asked, so that no two are called the same.
+    /// Number of questions asked, to give each a unique id.
     pub(super) count: u64,
 }
 
-/// Where people are asked.
+/// The place of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum QuestionPlace {
-    /// In the conversation of a turn, which stands still meanwhile.
+    /// The conversation of a turn, which is paused meanwhile.
     Turn(TurnKey),
-    /// In this conversation, in no turn.
+    /// This conversation, outside turns.
     NoTurn(StreamId),
 }
 
@@ -56,31 +56,31 @@ pub(super) struct Ask {
     pub(super) asked_in: QuestionPlace,
     pub(super) question: Question,
     pub(super) to: AnswerRoute,
-    /// The dialog that shows it, once it was seen.
+    /// The dialog that shows the question, once it was seen.
     pub(super) dialog: Option<Dialog>,
 }
 
-/// Where the answer to a question goes.
+/// The receiver of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AnswerRoute {
-    /// To the program's own hook, which waits for it.
+    /// The program's own hook, which waits for the answer.
     Hook(RequestId),
-    /// To the dialog on the screen.
+    /// The dialog on the screen.
     Dialog,
 }
 
-/// What a program says that it asks, beside its dialog.
+/// A program's own report of its question, separate from its dialog.
 #[derive(Clone, Debug)]
 pub(super) struct ReportedQuestion {
     pub(super) action: String,
     pub(super) partial: bool,
 }
 
-/// A dialog that needs no question any more.
+/// A dialog that needs no further question.
 #[derive(Clone, Debug)]
 pub(super) struct AnsweredDialog {
     pub(super) dialog: Dialog,
-    /// Its time was over, and no key says no: it stays as it is.
+    /// True if the question expired and the dialog has no single "no": the dialog stays as it is.
     pub(super) for_good: bool,
 }
 
@@ -90,13 +90,13 @@ pub(super) struct Choice {
     pub(super) permission: PermissionId,
     pub(super) asked_in: QuestionPlace,
     pub(super) dialog: Dialog,
-    /// A person chose it; otherwise its time was over.
+    /// True if a person chose; false if the question expired.
     pub(super) by_person: bool,
-    /// Words of their own go along.
+    /// True if the answer includes a person's own words.
     pub(super) in_words: bool,
 }
 
-/// A hook's question, of which it is looked up whether it was answered before.
+/// A hook's question while its earlier answer is looked up.
 #[derive(Clone, Debug)]
 pub(super) struct HookQuestion {
     pub(super) id: RequestId,
@@ -106,12 +106,12 @@ pub(super) struct HookQuestion {
 }
 
 impl Questions {
-    /// Whether a person is waited for.
+    /// True if a question waits for a person.
     pub(super) fn is_any(&self) -> bool {
         !self.asks.is_empty()
     }
 
-    /// What stood open before a restart.
+    /// Remembers questions that were open before a restart.
     pub(super) fn remember(
         &mut self,
         earlier: impl Iterator<Item = (QuestionPlace, PermissionId)>,
@@ -119,13 +119,13 @@ impl Questions {
         self.earlier.extend(earlier);
     }
 
-    /// The program says what it asks, and does not wait: its dialog can be answered.
+    /// Records a question of a program that does not wait for the hook's reply: its dialog takes
+    /// the answer.
     pub(super) fn reported(&mut self, asks: ReportedQuestion) {
         self.reported = Some(asks);
     }
 
-    /// Nothing is asked any more, and nothing of the turn matters. With a turn its questions are
-    /// over; others are withdrawn.
+    /// Ends all questions. Those of a turn end with the turn; the others are withdrawn.
     pub(super) fn clear(&mut self, out: &mut Vec<Output>) {
         for ask in &self.asks {
             undecided(ask, out);
@@ -140,16 +140,16 @@ impl Questions {
                 });
             }
         }
-        // The turn is over, not the dialog that was answered in it.
+        // The answered dialog may outlast its turn on the screen.
         *self = Self { answered: self.answered.take(), count: self.count, ..Self::default() };
     }
 
-    /// What was reported belongs to a dialog that is gone.
+    /// Drops the reported question: its dialog has closed.
     pub(super) fn forget_report(&mut self) {
         self.reported = None;
     }
 
-    /// Why a turn stopped in which something was refused.
+    /// Returns the fault of a turn that stopped after a refused question.
     pub(super) fn refusal(&self) -> Option<Fault> {
         Some(Fault { prompt_delivered: true, ..self.refused.clone()? })
     }
@@ -159,11 +159,12 @@ impl Questions {
     }
 
     pub(super) fn wait_for(&mut self, around: &Around<'_>, patience: Millis) {
+        // The first deadline stays: a redraw must not extend it.
         self.due.get_or_insert(around.after(patience));
     }
 
-    /// Takes out what a dialog that stands there now does not show; all that was ever seen, where
-    /// none stands there.
+    /// Removes and returns the questions whose dialog is not `standing`; without `standing`, all
+    /// questions whose dialog was seen.
     pub(super) fn gone(&mut self, standing: Option<&Dialog>) -> Vec<Ask> {
         let is_gone = |ask: &mut Ask| {
             ask.dialog
@@ -174,7 +175,7 @@ impl Questions {
     }
 }
 
-/// Whoever waits for the answer to a question hears that there is none.
+/// Tells a waiting hook that its question got no decision.
 pub(super) fn undecided(ask: &Ask, out: &mut Vec<Output>) {
     if let AnswerRoute::Hook(id) = ask.to {
         out.push(Output::Reply { id, reply: Reply::Permit(Permit::Undecided) });

@@ -1,4 +1,4 @@
-//! All that the machine of a session is told, and all that it wants.
+//! All inputs and outputs of a session's machine.
 
 use std::ops::Range;
 
@@ -16,117 +16,117 @@ use moothall_kernel::time::Millis;
 
 use crate::config::Checkpoints;
 
-/// What is so outside, at the moment of an input.
+/// Context of one input: clocks and configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Around<'a> {
-    /// The moment, on both clocks.
+    /// The current time, on both clocks.
     pub now: Now,
-    /// What the program reports by itself.
+    /// The kinds of reports that the program sends.
     pub reports: Reports,
-    /// Prompts that are reminders of the program's own surroundings.
+    /// Prompts that are reminders from the program's own surroundings.
     pub checkpoints: &'a Checkpoints,
     /// The time that a person has to answer a question, if the operator set one.
     pub question_limit: Option<Millis>,
 }
 
 impl Around<'_> {
-    /// The time after so long.
+    /// Returns the steady time after `wait`.
     pub(super) fn after(&self, wait: Millis) -> Millis {
         Millis(self.now.steady.0.saturating_add(wait.0))
     }
 }
 
-/// Names whoever waits for a [`Reply`]; the task of the session chooses it.
+/// The id of a caller who waits for a [`Reply`], chosen by the task of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
-/// A delivery that an earlier process did not see the end of.
+/// A delivery that the previous process left unfinished.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnfinishedDelivery {
-    /// The turn whose prompt it is.
+    /// The turn that the prompt belongs to.
     pub key: TurnKey,
     /// The number of its row in the outbox.
     pub delivery: u64,
-    /// How far it had come.
+    /// The last recorded state.
     pub state: DeliveryState,
-    /// Whether the turn goes on, as its conversation says.
+    /// True if the turn is still open in its conversation.
     pub is_open: bool,
-    /// What was asked in it and is not answered.
+    /// The unanswered permissions of the turn.
     pub asked: Vec<PermissionId>,
 }
 
-/// What a terminal shows.
+/// The content of a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The screen, as it is read.
+    /// The parsed screen.
     pub view: View,
-    /// The newest lines with the history above the screen, where they were asked for and could be
+    /// The newest lines including the history above the screen, if they were requested and could be
     /// read.
     pub tail: Option<String>,
 }
 
-/// Everything that the machine is told. The last seven answer a question of its own.
+/// An input of the machine. The last seven answer its own questions.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A turn is to be taken when its time comes; again with newer words, while it waits.
+    /// A turn was offered. While it waits, it may be offered again with newer words.
     Offered(Box<Job>),
-    /// The start of a turn is kept, and its prompt is this delivery.
+    /// The start of a turn is committed, and its prompt is this delivery.
     Begun {
         /// The turn, and which attempt at it.
         key: TurnKey,
-        /// The row in the outbox that its prompt is, where there is one.
+        /// The row of its prompt in the outbox, if there is one.
         delivery: Option<u64>,
     },
-    /// A turn is taken away.
+    /// A turn was taken away.
     TakenAway {
         /// The turn, and which attempt at it.
         key: TurnKey,
-        /// A person wants what the program does to end. Otherwise its time is over, which presses
-        /// no key.
+        /// True if a person asked to interrupt the program. False if the time limit passed, which
+        /// presses no key.
         interrupt: bool,
-        /// The row, where its start was kept.
+        /// The row in the outbox, if the turn's start was committed.
         delivery: Option<u64>,
     },
-    /// The program reports. [`Reply::Heard`] comes when everything that follows from it is kept.
+    /// The program reports. [`Reply::Heard`] follows when all its consequences are committed.
     Hook {
-        /// The request of whoever brings the report.
+        /// The request of the caller who delivers the report.
         id: RequestId,
-        /// The report as it was brought.
+        /// The report as it was delivered.
         hook: Hook,
     },
-    /// The program wants to do what its report says, and waits for [`Reply::Permit`].
+    /// The program asks for permission for the reported action and waits for [`Reply::Permit`].
     Asked {
         /// The request of the hook that waits.
         id: RequestId,
-        /// The report as it was brought.
+        /// The report as it was delivered.
         hook: Hook,
     },
-    /// A hook waits no longer.
+    /// A hook stopped waiting.
     GaveUp(RequestId),
-    /// What the program reported while no server ran has been brought.
+    /// All reports from the server's downtime have been delivered.
     CaughtUp,
     /// The terminal drew something.
     Drawn,
-    /// Somebody wants to answer a question: [`Reply::Looked`] comes when what is not asked any more
-    /// is withdrawn.
+    /// A caller is about to answer a question. [`Reply::Looked`] follows when outdated questions
+    /// are withdrawn.
     Look(RequestId),
-    /// A person answered a permission, or nobody did in time.
+    /// A person answered a permission, or its time passed.
     Permitted {
         /// The permission that it is about.
         permission: PermissionId,
-        /// What a person answered; nothing where nobody did in time.
+        /// The person's answer; unset if none came in time.
         given: Option<PermissionAnswer>,
     },
-    /// What goes on is to be interrupted: [`Reply::Interrupted`] says whose turn that is, which is
-    /// still to be cancelled.
+    /// A request to interrupt the program. [`Reply::Interrupted`] names the running turn, which the
+    /// caller must still cancel.
     Interrupt(RequestId),
-    /// The session is over, for this reason.
+    /// The session ended, for this reason.
     Ended(String),
     /// The time of an [`Output::Wake`] has come.
     Tick,
-    /// The answer to [`Output::See`]; nothing where the terminal cannot be looked at now.
+    /// The answer to [`Output::See`]; unset if the terminal could not be read.
     Seen(Option<Box<Seen>>),
-    /// The answer to [`Output::Mark`] that is synced: whether the row was in one of the states.
+    /// The answer to a synced [`Output::Mark`]: true if the row was in one of the states.
     Marked(Result<bool, LogError>),
     /// The answer to [`Output::Paste`].
     Pasted(Result<PasteReport, HostFault>),
@@ -140,31 +140,31 @@ pub enum Input {
     LookedUp(Option<Record>),
 }
 
-/// Everything that the machine wants. What comes of one call is carried out in its order; at most
-/// the last of it asks for an answer.
+/// An output of the machine. The outputs of one call are carried out in order; at most the last one
+/// asks for an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// Look at the terminal. Asks for [`Input::Seen`].
     See {
-        /// So many lines of its history too.
+        /// Number of lines to read, history included; unset for the screen alone.
         lines: Option<usize>,
     },
-    /// Move the row of a delivery. Where it is to be synced, it asks for [`Input::Marked`].
+    /// Move the row of a delivery. A synced move asks for [`Input::Marked`].
     Mark {
         /// The number of its row in the outbox.
         delivery: u64,
-        /// From whichever of these.
+        /// The states to move from.
         from: Vec<DeliveryState>,
-        /// The state that it moves to.
+        /// The state to move to.
         to: DeliveryState,
-        /// What is known about it, for people.
+        /// The reason, for people.
         evidence: String,
-        /// How long it has to last.
+        /// The required durability.
         lasting: Durability,
     },
-    /// Put this into the composer. Asks for [`Input::Pasted`].
+    /// Put text into the composer. Asks for [`Input::Pasted`].
     Paste {
-        /// The words, as they are to stand there.
+        /// The text of the composer.
         text: String,
         /// The bytes of the text that are the words of one member each, in their order.
         bodies: Vec<Range<usize>>,
@@ -174,22 +174,22 @@ pub enum Output {
         /// The key to be pressed.
         key: Key,
     },
-    /// Choose options of this very dialog. Asks for [`Input::Pressed`].
+    /// Choose options of exactly this dialog. Asks for [`Input::Pressed`].
     Choose {
         /// The dialog as it was read from the screen.
         dialog: Dialog,
         /// The positions of the options, from 0.
         chosen: Vec<usize>,
-        /// Words for its field, where it takes them.
+        /// Words for the dialog's field, if it has one.
         text: Option<String>,
     },
-    /// Keep all of this in its order, each once for its key however often it is brought. Asks for
+    /// Commit these steps in order. A step is applied once per key, even if repeated. Asks for
     /// [`Input::Kept`].
     Keep {
-        /// The key, and what.
+        /// The idempotency key and the step.
         steps: Vec<(String, KeptItem)>,
     },
-    /// Look up what was answered to a permission. Asks for [`Input::Recalled`].
+    /// Look up the answer to a permission. Asks for [`Input::Recalled`].
     Recall {
         /// The turn in which it was asked.
         key: TurnKey,
@@ -201,101 +201,101 @@ pub enum Output {
         /// The prompt.
         query: RecordQuery,
     },
-    /// The conversation of a turn hears of it.
+    /// Report to the conversation of a turn.
     Report {
         /// The turn, and which attempt at it.
         key: TurnKey,
-        /// What came of it so far, or in the end.
+        /// The progress or the result of the turn.
         report: Report,
     },
-    /// People are asked something in a conversation, in no turn.
+    /// Ask people in a conversation, outside turns.
     AskInNoTurn {
         /// The conversation in which they are asked.
         stream: StreamId,
-        /// The id that the permission gets.
+        /// The id of the new permission.
         permission: PermissionId,
-        /// What they are asked.
+        /// The question.
         question: Box<Question>,
     },
-    /// That is not asked any more.
+    /// Withdraw a question asked outside turns.
     WithdrawInNoTurn {
         /// The conversation in which they were asked.
         stream: StreamId,
         /// The permission that is withdrawn.
         permission: PermissionId,
-        /// Why nobody is asked any more.
+        /// The reason for the withdrawal.
         because: WithdrawalReason,
     },
-    /// People are told at the session's home.
+    /// Post a notice at the session's home.
     Tell {
-        /// What they are told, in words.
+        /// The words of the notice.
         text: String,
     },
-    /// Somebody gets what they wait for.
+    /// Answer a waiting caller.
     Reply {
         /// The request that is answered.
         id: RequestId,
         /// The answer to that request.
         reply: Reply,
     },
-    /// The terminal shows no program; `died` where it is gone itself.
+    /// The terminal shows no program.
     Missing {
-        /// The terminal is gone.
+        /// True if the terminal itself is gone.
         died: bool,
     },
     /// The terminal shows its program.
     There,
-    /// Give [`Input::Tick`] at this time of the steady clock, in place of every earlier wish; never
-    /// where unset.
+    /// Send [`Input::Tick`] at this time of the steady clock. Replaces every earlier wake-up; unset
+    /// cancels it.
     Wake {
         /// The time, in milliseconds of the steady clock.
         at: Option<Millis>,
     },
 }
 
-/// Something that is kept because of a report.
+/// A write that follows from a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeptItem {
     /// The program's own id for its conversation.
     Native(String),
-    /// What came of a turn, also of one that was taken away.
+    /// The result of a turn, also of one that was taken away.
     Result {
         /// The turn, and which attempt at it.
         key: TurnKey,
         /// The text, or what went wrong.
         result: Result<String, Fault>,
     },
-    /// Words of a turn whose time was over, which nobody asks for any more.
+    /// The late answer of a turn that ran out of time.
     Late {
         /// The turn, and which attempt at it.
         key: TurnKey,
-        /// What the program said, as text.
+        /// The program's text.
         text: String,
     },
-    /// Words that belong to nobody's turn, for the home and every link of the session.
+    /// Words outside any turn, for the home and every link of the session.
     Cross {
-        /// What was typed or said, as text.
+        /// The words.
         text: String,
-        /// They are there already.
+        /// A conversation that has the words already.
         except: Option<StreamId>,
-        /// A person typed them. Otherwise the program said them.
+        /// True if a person typed the words; false if the program said them.
         typed: bool,
     },
-    /// Words of the program that are for its home alone.
+    /// Words of the program for the session's home alone.
     Home(String),
-    /// Whoever waits for the end of the program's turn is told.
+    /// Notifies the callers who wait for the end of the program's turn.
     Listeners,
 }
 
-/// What somebody waited for.
+/// The answer to a waiting caller.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// What came of a report; where it could not be kept, it is to be brought again.
+    /// The outcome of a report. After an error, the report must be delivered again.
     Heard(Result<ReportOutcome, SessionError>),
-    /// What a person decided.
+    /// A person's decision.
     Permit(Permit),
-    /// It was looked at.
+    /// The screen was looked at.
     Looked,
-    /// Whose turn is to be cancelled, if it is one's.
+    /// The turn to cancel, if the program works on one.
     Interrupted(Result<Option<TurnKey>, SessionError>),
 }

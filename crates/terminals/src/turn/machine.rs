@@ -1,4 +1,4 @@
-//! What the machine holds, and what it does with each input.
+//! The state of the machine, and its handling of each input.
 
 use std::collections::VecDeque;
 
@@ -17,14 +17,14 @@ use super::stage::{Current, Draft, LateTurn, Patience, PromptSource, Stage, Unre
 use crate::faults::host_error;
 use crate::tags::TagKey;
 
-/// Turns that are remembered as over, so that late news of them do nothing.
+/// Number of ended turns that are remembered, so that late news about them is ignored.
 const OVER_MAX: usize = 256;
-/// When a terminal that could not be looked at is looked at again.
+/// Pause before the machine looks again at a terminal that it could not read.
 const LOOK_AGAIN: Millis = Millis::from_secs(3);
-/// Lines of a terminal that are searched for a tag.
+/// Number of terminal lines that are searched for a tag.
 const SEARCHED_LINES: usize = 2000;
 
-/// A session's turns. See the module.
+/// The turns of one session. See the module.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(super) session: Session,
@@ -33,110 +33,110 @@ pub struct Machine {
     pub(super) queue: VecDeque<Box<Job>>,
     /// The turn that has the terminal.
     pub(super) current: Option<Current>,
-    /// A turn that was taken away while the program worked on it: what still comes of it is kept as
-    /// late.
+    /// A turn that was taken away while the program worked on it. Its answer is kept as late.
     pub(super) late: Option<LateTurn>,
-    /// Turns that are over here.
+    /// The newest turns that ended here, oldest first.
     over: VecDeque<TurnKey>,
     pub(super) typed: PromptSource,
-    /// The tag of the newest turn whose end the record told, until the next prompt: a report that
-    /// comes after all says the same once more.
+    /// The tag of the newest turn whose end was read from the record, until the next prompt. A
+    /// report that arrives later repeats that end.
     pub(super) settled: Option<String>,
-    /// The program worked in no turn of ours and has not reported why: its report may not come.
+    /// True if the program worked outside our turns and has not reported why. Its report may be
+    /// lost.
     pub(super) is_unexplained: bool,
-    /// It was idle since the last end of a turn.
+    /// True if the program was idle since the last end of a turn.
     pub(super) was_idle: bool,
-    /// The newest prompt of a person that the record told: a report that comes after all says the
-    /// same once more.
+    /// The newest prompt of a person that was read from the record. A report that arrives later
+    /// repeats that prompt.
     pub(super) retold: Option<String>,
-    /// The last prompt that a report told, or the tag of the last turn that the record told.
+    /// The last prompt of a report, or the tag of the last turn that was read from the record.
     pub(super) reported: Option<String>,
     /// The program's own id of the newest turn that the record showed since the last report.
     pub(super) seen_turn: Option<String>,
-    /// Prompts the program has reported, for programs that report all of them each time.
+    /// Number of prompts reported so far, for programs that report all of them each time.
     pub(super) inputs_seen: Option<usize>,
     pub(super) state: PaneState,
-    /// A person's words are in the composer of the idle program.
+    /// True if a person's words are in the composer of the idle program.
     pub(super) has_draft: bool,
-    /// The program has drawn a screen of its own.
+    /// True if the program has drawn a screen of its own.
     pub(super) drawn: bool,
-    /// What was reported while no server ran has been brought.
+    /// True if the reports written while the server was down have been read.
     pub(super) caught_up: bool,
     pub(super) questions: Questions,
-    /// Something stands there that only a person at the terminal can read or answer.
+    /// Screen content that only a person at the terminal can read or answer.
     pub(super) unread: Option<UnreadableScreen>,
     /// The time that a person has to answer, if the operator set one.
     pub(super) question_limit: Option<Millis>,
-    /// When an idle screen means that nothing more comes.
+    /// The time at which an idle screen means that no report will come.
     pub(super) grace: Option<Millis>,
-    /// When it is no longer waited for that.
+    /// The time at which the machine stops waiting for the reports from before a restart.
     pub(super) catch_up_by: Option<Millis>,
-    /// When the terminal is looked at without having drawn.
+    /// The time of the next look at the terminal, even if it has not drawn.
     pub(super) look_at: Option<Millis>,
-    /// When what the log did not take is tried again.
+    /// The time of the next retry after a failed write or keystroke.
     pub(super) retry_at: Option<Millis>,
     alarm: Option<Millis>,
     wait: Wait,
     inbox: VecDeque<Input>,
-    /// What is said to turns that come when the session is over.
+    /// The fault for turns that are offered after the session ended.
     ended: Option<Fault>,
     pub(super) out: Vec<Output>,
 }
 
-/// The question that is outstanding, and what it is for.
+/// The outstanding question, and its purpose.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Wait {
-    /// No question is outstanding.
+    /// No outstanding question.
     #[default]
     Nothing,
-    /// The screen, to see what the program does; for somebody who waits for that. `patient` no
-    /// longer where it stood so for a while.
+    /// The screen, to see what the program does, maybe for a waiting request. `patient` is false
+    /// once the screen has stayed the same for a while.
     Look { patient: bool, looker: Option<RequestId> },
-    /// The screen, to see whether something may be typed.
+    /// The screen, to see if a prompt may be typed.
     Free,
-    /// The screen, to see whether nothing more comes.
+    /// The screen, to see if the program is still idle after the grace period.
     Grace,
     /// The history, for the words of a program without reports.
     Harvest,
-    /// Whether it is kept that the prompt is about to be typed.
+    /// The synced write that records that the prompt is about to be typed.
     Row,
-    /// Whether the prompt is in the composer.
+    /// The paste of the prompt into the composer.
     Paste,
-    /// The key that sends the prompt off.
+    /// The key that sends the prompt.
     Enter,
-    /// The same, once more.
+    /// The key that sends the prompt a second time.
     Again,
-    /// The same, for a prompt that was found in the composer after a restart; whether its tag was
-    /// seen.
+    /// The key that sends a prompt found in the composer after a restart. `tag_seen` is true if the
+    /// screen or its history showed the prompt's tag.
     Found { tag_seen: bool, looker: Option<RequestId> },
-    /// The key that interrupts, for a turn that was taken away.
+    /// The key that interrupts a turn that was taken away.
     Escape,
-    /// The same, for somebody who wants to know.
+    /// The key that interrupts, for a caller who waits for the result.
     Interrupt(RequestId),
     /// The key of an option.
     Choice(Box<Choice>),
-    /// The program's own record of the turn, beside the idle screen that was seen.
+    /// The program's own record of the turn, with the idle screen that was seen.
     LookUp { view: Box<View>, patience: Patience },
-    /// The same, of the newest turn, which nothing has explained.
+    /// The program's record of its newest turn, which no report has explained.
     LookUpNewest { view: Box<View> },
-    /// The same, of a prompt of which the screen shows no trace after a restart.
+    /// The program's record of a prompt that the screen does not show after a restart.
     Untraced { looker: Option<RequestId> },
-    /// What follows from a report.
+    /// The writes that follow from a report.
     Keep(Box<Draft>),
-    /// What was answered to a hook's question before.
+    /// The earlier answer to a hook's question.
     Recall(Box<HookQuestion>),
 }
 
 impl Machine {
-    /// A session that is taken up, with what an earlier process left of it: deliveries, and what it
-    /// asked people in no turn, in which conversations.
+    /// Creates the machine of a session from the leftovers of an earlier process: its open
+    /// deliveries, and the permissions it asked for outside turns, with their conversations.
     pub fn new(
         session: Session,
         earlier: Vec<UnfinishedDelivery>,
         asked: Vec<(StreamId, PermissionId)>,
     ) -> Self {
-        // One that was seen before, or that somebody else had running, has drawn its screen long
-        // ago.
+        // A session that was seen before, or that was started outside the server, drew its screen
+        // long ago.
         let drawn = session.native.is_some() || session.origin == Origin::Observed;
         let (queue, over, questions, wait, inbox, out) = <_>::default();
         let mut machine = Self {
@@ -176,7 +176,7 @@ impl Machine {
         machine
     }
 
-    /// Takes what happened. What it wants now comes back.
+    /// Handles one input and returns the outputs that follow.
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         self.question_limit = around.question_limit;
         match input {
@@ -230,7 +230,7 @@ impl Machine {
             Input::Interrupt(id) => self.interrupt(id),
             Input::Ended(why) => self.ended(&why),
             Input::Tick => self.tick(around),
-            // Answers are dealt with at once.
+            // `handle` deals with answers at once; they never enter the inbox.
             Input::Seen(_)
             | Input::Marked(_)
             | Input::Pasted(_)
@@ -241,12 +241,12 @@ impl Machine {
         }
     }
 
-    /// The session, with what the program said of itself.
+    /// Returns the session, including the program's own id for its conversation.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// What the session is doing, for everybody to read.
+    /// Returns the session's activity, as clients see it.
     pub fn doing(&self) -> Activity {
         match (self.ended.is_some(), self.questions.is_any(), self.state) {
             (true, _, _) => Activity::Ended,
@@ -267,12 +267,12 @@ impl Machine {
         }
     }
 
-    /// Turns that wait for it.
+    /// Returns the number of turns that wait for the terminal.
     pub fn waiting(&self) -> usize {
         self.queue.len()
     }
 
-    /// What is known about a turn.
+    /// Returns the progress of a turn.
     pub fn probe(&self, key: &TurnKey) -> Probe {
         match self.current.as_ref().filter(|current| current.key == *key) {
             Some(current) if current.stage >= Stage::Sent => Probe::Running,
@@ -281,7 +281,7 @@ impl Machine {
         }
     }
 
-    /// Whether a question of its own is outstanding.
+    /// True if the machine waits for the answer to one of its questions.
     pub fn is_waiting(&self) -> bool {
         !matches!(self.wait, Wait::Nothing)
     }
@@ -291,12 +291,12 @@ impl Machine {
         self.wait = wait;
     }
 
-    /// What an answer is the answer to.
+    /// Takes the outstanding question, to match an answer with it.
     pub(super) fn answered(&mut self) -> Wait {
         std::mem::take(&mut self.wait)
     }
 
-    /// It is the answer to something else.
+    /// Restores the outstanding question: the answer did not belong to it.
     pub(super) fn put_back(&mut self, wait: Wait) {
         self.wait = wait;
     }
@@ -309,7 +309,7 @@ impl Machine {
             return self.fail(&job.key, fault);
         }
         if let Some(current) = self.current.as_mut().filter(|current| current.key == job.key) {
-            // One that was offered already keeps the words whose range is on its way to the log.
+            // A turn that was offered before keeps its words: their range is on its way to the log.
             if current.job.is_none() {
                 current.job = Some(job);
                 self.tell_of_all();
@@ -339,8 +339,8 @@ impl Machine {
         self.advance();
     }
 
-    /// A turn is taken away. A person who wants that interrupts what goes on; time that is over
-    /// presses no key.
+    /// Takes a turn away. A person's request interrupts the program; an expired time limit presses
+    /// no key.
     fn take_away(
         &mut self,
         around: &Around<'_>,
@@ -367,7 +367,7 @@ impl Machine {
         }
     }
 
-    /// The row of a turn that was over before it had the terminal.
+    /// Closes the row of a turn that ended before it had the terminal.
     fn drop_row(&mut self, delivery: Option<u64>) {
         let (from, to, lasting) =
             (vec![DeliveryState::Pending], DeliveryState::Failed, Durability::Written);
@@ -381,8 +381,8 @@ impl Machine {
         }));
     }
 
-    /// A turn is interrupted by cancelling it, which the conversation has to hear first; other work
-    /// by the key for it.
+    /// Interrupts the program. A running turn is cancelled instead, and its conversation must
+    /// record that first; other work gets the Escape key.
     fn interrupt(&mut self, id: RequestId) {
         match self.current.as_ref().filter(|current| current.stage >= Stage::Sent) {
             Some(current) => {
@@ -393,7 +393,7 @@ impl Machine {
         }
     }
 
-    /// The session is over: all its turns end.
+    /// Ends all turns of the session.
     fn ended(&mut self, why: &str) {
         let fault = Fault::new("session_ended", format!("its session has ended: {why}"));
         self.ended = Some(fault.clone());
@@ -413,7 +413,7 @@ impl Machine {
         (self.grace, self.look_at, self.retry_at) = (None, None, None);
     }
 
-    /// Gives the terminal to the next turn as far as it can be.
+    /// Looks at the screen if a turn waits to be typed.
     pub(super) fn advance(&mut self) {
         if self.has_next() {
             self.ask(Output::See { lines: None }, Wait::Free);
@@ -428,7 +428,8 @@ impl Machine {
         }
     }
 
-    /// The terminal is the next turn's, as soon as its start is kept.
+    /// Gives the terminal to the next turn and reports its start. Typing waits until that start is
+    /// committed.
     pub(super) fn offer(&mut self) {
         let Some(job) = self.queue.pop_front() else { return };
         self.report(&job.key, Report::Started { through: job.through });
@@ -448,7 +449,7 @@ impl Machine {
         });
     }
 
-    /// Looks at the terminal; far back where it has to be found out whether a prompt was typed.
+    /// Looks at the terminal, with its history if an earlier process may have typed a prompt.
     pub(super) fn look(&mut self, patient: bool, looker: Option<RequestId>) {
         let is_typing = self.current.as_ref().is_some_and(|current| current.stage == Stage::Typing);
         self.ask(
@@ -472,7 +473,7 @@ impl Machine {
         }
     }
 
-    /// Says when to look again, where that is another time than was said.
+    /// Emits a wake-up if its time has changed.
     fn set_alarm(&mut self) {
         let alarm = [self.grace, self.look_at, self.questions.due, self.retry_at]
             .into_iter()
@@ -480,13 +481,12 @@ impl Machine {
             .min();
         if self.alarm != alarm {
             self.alarm = alarm;
-            // A question is the last of what is wanted.
+            // A question must stay the last output.
             let place = self.out.len() - usize::from(self.is_waiting() && !self.out.is_empty());
             self.out.insert(place, Output::Wake { at: alarm });
         }
     }
 
-    /// The answer to a key.
     fn pressed(&mut self, around: &Around<'_>, result: Result<(), HostFault>) {
         match self.answered() {
             Wait::Enter => self.sent_off(around, result),
@@ -514,11 +514,12 @@ impl Machine {
                 self.state = seen.view.state;
                 let is_drafted = self.is_drafted(&seen.view);
                 if std::mem::replace(&mut self.has_draft, is_drafted) && !is_drafted {
-                    // It was sent off, or deleted; its turn may be too short to be seen.
+                    // The draft was sent or deleted. The turn of a sent draft may be too short to
+                    // be seen.
                     self.seen_own_work(around);
                 }
             }
-            // It may have drawn what nobody saw.
+            // This look failed, and the terminal may not draw again.
             None => self.look_at = self.look_at.or(Some(around.after(LOOK_AGAIN))),
         }
         match self.answered() {
@@ -542,7 +543,7 @@ impl Machine {
         self.out.push(Output::Report { key: key.clone(), report });
     }
 
-    /// A turn ends without an answer.
+    /// Ends a turn with a fault.
     pub(super) fn fail(&mut self, key: &TurnKey, fault: Fault) {
         self.note_over(key);
         self.report(key, Report::Finished { result: Err(fault), usage: Usage::default() });
@@ -556,8 +557,8 @@ impl Machine {
         }
     }
 
-    /// Moves the row of a delivery on, from whichever of these states it is in. What a crash of the
-    /// process leaves is enough: the terminals do not survive a power cut either.
+    /// Moves the row of a delivery to `to` if its state is one of `from`. The write needs no sync:
+    /// terminals do not survive a power cut either.
     pub(super) fn mark(
         &mut self,
         current: &Current,
@@ -573,11 +574,11 @@ impl Machine {
     }
 }
 
-/// The states of a delivery that is not over.
+/// The states of an unfinished delivery.
 pub(super) const OPEN: [DeliveryState; 4] =
     [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted];
 
-/// Why a report is to be brought again.
+/// Returns the reply that has a report delivered again.
 pub(super) fn not_now(error: SessionError) -> Reply {
     Reply::Heard(Err(error))
 }

@@ -1,20 +1,20 @@
-//! The way of a turn through a terminal, from its offer to its end, as one state machine.
+//! The life of a turn in a terminal, from its offer to its end, as one state machine.
 //!
-//! A [`Machine`] belongs to one session. It is told what happens ([`Input`]) and answers with what
-//! it wants ([`Output`]); it has no clock but the time it is given, no chance and no order of a
-//! hash, and it never waits. Whatever it wants to know before it goes on is one question, and what
-//! comes meanwhile waits for the answer. The task of the session (`runner.rs`) only carries out.
+//! A [`Machine`] belongs to one session. It takes inputs ([`Input`]) and returns outputs
+//! ([`Output`]). It is deterministic: time comes in with each input, and it uses no randomness and
+//! no hash order. It never blocks: a question is an output, and while an answer is outstanding
+//! other inputs queue up. The session's task (`runner.rs`) carries out the outputs.
 //!
 //! ```text
 //! offered ─ Report Started → begun ─ Mark sending (synced) → Paste → Press Enter → sent
 //!         → accepted ─ Keep the result → over
 //! ```
 //!
-//! Three promises rest on this order. *Nothing is typed twice*: a prompt is typed when its row
-//! moved from `pending` to `sending`, and only then; after a restart, `sending` becomes `pending`
-//! again where it is proven that the program never took it, and `unknown` otherwise. *An answer
-//! goes to the turn whose prompt was taken*: the tag in the program's report says which. *A key
-//! goes into the dialog that it is meant for*.
+//! Three promises depend on this order. *A prompt is typed at most once*: the machine types it only
+//! after its row moved from `pending` to `sending`. After a restart, `sending` becomes `pending`
+//! again if it is proven that the program never took the prompt, and `unknown` otherwise. *An
+//! answer goes to the turn whose prompt was taken*: the tag in the program's report names the turn.
+//! *A key goes into the dialog that it is meant for*.
 //! (`docs/decisions/0026-a-terminals-turn-is-one-state-machine.md`)
 
 mod io;

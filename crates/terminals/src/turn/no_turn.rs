@@ -1,8 +1,9 @@
-//! What a program asks in no turn, such as whether a folder is trusted: where people are asked, and
-//! when.
+//! Questions of a program outside turns, such as whether to trust a folder: which conversations
+//! show them, and when.
 //!
-//! They are asked in each conversation whose words wait for the session, and at its home where none
-//! do. The first answer counts; when the dialog is gone, the question is withdrawn everywhere else.
+//! Each conversation with words waiting for the session shows the question, or the session's home
+//! if there are none. The first answer counts. When the dialog closes, the question is withdrawn in
+//! all other conversations.
 
 use moothall_engine::sessions::Origin;
 use moothall_kernel::ids::{PermissionId, StreamId};
@@ -14,22 +15,22 @@ use super::io::Around;
 use super::machine::Machine;
 use super::stage::PromptSource;
 
-/// How long a dialog has to stand there before people are asked: programs draw a while when they
-/// begin.
+/// Time a dialog must stay before people are asked: programs keep drawing for a while at their
+/// start.
 const STANDS_FOR: Millis = Millis::from_secs(3);
-/// The same where somebody works at the terminal, who sees it.
+/// Time a dialog must stay if a person may be working at the terminal and sees it.
 const STANDS_FOR_TYPING: Millis = Millis::from_secs(15);
 
 impl Machine {
     pub(super) fn patience_in_no_turn(&self) -> Millis {
-        // Of a program that somebody else started nobody knows whether they work at it.
+        // A program that was started outside the server may have a person working at it.
         let is_alone =
             self.typed == PromptSource::Nothing && self.session.origin == Origin::Started;
         if is_alone { STANDS_FOR } else { STANDS_FOR_TYPING }
     }
 
-    /// The conversations whose words wait for the session, or its home. A dialog that stands is
-    /// shown in at most 8 of them.
+    /// Returns the conversations with words waiting for the session, or its home. A dialog is shown
+    /// in at most 8 of them.
     pub(super) fn places_in_no_turn(&self) -> Vec<QuestionPlace> {
         let mut streams: Vec<StreamId> = Vec::new();
         let current = self.current.iter().map(|current| &current.key);
@@ -44,8 +45,8 @@ impl Machine {
         streams.into_iter().take(CARDS_MAX).map(QuestionPlace::NoTurn).collect()
     }
 
-    /// Words came, or were taken away, while a dialog stands there: whoever is to be asked now and
-    /// was not is asked too.
+    /// Asks in each conversation that became a place for the standing dialog because words arrived
+    /// or were taken away.
     pub(super) fn ask_where_words_wait(&mut self, around: &Around<'_>) {
         let standing = self
             .questions
@@ -69,7 +70,7 @@ impl Machine {
         }
     }
 
-    /// What an earlier process asked in no turn, and in which conversations.
+    /// Remembers the permissions that an earlier process asked for outside turns.
     pub(super) fn remember_asked(&mut self, asked: Vec<(StreamId, PermissionId)>) {
         self.questions.remember(
             asked

@@ -1,8 +1,7 @@
-//! What a program asks a person: which question it is, whether it still stands, and where the
-//! answer goes.
+//! Questions of a program to a person: their identity, their validity, and the way of the answer.
 //!
-//! A question is bound to the dialog that shows it, so that an answer gives what it says or
-//! nothing: words of options are the same in every dialog of a program.
+//! A question is bound to the dialog that shows it, so that an answer never goes into another
+//! dialog. Options have the same words in every dialog of a program.
 //! (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
 
 use moothall_engine::agent::{PermissionAnswer, Report, TurnKey};
@@ -23,12 +22,12 @@ use super::io::{Around, Output, Reply, RequestId};
 use super::machine::{Machine, Wait};
 use super::stage::Stage;
 
-/// The bound that a log needs for a question that is asked as long as its dialog stands.
+/// Time limit of a question without one: the log requires a limit.
 const STANDING_MAX: Millis = Millis::from_secs(365 * 24 * 3600);
 
 impl Machine {
-    /// The program's hook asks, and waits. It asks again after a restart, under the same id; what
-    /// was answered by then is the answer.
+    /// Handles the question of a hook that waits. After a restart the hook asks again under the
+    /// same id and gets the answer given meanwhile.
     pub(super) fn asked_by_hook(&mut self, id: RequestId, hook: Hook) {
         let asks = match hook.news {
             HookNews::Asks { action, partial } => Some(ReportedQuestion { action, partial }),
@@ -64,7 +63,7 @@ impl Machine {
             ..self.question(asks.action, PermissionOption::allow_or_deny())
         };
         self.questions.earlier.retain(|(_, earlier)| *earlier != permission);
-        // It came back over a lost connection.
+        // The hook lost its connection and asks again.
         for ask in self
             .questions
             .asks
@@ -97,7 +96,7 @@ impl Machine {
         }
     }
 
-    /// A dialog stands there. `patient` no longer where it stood so for a while.
+    /// Handles a dialog on the screen. `patient` is false once the dialog has stayed for a while.
     pub(super) fn seen_dialog(&mut self, around: &Around<'_>, dialog: Dialog, patient: bool) {
         for ask in self.questions.gone(Some(&dialog)) {
             self.withdraw(ask, WithdrawalReason::Replaced);
@@ -113,7 +112,7 @@ impl Machine {
         }
     }
 
-    /// Whether a question is about this dialog. A hook's is about the first dialog that is seen
+    /// True if a question is about this dialog. A hook's question belongs to the first dialog seen
     /// after it.
     fn is_asked(&mut self, dialog: &Dialog) -> bool {
         let asks = &mut self.questions.asks;
@@ -130,8 +129,8 @@ impl Machine {
         }
     }
 
-    /// One that was answered may stand there a moment longer, and one that is reported has its
-    /// report on the way.
+    /// True if the dialog needs a question of its own now. An answered dialog may stay on the
+    /// screen for a moment, and a dialog's report may still be on its way.
     fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
         let told =
             self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
@@ -154,12 +153,13 @@ impl Machine {
     fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
         let (action, partial) =
             match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
-                // A screen may show less than all of it, and a report may be of the dialog before:
+                // The screen may show only a part, and the report may be about an earlier dialog:
                 // people see both.
                 Some(ReportedQuestion { action, partial }) => {
                     (format!("{}\n\nIn its report:\n{action}", dialog.action), partial)
                 }
-                // Before the program has begun it reports nothing, and its screen says it all.
+                // Before the program has begun it sends no reports, and the screen shows
+                // everything.
                 None => (
                     dialog.action.clone(),
                     dialog.partial || !dialog.whole && self.is_reporting(around),
@@ -175,7 +175,8 @@ impl Machine {
             .map(|asked_in| (self.permission_of(around, &dialog, &asked_in), asked_in))
             .collect();
         if asked.len() + self.questions.earlier.len() > CARDS_MAX {
-            // The conversation would refuse this one beside them, and the dialog is what stands.
+            // The conversation would refuse this question beside the earlier ones, and this dialog
+            // is the one on the screen.
             self.forget_earlier(WithdrawalReason::Replaced);
         }
         for (permission, asked_in) in asked {
@@ -189,12 +190,13 @@ impl Machine {
         }
     }
 
-    /// True if the program has begun, and reports what it asks.
+    /// True if the program has begun, and reports its questions.
     fn is_reporting(&self, around: &Around<'_>) -> bool {
         around.reports.questions && self.session.native.is_some()
     }
 
-    /// The same dialog is the same question after a restart, and a new one at any other time.
+    /// Returns the id of a dialog's question. A dialog from before a restart keeps its id;
+    /// otherwise the id is new.
     pub(super) fn permission_of(
         &mut self,
         around: &Around<'_>,
@@ -225,7 +227,7 @@ impl Machine {
         Question { folder, look, ..Question::new(action, options) }
     }
 
-    /// The turn that a question belongs to, if it belongs to one.
+    /// Returns the turn that a question belongs to, if any.
     pub(super) fn asking_turn(&self) -> Option<TurnKey> {
         self.current
             .as_ref()
@@ -234,8 +236,7 @@ impl Machine {
     }
 
     pub(super) fn ask_person(&mut self, ask: Ask) {
-        // After a restart the conversation of a turn hears of it when it has taken the turn up
-        // again.
+        // After a restart, a turn's conversation gets the question when it has resumed the turn.
         if ask.asked_in.is_in_no_turn()
             || self.current.as_ref().is_some_and(|current| current.job.is_some())
         {
@@ -245,7 +246,7 @@ impl Machine {
         self.questions.asks.push(ask);
     }
 
-    /// The conversation has taken the turn up again.
+    /// Sends all questions of turns to the conversation that has resumed its turn.
     pub(super) fn tell_of_all(&mut self) {
         let of_turns: Vec<_> = self
             .questions
@@ -269,8 +270,8 @@ impl Machine {
         });
     }
 
-    /// No dialog stands there: what was seen is answered at the terminal, or given up. What a hook
-    /// asks may not be drawn yet.
+    /// Withdraws the questions of dialogs that have closed: each was answered at the terminal, or
+    /// dropped. A hook's dialog may not be drawn yet.
     pub(super) fn seen_no_dialog(&mut self) {
         for ask in self.questions.gone(None) {
             self.withdraw(ask, WithdrawalReason::Gone);
@@ -279,7 +280,7 @@ impl Machine {
         (self.questions.answered, self.questions.due) = (None, None);
     }
 
-    /// The screen cannot be read, as it is being drawn, or as it shows something that nobody knows.
+    /// Handles a screen that is being drawn or that the server cannot read.
     pub(super) fn seen_unreadable(&mut self, around: &Around<'_>, patient: bool) {
         let waits = self.questions.asks.iter().any(|ask| ask.dialog.is_some())
             || !self.questions.earlier.is_empty();
@@ -296,8 +297,9 @@ impl Machine {
         }
     }
 
-    /// A program's hook has gone: its question was answered at the terminal, or the hook waited
-    /// long enough. If the dialog goes on standing, people are asked by its own keys.
+    /// Withdraws the question of a hook that stopped waiting: it was answered at the terminal, or
+    /// the hook timed out. If the dialog stays, people are asked again and its keys take the
+    /// answer.
     pub(super) fn hook_gave_up(&mut self, id: RequestId) {
         let gave_up = |ask: &mut Ask| matches!(ask.to, AnswerRoute::Hook(waiting) if waiting == id);
         for ask in self.questions.asks.extract_if(.., gave_up).collect::<Vec<_>>() {
@@ -307,7 +309,7 @@ impl Machine {
             };
             let Question { action, partial, .. } = ask.question.clone();
             self.questions.reported(ReportedQuestion { action, partial });
-            // One that was answered at the terminal may be drawn a moment longer.
+            // A dialog answered at the terminal may stay on the screen for a moment.
             self.questions.answered = Some(AnsweredDialog { dialog, for_good: false });
             self.withdraw(ask, WithdrawalReason::Replaced);
             self.look_at = Some(Millis(0));
@@ -335,8 +337,8 @@ impl Machine {
         });
     }
 
-    /// A person answered; without an answer in time it counts as refused, where the dialog has a
-    /// way to say so.
+    /// Handles a person's answer. Without one in time the question counts as refused, if the dialog
+    /// has an option for that.
     pub(super) fn permitted(
         &mut self,
         permission: &PermissionId,
@@ -371,8 +373,8 @@ impl Machine {
         }
     }
 
-    /// Presses the keys of options, into the dialog that offers them and nothing else; its field
-    /// gets the words that go with one.
+    /// Presses the keys of the chosen options, in the dialog that offers them only. The dialog's
+    /// field gets the words of the answer.
     fn choose(&mut self, ask: Ask, given: Option<&PermissionAnswer>) {
         let Ask { permission, asked_in, question, dialog: Some(dialog), .. } = ask else { return };
         let chosen = match given {
@@ -421,8 +423,8 @@ impl Machine {
         self.look(true, None);
     }
 
-    /// Words may stand where nobody sent them off, and only somebody at the terminal can take them
-    /// out.
+    /// Tells people that the words of an answer may be left unsent in the dialog, and that only a
+    /// person at the terminal can remove them.
     fn tell_what_became_of_words(&mut self, fault: &HostFault) {
         let name = &self.session.name;
         let text = format!(
@@ -432,12 +434,12 @@ impl Machine {
     }
 }
 
-/// What a hook is told; its options are the two of [`PermissionOption::allow_or_deny`].
+/// Converts an answer for a hook; its options are the two of [`PermissionOption::allow_or_deny`].
 fn decided(option: &str) -> Permit {
     if option == "allow" { Permit::Allow } else { Permit::Deny }
 }
 
-/// The one option of a kind.
+/// Returns the position of the only option of a kind, if there is exactly one.
 fn the_only(options: &[PermissionOption], kind: OptionKind) -> Option<usize> {
     let mut fitting = options.iter().enumerate().filter(|(_, option)| option.kind == kind);
     match (fitting.next(), fitting.next()) {
@@ -446,8 +448,8 @@ fn the_only(options: &[PermissionOption], kind: OptionKind) -> Option<usize> {
     }
 }
 
-/// What tells a dialog from every other: the run of the program, where people are asked, and all
-/// that it shows.
+/// Returns a fingerprint of a dialog: the run of the program, the place of the question, and the
+/// dialog's content.
 fn print(session: &Session, asked_in: &QuestionPlace, dialog: &Dialog) -> String {
     let pane = session
         .pane

@@ -1,9 +1,9 @@
-//! The end of a turn that no report told, by the program's own record: a report is proof, and its
-//! absence is none.
+//! The end of a turn without a report, read from the program's own record. A missing report proves
+//! nothing.
 //!
-//! A report may be too long for its way, or its hook may fail, and some programs report no error.
-//! So before an idle screen counts as the end of a turn, the record is asked for the prompt with
-//! the turn's tag. What stands there is taken like a report.
+//! A report may be too long to be delivered, its hook may fail, and some programs report no error.
+//! So before an idle screen counts as the end of a turn, the machine looks up the prompt with the
+//! turn's tag in the record. An entry counts like a report.
 
 use moothall_engine::sessions::{NewestTurn, Record, RecordEnd, RecordQuery, View};
 use moothall_kernel::event::Fault;
@@ -14,15 +14,15 @@ use super::machine::{Machine, Wait};
 use super::stage::{Patience, PromptSource, Stage};
 use crate::tags::tags_in;
 
-/// An idle screen without a report sends to the record after this time: reports are written before
-/// the screen is drawn.
+/// Time on an idle screen before the record is read without waiting longer for a report. Programs
+/// write reports before they draw the screen.
 pub(super) const GRACE: Millis = Millis::from_secs(3);
 
 /// The record of a program without reports is read again after this time.
 const READ_AGAIN: Millis = Millis::from_secs(1);
 
 impl Machine {
-    /// Asks the record for the turn that is owed; false if no prompt of one was sent off.
+    /// Looks up the turn that owes an answer; false if there is none whose prompt was sent.
     pub(super) fn look_up(&mut self, view: &View, patience: Patience) -> bool {
         let Some(tag) = self.owed_tag() else { return false };
         let query = RecordQuery { native: self.session.native.clone(), tag: Some(tag) };
@@ -37,7 +37,7 @@ impl Machine {
         sent.map(|current| current.tag.clone()).or_else(late)
     }
 
-    /// The record was read.
+    /// Handles the record.
     pub(super) fn looked_up(&mut self, around: &Around<'_>, record: Option<Record>) {
         let (view, patience) = match self.answered() {
             Wait::LookUp { view, patience } => (view, patience),
@@ -45,7 +45,7 @@ impl Machine {
             Wait::LookUpNewest { view } => return self.looked_up_newest(around, &view, record),
             other => return self.put_back(other),
         };
-        // A report is nearer to its turn than a record, so it gets its time.
+        // A report is more exact than the record, so it gets time to arrive first.
         let may_come = around.reports.turns && patience == Patience::Soon;
         match record {
             Some(Record { native, end: Some(end), .. }) if !may_come => {
@@ -70,7 +70,7 @@ impl Machine {
         self.current.as_ref().is_some_and(|current| sent(current.stage))
     }
 
-    /// The record says nothing of the turn's end, so the screen has to.
+    /// Decides from the screen because the record has no end of the turn.
     fn without_record(&mut self, around: &Around<'_>, view: &View, patience: Patience) {
         let is_accepted =
             self.current.as_ref().is_some_and(|current| current.stage == Stage::Accepted);
@@ -102,7 +102,7 @@ impl Machine {
             draft.keep(&id, KeptItem::Native(native.clone()));
             draft.native = Some(native);
         }
-        // A report that did not come would have said how many prompts there were.
+        // The missing report would have counted the prompts.
         draft.inputs_seen = None;
         draft.accepted = self.current.as_ref().is_some_and(|current| current.tag == tag);
         draft.accepted_late = !draft.accepted;
@@ -114,7 +114,7 @@ impl Machine {
                 let fault = Fault::new("program_failed", message);
                 Err(Fault { prompt_delivered: true, ..fault })
             }
-            // A refusal interrupts it too.
+            // A refused permission is recorded as an interruption too.
             RecordEnd::Interrupted => Err(self.questions.refusal().unwrap_or_else(interrupted)),
         };
         self.stopped(&mut draft, &id, ended);
@@ -124,8 +124,8 @@ impl Machine {
 }
 
 impl Machine {
-    /// Asks the record for the newest turn if nothing has explained what the program worked on.
-    /// False if nothing is to be asked.
+    /// Looks up the newest turn if no report has explained the program's work. Returns false if
+    /// nothing is to be asked.
     pub(super) fn look_up_newest(&mut self, view: &View) -> bool {
         let asks = std::mem::take(&mut self.is_unexplained) && self.typed == PromptSource::Nothing;
         if asks {
@@ -163,8 +163,8 @@ impl Machine {
     }
 
     /// True if a turn of the record is a person's and was not told before. A report does not name
-    /// its turn, so the first that is seen after one is told by its words; a person may say the
-    /// same once more. Before anything was told by this process, an earlier one may have told it.
+    /// its turn, so the first turn after a report is compared by its words. A person may type the
+    /// same words twice. At the start of this process, an earlier process may have told the turn.
     fn is_news(&self, newest: &NewestTurn) -> bool {
         let last = newest.prompts.last().filter(|last| tags_in(last).next().is_none());
         let is_told = match &self.seen_turn {

@@ -1,8 +1,8 @@
-//! What a program reports, and whose words they are: they go to the conversation that asked, to the
-//! links of the session, or to its home. (Rulings 24 and 25.)
+//! Reports of a program. Their words go to the conversation that asked, to the links of the
+//! session, or to its home. (Rulings 24 and 25.)
 //!
-//! What a report changes is drawn up first, kept outside, and takes effect here only then: one that
-//! could not be kept is brought again.
+//! The changes of a report are drafted first, committed outside, and applied to the machine only
+//! then. A report that could not be committed is delivered again.
 
 use moothall_engine::ports::DeliveryState;
 use moothall_engine::sessions::{Hook, HookNews, ReportOutcome, SessionError};
@@ -16,7 +16,7 @@ use super::machine::{Machine, OPEN, Wait, not_now};
 use super::stage::{Current, Draft, LateTurn, PromptSource, Stage};
 use crate::tags::tags_in;
 
-/// Said of a turn whose prompt came together with another.
+/// Tells people that a prompt was taken together with another.
 const MIXED: &str = "Its program took this together with words of an earlier turn; look at the terminal, and ask again if it was not answered.";
 
 /// The outstanding turns whose prompt the program took.
@@ -27,7 +27,7 @@ struct TakenPrompts {
 }
 
 impl Machine {
-    /// Takes a report in.
+    /// Handles a report.
     pub(super) fn hear(&mut self, around: &Around<'_>, request: RequestId, hook: Hook) {
         let Some(native) = self.own(&hook) else {
             self.reply(Some(request), Reply::Heard(Ok(ReportOutcome::Nothing)));
@@ -36,7 +36,7 @@ impl Machine {
         let mut draft = self.draft(Some(request));
         if let Some(native) = native {
             draft.keep(&hook.id, KeptItem::Native(native.clone()));
-            // What another conversation was asked before does not count.
+            // Prompts counted in another of the program's conversations do not count here.
             (draft.native, draft.inputs_seen) = (Some(native), None);
             (self.retold, self.reported, self.seen_turn) = (None, None, None);
         }
@@ -65,9 +65,9 @@ impl Machine {
         self.keep(draft);
     }
 
-    /// Whether a report is of the program's own conversation with its user, and the id of that one
-    /// where it is another now. Programs have others in the background. One in which a prompt of
-    /// this session was taken is its own, even if the program does not say that it began.
+    /// Returns `None` if a report is about one of the program's background conversations, which is
+    /// ignored. Otherwise returns the new native id, if it changed. A conversation that took a
+    /// prompt of this session is the main one, even without a report of its start.
     fn own(&self, hook: &Hook) -> Option<Option<String>> {
         let Some(native) = &hook.native else { return Some(None) };
         let known = self.session.native.as_ref();
@@ -103,7 +103,7 @@ impl Machine {
         }
     }
 
-    /// The program took a prompt: a turn's, or a person's.
+    /// Records a prompt that the program took: a turn's, or a person's.
     pub(super) fn prompted(
         &mut self,
         around: &Around<'_>,
@@ -118,7 +118,7 @@ impl Machine {
             TakenPrompts { current: false, late: false } if tags_in(text).next().is_some() => {
                 draft.heard = ReportOutcome::Nothing
             }
-            // The record told it.
+            // The record has told this prompt already.
             TakenPrompts { current: false, late: false }
                 if self.retold.as_deref() == Some(text) => {}
             TakenPrompts { current: false, late: false } if around.checkpoints.include(text) => {
@@ -133,7 +133,7 @@ impl Machine {
         }
     }
 
-    /// Returns the outstanding turns whose tags stand in a prompt, at whatever place.
+    /// Returns the outstanding turns whose tags stand anywhere in a prompt.
     fn takes(&self, prompt: &str) -> TakenPrompts {
         let mut taken = TakenPrompts::default();
         for tag in tags_in(prompt) {
@@ -146,7 +146,7 @@ impl Machine {
         taken
     }
 
-    /// Whether a tag is that of the turn that has the terminal.
+    /// True if a tag belongs to the turn that has the terminal.
     fn is_currents(&self, tag: &str) -> bool {
         let is_own = |current: &Current| {
             (current.tag == tag || planted::has(Bug::AnyTagAccepted))
@@ -155,11 +155,11 @@ impl Machine {
         self.current.as_ref().is_some_and(is_own)
     }
 
-    /// Programs that report their prompts only with the answer report all of them each time.
+    /// Handles the prompts of a program that reports all of them each time, with its answer.
     fn take_inputs(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, inputs: &[String]) {
         let own = |input: &String| self.takes(input).current;
-        // After a restart nobody knows what was reported before: the turn's own prompt, or the last
-        // one, is what is new.
+        // After a restart the count of reported prompts is unknown: the new one is the turn's own
+        // prompt, or the last one.
         let last = inputs.len().saturating_sub(1);
         let seen = draft.inputs_seen.filter(|seen| *seen <= inputs.len());
         let seen = seen.unwrap_or_else(|| inputs.iter().position(own).unwrap_or(last));
@@ -170,14 +170,14 @@ impl Machine {
         let is_retold = last.is_some() && last == self.retold.as_ref();
         let over = last.and_then(|input| tags_in(input).last().map(str::to_owned));
         draft.is_over = over.or_else(|| self.retold.clone().filter(|_| is_retold));
-        // Reports come in their order, so that of a turn that was told does not come any more.
+        // Reports arrive in order, so after this one the retold turn's report cannot arrive.
         self.retold.take_if(|_| last.is_some() && !is_retold);
         (self.reported, self.seen_turn) = (inputs.last().cloned(), None);
         (self.is_unexplained, self.was_idle) = (false, false);
         (draft.inputs_seen, draft.heard) = (Some(inputs.len()), ReportOutcome::Yes);
     }
 
-    /// The program is done: it said something, or nothing, or could not go on.
+    /// Handles the end of the program's work: words, silence, or a fault.
     pub(super) fn stopped(
         &mut self,
         draft: &mut Draft,
@@ -186,7 +186,8 @@ impl Machine {
     ) {
         let text = ended.clone().ok().flatten();
         if let Some(over) = draft.is_over.take() {
-            // It came late, and the record may have told it already. The current turn goes on.
+            // This report came late, and the record may have told its turn already. The current
+            // turn continues.
             let told = [&mut self.settled, &mut self.retold];
             let is_told = told.into_iter().any(|told| told.take_if(|told| *told == over).is_some());
             if let Some(text) = text.filter(|_| !is_told) {
@@ -194,7 +195,7 @@ impl Machine {
             }
             return;
         }
-        // Nothing was said because somebody said no.
+        // The program was silent because a person refused its request.
         let ended = match (ended, self.questions.refusal()) {
             (Ok(None), Some(fault)) => Err(fault),
             (ended, _) => ended,
@@ -209,7 +210,7 @@ impl Machine {
         draft.ended = true;
         if taken.is_none() && draft.typed == PromptSource::Nothing && self.settled.take().is_some()
         {
-            // The record has told it already.
+            // The record has told this end already.
             return;
         }
         let except = taken.as_ref().map(|key| key.stream.clone());
@@ -231,8 +232,8 @@ impl Machine {
         }
     }
 
-    /// Words that answer nothing any more: those of a turn whose time was over are said unasked,
-    /// those of one that somebody ended are kept with it, others only at home.
+    /// Returns the step that stores a late answer. After a timeout the words are posted unprompted,
+    /// after a cancel they are kept with the turn, and others go only to the home.
     fn said_late(&self, draft: &Draft, text: String) -> KeptItem {
         let is_lates = |late: &&LateTurn| !draft.is_mixed && (late.is_taken || draft.accepted_late);
         match self.late.as_ref().filter(is_lates) {
@@ -242,7 +243,7 @@ impl Machine {
         }
     }
 
-    /// The screen of a program without reports shows what it said.
+    /// Ends the work of a program without reports, with the words on its screen.
     pub(super) fn stopped_by_screen(&mut self, id: &str, text: Option<String>) {
         let mut draft = self.draft(None);
         self.stopped(&mut draft, id, Ok(text));
@@ -278,14 +279,14 @@ impl Machine {
 
     fn not_kept(&mut self, around: &Around<'_>, request: Option<RequestId>, error: SessionError) {
         if request.is_none() {
-            // Nobody brings again what a screen shows, so it is looked at again.
+            // A screen's words are not delivered again, so the screen is read again.
             tracing::warn!(session = %self.session.id, %error, "what a screen shows could not be kept");
             self.look_at = Some(around.after(Millis::from_secs(1)));
         }
         self.reply(request, not_now(error));
     }
 
-    /// Everything that follows from a report is kept.
+    /// Applies a report whose steps are all committed.
     fn apply(&mut self, draft: Draft) {
         self.session.native = draft.native.or(self.session.native.take());
         (self.typed, self.inputs_seen) = (draft.typed, draft.inputs_seen);
@@ -306,7 +307,7 @@ impl Machine {
         }
     }
 
-    /// One prompt had the words of two turns, so nothing says whose its answer is.
+    /// Ends both turns whose words were in one prompt: the answer cannot be attributed.
     fn lose_both(&mut self) {
         self.late = None;
         let Some(current) = self.current.take() else { return };
@@ -315,7 +316,7 @@ impl Machine {
         self.fail(&current.key, Fault { prompt_delivered: true, ..fault });
     }
 
-    /// The program took the prompt.
+    /// Marks the current turn's prompt as taken.
     pub(super) fn accept(&mut self) {
         let Some(mut current) = self.current.take() else { return };
         current.stage = Stage::Accepted;
@@ -324,18 +325,18 @@ impl Machine {
         self.current = Some(current);
     }
 
-    /// The program is done with what it worked on; with the current turn, if it took that one.
+    /// Ends the program's work, and the current turn with it if its prompt was taken.
     fn is_done(&mut self, accepted: bool) {
         let is_taken = |current: &mut Current| accepted || current.stage == Stage::Accepted;
         if let Some(current) = self.current.take_if(is_taken) {
             self.note_over(&current.key);
             self.mark(&current, &OPEN, DeliveryState::Done, "");
         }
-        // One whose prompt it did not report yet may be what it works on now.
+        // The program may now be working on a late turn whose prompt it has not reported.
         self.late.take_if(|late| late.is_taken);
         self.typed = PromptSource::Nothing;
         match &mut self.current {
-            // It is done with something of which it did not say what it was.
+            // The program finished work without naming its prompt.
             Some(current) => current.is_doubtful = true,
             None => self.questions.clear(&mut self.out),
         }

@@ -1,4 +1,4 @@
-//! What a screen says: whether the program works, waits, asks, or has nothing more to say.
+//! Reading of the screen: the program works, waits, asks, or has finished.
 
 use moothall_engine::ports::DeliveryState;
 use moothall_engine::sessions::{PaneState, View};
@@ -11,18 +11,18 @@ use super::machine::{Machine, Wait};
 use super::record::{GRACE, interrupted};
 use super::stage::{Current, Patience, PromptSource, Stage, UnreadableScreen};
 
-/// The time of [`GRACE`] for a prompt that the program may not have taken.
+/// Replaces [`GRACE`] for a prompt that the program may not have taken.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
-/// How long something has to stand there before people are told of it: programs draw a while when
-/// they begin.
+/// Time that content must stay before people are told of it: programs keep drawing for a while at
+/// their start.
 const UNREAD_FOR: Millis = Millis::from_secs(15);
-/// Lines of it that people are shown.
+/// Number of screen lines that people are shown.
 const UNREAD_LINES: usize = 24;
-/// Lines of a terminal in which an answer is looked for.
+/// Number of terminal lines that are searched for an answer.
 const ANSWER_LINES: usize = 4000;
 
 impl Machine {
-    /// The terminal was looked at.
+    /// Handles a look at the terminal.
     pub(super) fn looked(
         &mut self,
         around: &Around<'_>,
@@ -41,7 +41,7 @@ impl Machine {
         self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
         self.note_unread(around, &view);
         match view.state {
-            // A program may be a script that has not given its place to the real one yet.
+            // A start script may not have replaced itself with the program yet.
             PaneState::Shell if !self.drawn => {}
             PaneState::Shell => self.out.push(Output::Missing { died: false }),
             PaneState::Gone => self.out.push(Output::Missing { died: true }),
@@ -73,13 +73,13 @@ impl Machine {
         self.reply(looker, Reply::Looked);
     }
 
-    /// What stands there for a while and can be read, or answered, by nobody but a person at the
-    /// terminal, people are told of once.
+    /// Tells people once about content that stays and that only a person at the terminal can read
+    /// or answer.
     fn note_unread(&mut self, around: &Around<'_>, view: &View) {
         let is_held_up = self.has_draft && self.has_next();
         let is_unread = match view.state {
             PaneState::Starting => !view.text.trim().is_empty(),
-            // What cannot be answered from here has no card.
+            // A dialog that cannot be answered from here has no card.
             PaneState::Asking => view.dialog.is_none(),
             PaneState::Idle => is_held_up,
             PaneState::Busy | PaneState::Shell | PaneState::Gone => false,
@@ -118,8 +118,8 @@ impl Machine {
         self.out.push(Output::There);
     }
 
-    /// A program that does not report its prompts shows by working that it took one. Whether it was
-    /// this one, a report of its end says.
+    /// Records that a program works after a prompt was sent. A program that does not report prompts
+    /// has taken one; the report of its end will show if it was this one.
     fn seen_working(&mut self, around: &Around<'_>, state: PaneState) {
         let reports = around.reports;
         let sent = self.current.as_mut().filter(|current| current.stage == Stage::Sent);
@@ -132,11 +132,12 @@ impl Machine {
         }
     }
 
-    /// A program that reports prompts only with the end of their turn works on what a person typed.
+    /// Marks work as unexplained: a program that reports prompts only at the end of their turn
+    /// works on a person's words.
     pub(super) fn seen_own_work(&mut self, around: &Around<'_>) {
         let reports = around.reports;
         let is_owed = self.sent_stage().is_some() || self.late.is_some();
-        // It draws a turn that it has reported for a moment more.
+        // The program may draw a turn for a moment after reporting its end.
         let is_new = self.was_idle && !is_owed && self.session.native.is_some();
         self.is_unexplained |= reports.turns && !reports.prompts && is_new;
     }
@@ -154,7 +155,7 @@ impl Machine {
         }
     }
 
-    /// The program waits for input. Where something is owed still, it may come in a moment.
+    /// Handles an idle program. If an answer is owed, it gets a short time to arrive.
     pub(super) fn idle_for_now(&mut self, around: &Around<'_>, view: &View) {
         let stage = self.sent_stage();
         if stage.is_none() && self.typed == PromptSource::Nothing && self.late.is_none() {
@@ -166,25 +167,26 @@ impl Machine {
             return;
         }
         let is_told_alone = around.reports.turns && around.reports.prompts;
-        // Without reports nothing else tells the end, and the record may be written a moment later.
+        // Without reports only the record tells the end, and it may be written a moment later.
         let is_first = self.grace.is_none() || !around.reports.turns;
         if is_told_alone || stage.is_none() || !is_first || !self.look_up(view, Patience::Soon) {
             self.wait_out(around);
         }
     }
 
-    /// The stage of a turn whose prompt was sent off.
+    /// Returns the current turn's stage if its prompt was sent.
     fn sent_stage(&self) -> Option<Stage> {
         self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent)
     }
 
-    /// Gives what is owed its time.
+    /// Starts the grace period for an owed answer.
     pub(super) fn wait_out(&mut self, around: &Around<'_>) {
         let is_unseen = self.sent_stage() == Some(Stage::Sent);
+        // A running grace period stays: a redraw must not extend it.
         self.grace.get_or_insert(around.after(if is_unseen { GRACE_UNSEEN } else { GRACE }));
     }
 
-    /// The program sits idle and has reported nothing: its record may say why.
+    /// Reads the record of a program that is still idle after the grace period, without a report.
     pub(super) fn grace_is_over(&mut self, seen: Option<Seen>) {
         let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else {
             return;
@@ -199,8 +201,8 @@ impl Machine {
         self.ask(Output::See { lines: Some(ANSWER_LINES) }, Wait::Harvest);
     }
 
-    /// Neither a report nor the record says how it ended: somebody interrupted it, or refused what
-    /// it asked, or its prompt never arrived.
+    /// Ends a turn that has no report and no record: it was interrupted, its request was refused,
+    /// or its prompt never arrived.
     pub(super) fn nothing_came(&mut self, view: &View) {
         (self.late, self.typed) = (None, PromptSource::Nothing);
         if planted::has(Bug::TypedAgain)
@@ -218,15 +220,15 @@ impl Machine {
                 end,
                 &fault.message,
             );
-            // It was sent off: telling it once more would be to type it twice.
+            // The prompt was sent: a retry would type it twice.
             self.fail(&current.key, Fault { prompt_delivered: true, ..fault });
             self.questions.clear(&mut self.out);
         }
         self.advance_on(view);
     }
 
-    /// Ends a turn of a program without reports, which is done: the words below its prompt are its
-    /// answer. A prompt that nothing follows may not have been taken.
+    /// Ends a finished turn of a program without reports: the words below its prompt are its
+    /// answer. A prompt without words below it may not have been taken.
     pub(super) fn harvested(&mut self, seen: Option<Seen>) {
         let (Some(current), Some(Seen { view, tail })) = (&self.current, seen) else { return };
         let text = below(&tail.unwrap_or_default(), &current.tag);
@@ -240,7 +242,7 @@ impl Machine {
     }
 }
 
-/// What people are told of a screen that they have to look at.
+/// Returns the notice about a screen that people must look at.
 fn to_be_read(name: &str, screen: &str) -> String {
     let lines: Vec<&str> =
         screen.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
@@ -253,14 +255,14 @@ fn to_be_read(name: &str, screen: &str) -> String {
     )
 }
 
-/// Tells people of a draft that something waits behind.
+/// Returns the notice about a draft that holds up other words.
 fn held_up(name: &str) -> String {
     format!(
         "A draft is in the composer of {name}, and what was said to it waits until that is sent off or deleted, at its terminal: `moothall attach {name}`"
     )
 }
 
-/// Why a turn is over of which the program says nothing.
+/// Returns the fault of a turn without any report.
 fn silent(was_taken: bool) -> Fault {
     if was_taken {
         interrupted()
@@ -272,7 +274,7 @@ fn silent(was_taken: bool) -> Fault {
     }
 }
 
-/// What stands below the line with a tag, without the composer at the end.
+/// Returns the text below the line with a tag, without the composer at the end.
 fn below(screen: &str, tag: &str) -> Option<String> {
     let at = screen.rfind(tag)? + tag.len();
     let lines: Vec<&str> = screen[at..].lines().skip(1).map(str::trim_end).collect();
@@ -282,7 +284,7 @@ fn below(screen: &str, tag: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-/// A line that only invites input.
+/// True if a line is an empty input prompt.
 fn is_composer(line: &str) -> bool {
     matches!(line.trim(), "›" | ">" | "$" | "❯" | "%" | "#")
 }

@@ -1,5 +1,4 @@
-//! How far turns have come, and what a report of the program changes about that: the data of the
-//! machine.
+//! Progress of turns, and the changes that a report makes to them: the data of the machine.
 
 use moothall_engine::agent::{Job, TurnKey};
 use moothall_engine::sessions::ReportOutcome;
@@ -15,16 +14,17 @@ pub(super) struct Current {
     pub(super) stage: Stage,
     /// The delivery's row, once it is known.
     pub(super) delivery: Option<u64>,
-    /// What to type; unknown after a restart until the conversation says it again.
+    /// The prompt to type. Unset after a restart until the conversation sends it again.
     pub(super) job: Option<Box<Job>>,
-    /// It came back into the composer, and was sent off once more.
+    /// True if the prompt came back into the composer and was sent a second time.
     pub(super) sent_again: bool,
-    /// It was pasted and not sent off: a question came in between, or its composer was emptied.
+    /// True if the prompt was pasted and not sent: a question came first, or the composer was
+    /// emptied.
     pub(super) is_pasted: bool,
-    /// It is typed a second time, as it was gone before it was sent off.
+    /// True if the prompt is typed a second time because it vanished before it was sent.
     pub(super) is_anew: bool,
-    /// The program reported something since a restart that names no prompt: it may have been this
-    /// one.
+    /// True if the program, since a restart, reported something without a prompt. That may have
+    /// been this one.
     pub(super) is_doubtful: bool,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct Current {
 pub(super) struct LateTurn {
     pub(super) key: TurnKey,
     pub(super) tag: String,
-    /// The program said that it took its prompt.
+    /// True if the program reported that it took the prompt.
     pub(super) is_taken: bool,
-    /// Its time was over; otherwise somebody ended it.
+    /// True if the turn ran out of time; false if it was ended on request.
     pub(super) lapsed: bool,
 }
 
@@ -50,72 +50,73 @@ impl LateTurn {
     }
 }
 
-/// The time that a report had when the program's record is asked.
+/// The time a report had to arrive before the program's record is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// The screen is idle for the first time: a report may be on its way.
+    /// The screen has just become idle: a report may be on its way.
     Soon,
-    /// No report comes any more.
+    /// The grace period has passed without a report.
     Over,
 }
 
-/// Something stands on the screen that only a person at the terminal can read or answer.
+/// Screen content that only a person at the terminal can read or answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnreadableScreen {
     pub(super) since: Millis,
-    /// People were told of it at the session's home.
+    /// True if people were notified at the session's home.
     pub(super) told: bool,
 }
 
-/// How far the turn has come.
+/// Progress of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
-    /// Its start is on its way to the log.
+    /// The turn's start is on its way to the log.
     Offered,
-    /// Its start is kept; it may be typed.
+    /// The turn's start is committed; its prompt may be typed.
     Begun,
-    /// An earlier process began to type it; the program's reports and its screen will say how far
-    /// it came.
+    /// An earlier process began to type the prompt. Reports and the screen will show how far it
+    /// came.
     Typing,
-    /// It was typed and sent off.
+    /// The prompt was typed and sent.
     Sent,
-    /// The program works. It does not report the prompts that it accepts, so only its final report
-    /// says which one it ran.
+    /// The program works but does not report accepted prompts. Only its final report names the
+    /// prompt.
     Working,
-    /// The program took it.
+    /// The program took the prompt.
     Accepted,
 }
 
-/// Whose prompt the program works on, when it is not a turn's.
+/// The source of the prompt that the program works on, if it is not a turn's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PromptSource {
-    /// It works on nobody's prompt.
+    /// No such prompt.
     Nothing,
     /// Words that a person typed at the terminal.
     Person,
-    /// A reminder of the program's own surroundings; the answer to it is nobody's business.
+    /// A reminder from the program's own surroundings. Its answer is dropped.
     Checkpoint,
 }
 
-/// What a report changes once everything is kept.
+/// The changes of a report, applied once all its writes are committed.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) request: Option<RequestId>,
     pub(super) heard: ReportOutcome,
     pub(super) native: Option<String>,
-    /// The program took the prompt of the current turn.
+    /// True if the program took the prompt of the current turn.
     pub(super) accepted: bool,
-    /// It took the prompt of a turn that was taken away.
+    /// True if the program took the prompt of a turn that was taken away.
     pub(super) accepted_late: bool,
-    /// It took both in one prompt, which were not typed together: nothing says whose the answer is.
+    /// True if the program took both in one prompt although they were typed apart: the answer
+    /// cannot be attributed.
     pub(super) is_mixed: bool,
-    /// The tag of the last prompt that it names, if that is of a turn that is over.
+    /// The tag of the last reported prompt, or the prompt itself, if its turn has already ended.
     pub(super) is_over: Option<String>,
     pub(super) typed: PromptSource,
     pub(super) inputs_seen: Option<usize>,
-    /// The program is done with what it worked on.
+    /// True if the program finished its work.
     pub(super) ended: bool,
-    /// It is about what the screen shows.
+    /// True if the report is about something the screen shows.
     pub(super) looks: bool,
     pub(super) steps: Vec<(String, KeptItem)>,
 }

@@ -1,4 +1,4 @@
-//! The machine as a table: what it is told, and what it wants then.
+//! The machine as a table of inputs and expected outputs.
 #![allow(clippy::unwrap_used)]
 
 use moothall_engine::agent::{Job, PermissionAnswer, Probe, Report, TurnKey};
@@ -26,11 +26,11 @@ mod questions;
 mod record;
 mod tags;
 
-/// One session, and what was said to it in short.
+/// One session's machine, driven by inputs in short form.
 struct Bench {
     machine: Machine,
     reports: Reports,
-    /// Seconds on both clocks.
+    /// Current time in seconds, on both clocks.
     time: u64,
     hooks: u64,
 }
@@ -144,7 +144,7 @@ fn earlier(turn: u64, state: DeliveryState, is_open: bool) -> UnfinishedDelivery
     UnfinishedDelivery { key: key(turn), delivery: turn, state, is_open, asked: Vec::new() }
 }
 
-/// What is wanted, in a few words. That the terminal is there, and alarms, are left out.
+/// Returns an output in a few words; leaves out `There` and alarms.
 fn short(output: &Output) -> Option<String> {
     Some(match output {
         Output::See { lines: None } => "see".into(),
@@ -230,7 +230,7 @@ impl Bench {
         Input::Hook { id: RequestId(self.hooks), hook }
     }
 
-    /// Tells it something; what it wants has to be this.
+    /// Handles an input and asserts its outputs.
     #[track_caller]
     fn says(&mut self, input: Input, wanted: &[&str]) {
         let outputs = self.told(input.clone());
@@ -243,7 +243,7 @@ impl Bench {
         self.says(hook, wanted);
     }
 
-    /// A turn that was typed and sent off.
+    /// Returns a session with a turn that was typed and sent.
     fn sent(turn: u64) -> Self {
         let mut bench = Self::new(Vec::new());
         bench.told(Input::Offered(job(turn)));
@@ -276,7 +276,7 @@ fn a_turn_goes_its_way() {
     bench.says(idle(), &["2 starts"]);
 }
 
-/// From the commit of its start to that of its reply, one write is waited for.
+/// Between the commits of its start and its reply, a turn waits for one synced write.
 #[test]
 fn a_turn_waits_for_the_disk_once() {
     let mut bench = Bench::new(Vec::new());
@@ -321,7 +321,7 @@ fn what_the_log_does_not_take_is_not_typed() {
     bench.time = 1;
     bench.says(Input::Tick, &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
-    // Somebody else moved the row: whether it was typed, nobody knows.
+    // Another process moved the row, so the prompt may have been typed.
     bench.says(Input::Marked(Ok(false)), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
 }
 
@@ -356,7 +356,7 @@ fn an_enter_that_was_lost_is_pressed_once_more_and_nothing_is_typed_again() {
     bench.says(Input::LookedUp(None), &["1 Unknown Written", "1 fails delivery_unknown"]);
 }
 
-/// What is known after a restart decides: the row first, the reports next, the screen last.
+/// After a restart, the row decides first, then the reports, then the screen.
 #[test]
 fn after_a_restart_a_prompt_is_typed_where_it_is_proven_that_it_was_not() {
     let found = || screen(PaneState::Idle, &tag_of(&key(1)));
@@ -419,14 +419,14 @@ fn nothing_is_concluded_before_all_reports_were_brought() {
     bench.says(Input::Drawn, &["see all"]);
     bench.says(idle(), &[]);
     bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
-    // The same where they never come: it is shown, and not repeated.
+    // The reports never come: the turn fails, and its prompt is not typed again.
     let mut bench = Bench::new(vec![earlier(1, DeliveryState::Sending, true)]);
     bench.says(Input::Drawn, &["see all"]);
     bench.says(idle(), &[]);
     bench.time = 10;
     bench.says(Input::Tick, &["see all"]);
     bench.says(idle(), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
-    // And where the program was done with something it did not name.
+    // The program finished work without naming its prompt.
     let mut bench = Bench::new(vec![earlier(1, DeliveryState::Sending, true)]);
     bench.reports(stopped("?"), &["home ?, listeners"]);
     bench.says(Input::Kept(Ok(())), &["heard true"]);
@@ -455,8 +455,7 @@ fn the_row_of_a_turn_that_is_over_is_settled() {
     );
 }
 
-/// The program's answer was kept, and the conversation had asked for the turn once more before it
-/// knew.
+/// The answer was committed, but the conversation had offered the turn again before it knew.
 #[test]
 fn a_turn_that_is_over_is_not_begun_again() {
     let mut bench = Bench::new(vec![earlier(1, DeliveryState::Accepted, true)]);
@@ -485,7 +484,7 @@ fn a_report_that_cannot_be_kept_changes_nothing() {
 fn words_go_to_whom_they_answer() {
     let typed = || HookNews::Prompt { text: "by hand".into() };
     let mut bench = Bench::sent(1);
-    // Of a prompt that it did not take, nothing is known.
+    // Prompt 7 is not of an outstanding turn.
     bench.reports(prompt(7), &["heard true"]);
     bench.reports(stopped("about 7"), &["home about 7, listeners"]);
     bench.says(Input::Kept(Ok(())), &["heard true"]);
@@ -493,7 +492,7 @@ fn words_go_to_whom_they_answer() {
     bench.says(Input::Kept(Ok(())), &["heard true"]);
     bench.reports(stopped("to the person"), &["cross to the person false, listeners"]);
     bench.says(Input::Kept(Ok(())), &["heard true"]);
-    // A turn that was taken away keeps its words, once it is known that it was taken.
+    // A turn that was taken away gets its words, once the program has reported its prompt.
     bench.says(taken_away(1, false), &["1 Failed Written", "see"]);
     bench.says(screen(PaneState::Busy, ""), &[]);
     bench.reports(prompt(1), &["heard true"]);

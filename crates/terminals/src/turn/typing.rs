@@ -1,5 +1,4 @@
-//! How a prompt gets into a terminal, and what becomes of one that a restart interrupted on the
-//! way.
+//! Typing of prompts into a terminal, and recovery of a prompt whose typing a restart interrupted.
 
 use moothall_engine::ports::{DeliveryState, Durability, LogError};
 use moothall_engine::sessions::{
@@ -15,46 +14,46 @@ use super::machine::{Machine, OPEN, Wait};
 use super::stage::{Current, LateTurn, PromptSource, Stage};
 use crate::tags::tagged;
 
-/// What programs show in place of a long paste.
+/// The start of the note that programs show in place of a long paste.
 const PASTED: &str = "[Pasted ";
-/// Pause before what the log, or the terminal, did not take is tried again.
+/// Pause before a failed write or keystroke is retried.
 const RETRY: Millis = Millis::from_secs(1);
-/// When a prompt that was sent off is looked after, whether or not its terminal has drawn anything.
+/// Time after which the machine looks for a sent prompt, even if its terminal has not drawn.
 const LOOK_AFTER: Millis = Millis::from_secs(3);
-/// How long it is waited for what the program reported before a restart.
+/// Maximum time to wait for the reports from before a restart.
 const CATCH_UP_MAX: Millis = Millis::from_secs(10);
 
-/// What is said of a prompt when the server died in the middle of it.
+/// Tells people of a prompt whose typing was cut off by the end of the server.
 const CUT_OFF: &str = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
 
-/// Tells people of a prompt that went out of its composer twice. A program that takes prompts
-/// without an Enter would get it over and over.
+/// Tells people of a prompt that vanished from its composer twice. A program that takes prompts
+/// without an Enter would get it repeatedly.
 const EMPTIED: &str = "It was typed twice, and stood in the composer no more when it was to be sent off; look at the terminal, and ask again if it is not there.";
 
-/// Tells people of a prompt in which something stood that its program obeys.
+/// Tells people that a prompt contained text that its program would obey.
 pub(super) const ALTERED: &str =
     "{} written wide in what was just typed here, as ＠ for @: the program would have obeyed it.";
 
-/// Tells people of lines of which the program would have changed something.
+/// Tells people that lines went as a file because the program would have changed them.
 pub(super) const FILED: &str = "{} of what was just typed here went as a file, which the prompt names: the program would have changed what stands there.";
 
-/// What a screen says about a prompt that was being typed when the server died.
+/// The screen's evidence of a prompt that was being typed when the server stopped.
 enum PromptEvidence {
-    /// It stands in the composer of an idle program.
+    /// The prompt stands in the composer of an idle program.
     InComposer,
-    /// It was sent off.
+    /// The prompt was sent.
     SentOff,
-    /// Nothing of it is there, and the program waits.
+    /// The program is idle and shows no trace of the prompt.
     None,
-    /// It cannot be told yet.
+    /// Not decidable yet.
     Unclear,
-    /// Something else stands where it would be.
+    /// Other text is in the composer.
     Covered,
 }
 
 impl Machine {
-    /// What an earlier process left: of a turn that goes on, it is found out how far it came; of
-    /// one that is over, its row is.
+    /// Takes over a delivery of an earlier process: resumes an open turn, and closes the row of an
+    /// ended one.
     pub(super) fn resume(&mut self, earlier: UnfinishedDelivery) {
         let UnfinishedDelivery { key, delivery, state, is_open, asked } = earlier;
         let stage = match state {
@@ -87,7 +86,7 @@ impl Machine {
         }
     }
 
-    /// The turn of a row is over, and the process died before it moved the row on.
+    /// Closes the row of an ended turn: the process died before it moved the row.
     fn settle(&mut self, current: Current) {
         let (to, evidence) = match current.stage {
             Stage::Offered | Stage::Begun => {
@@ -105,8 +104,8 @@ impl Machine {
         }
     }
 
-    /// The screen was looked at before something is typed: the next turn takes the terminal, if it
-    /// is free.
+    /// Gives the terminal to the next turn, or types its prompt, if the screen shows that the
+    /// terminal is free.
     pub(super) fn advance_on(&mut self, view: &View) {
         if !self.has_next() || self.takes_up(view) || !self.is_free(view) {
             return;
@@ -120,8 +119,9 @@ impl Machine {
         }
     }
 
-    /// Goes on with a prompt that was pasted and not sent off. It is sent off as it stands in the
-    /// composer, and typed anew, once, only if it is neither there nor among what was said.
+    /// Resumes a prompt that was pasted and not sent. A prompt still in the composer is sent as it
+    /// is. It is typed anew, once, only if neither the composer nor the screen shows it. Returns
+    /// true if the prompt was dealt with.
     fn takes_up(&mut self, view: &View) -> bool {
         let Some(current) = self.current.as_mut().filter(|_| view.state == PaneState::Idle) else {
             return false;
@@ -149,8 +149,8 @@ impl Machine {
         is_again
     }
 
-    /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is
-    /// owed to anybody.
+    /// True if a prompt may be typed: the program is idle, its composer is empty, and no answer is
+    /// outstanding.
     fn is_free(&self, view: &View) -> bool {
         let is_empty = view.composer.as_ref().is_none_or(|text| text.trim().is_empty());
         self.typed == PromptSource::Nothing
@@ -159,7 +159,8 @@ impl Machine {
             && is_empty
     }
 
-    /// Says in the log that it is about to be typed. From here on a crash leaves a doubt.
+    /// Records in the log that the prompt is about to be typed. A crash after this write leaves the
+    /// delivery in doubt.
     fn deliver(&mut self) {
         let Some(current) = &mut self.current else { return };
         let Some(delivery) = current.delivery else {
@@ -181,7 +182,7 @@ impl Machine {
         );
     }
 
-    /// Whether it is kept that it is about to be typed. Only whoever moved the row may type.
+    /// Handles the result of the write before typing. Only the process that moved the row may type.
     pub(super) fn marked(&mut self, around: &Around<'_>, result: Result<bool, LogError>) {
         match self.answered() {
             Wait::Row => match result {
@@ -228,7 +229,7 @@ impl Machine {
         }
     }
 
-    /// People are told of what does not stand in the prompt as it was said.
+    /// Tells people about the parts of the prompt that were changed.
     fn tell_of_altered(&mut self, pasted: &PasteReport) {
         let altered = match pasted.altered.len() {
             0 => None,
@@ -244,7 +245,7 @@ impl Machine {
         self.out.extend(told.map(|text| Output::Tell { text }));
     }
 
-    /// Nothing was typed: somebody else was quicker.
+    /// Retries later: the host refused the keystrokes.
     fn not_now(&mut self, around: &Around<'_>, why: &str) {
         tracing::debug!(session = %self.session.id, why, "not now");
         if let Some(current) = self.current.take() {
@@ -266,7 +267,7 @@ impl Machine {
         self.advance();
     }
 
-    /// The key that sends it off was pressed.
+    /// Handles the result of the key that sends the prompt.
     pub(super) fn sent_off(&mut self, around: &Around<'_>, result: Result<(), HostFault>) {
         match result {
             Ok(()) => {
@@ -289,14 +290,15 @@ impl Machine {
     fn move_to_sent(&mut self, evidence: &str) {
         let Some(mut current) = self.current.take() else { return };
         current.stage = Stage::Sent;
-        // A turn before it may have waited for its record still.
+        // An earlier turn may have been waiting for its record.
         self.grace = None;
         let from = [DeliveryState::Pending, DeliveryState::Sending];
         self.mark(&current, &from, DeliveryState::Sent, evidence);
         self.current = Some(current);
     }
 
-    /// Nobody can say whether it arrived: it is shown, and never blindly repeated.
+    /// Ends a turn whose prompt may or may not have arrived. Typing it again could deliver it
+    /// twice.
     fn give_up(&mut self, message: &str) {
         let Some(current) = self.current.take() else { return };
         self.mark(&current, &OPEN, DeliveryState::Unknown, message);
@@ -308,8 +310,8 @@ impl Machine {
         self.look(true, None);
     }
 
-    /// A program that was not ready yet puts a prompt back: it is sent off once more, and never
-    /// typed again. A note of some paste may be a person's.
+    /// Sends a prompt once more, without typing it, if a program that was not ready put it back.
+    /// The note of a paste is not enough here: the paste may be a person's.
     pub(super) fn send_again(&mut self, composer: &str) -> bool {
         let came_back = |current: &&mut Current| {
             matches!(current.stage, Stage::Sent | Stage::Working)
@@ -317,13 +319,13 @@ impl Machine {
                 && composer.contains(&current.tag)
         };
         let Some(current) = self.current.as_mut().filter(came_back) else { return false };
-        // What was at work was a question, and not this prompt.
+        // The program worked on a question, not on this prompt.
         (current.sent_again, current.stage) = (true, Stage::Sent);
         self.ask(Output::Press { key: Key::Enter }, Wait::Again);
         true
     }
 
-    /// It was not sent off once more. If a question was in the way, that is tried again.
+    /// Retries the second send later if a dialog was in the way.
     pub(super) fn not_again(&mut self, around: &Around<'_>, result: &Result<(), HostFault>) {
         match (&mut self.current, result) {
             (Some(current), Err(HostFault::Refused(_))) => {
@@ -334,15 +336,14 @@ impl Machine {
         }
     }
 
-    /// It stood in the composer after a restart, and a question came before its key: that is seen
-    /// first, and then the composer once more.
+    /// Looks again later: a dialog came before the key for a prompt found in the composer.
     pub(super) fn found_covered(&mut self, around: &Around<'_>, looker: Option<RequestId>) {
         self.reply(looker, Reply::Looked);
         self.look_at = Some(around.after(RETRY));
     }
 
-    /// After a restart, what the screen says about a prompt that was being typed. `true` when a
-    /// question is outstanding.
+    /// Decides from the screen, after a restart, about a prompt that was being typed. Returns true
+    /// if a question is outstanding or the look was answered.
     pub(super) fn settle_typing(
         &mut self,
         around: &Around<'_>,
@@ -372,10 +373,10 @@ impl Machine {
         false
     }
 
-    /// An idle program shows nothing of it. That it never took it is proven if it reports each
-    /// prompt it takes, everything that it reported has been brought, none of that is unexplained,
-    /// and its record has nothing of it either: a report may be slow, or be lost. `true` when the
-    /// record is asked.
+    /// Handles an idle screen without a trace of the prompt. The absence is proven only if the
+    /// program reports each prompt, all its reports were delivered, none is unexplained, and its
+    /// record lacks the prompt: a report may be slow or lost. Returns true if the record is being
+    /// read.
     fn no_trace(&mut self, around: &Around<'_>, looker: Option<RequestId>) -> bool {
         let Some(current) = &self.current else { return false };
         if planted::has(Bug::ScreenIsProof) {
@@ -398,7 +399,7 @@ impl Machine {
         false
     }
 
-    /// The record was asked for a prompt of which the screen shows no trace.
+    /// Handles the record of a prompt that the screen does not show.
     pub(super) fn untraced(&mut self, record: Option<&Record>, looker: Option<RequestId>) {
         match record {
             Some(_) => self.move_to_sent("found in the record after a restart"),
@@ -407,7 +408,7 @@ impl Machine {
         self.look(true, looker);
     }
 
-    /// It never arrived, so it is typed when the program is idle.
+    /// Makes the prompt ready to be typed again: it never arrived.
     fn was_not_taken(&mut self) {
         let Some(mut current) = self.current.take() else { return };
         current.stage = Stage::Begun;
@@ -416,8 +417,7 @@ impl Machine {
         self.current = Some(current);
     }
 
-    /// It stood in the composer after a restart, and was sent off now, unless the key was not
-    /// taken.
+    /// Handles the key for a prompt found in the composer after a restart.
     pub(super) fn found_again(&mut self, is_sent: bool, looker: Option<RequestId>) {
         if is_sent {
             self.move_to_sent("found again after a restart");
@@ -432,7 +432,7 @@ impl Machine {
 fn trace(view: &View, tag_seen: bool, tag: &str) -> PromptEvidence {
     let composer = view.composer.as_deref().unwrap_or_default();
     let is_empty = composer.trim().is_empty();
-    // A program may show a paste of several lines as a note that there is one.
+    // A program may show a note in place of a paste of several lines.
     let typed = composer.contains(tag) || composer.contains(PASTED) || (tag_seen && !is_empty);
     match view.state {
         PaneState::Idle if typed => PromptEvidence::InComposer,

@@ -1,4 +1,4 @@
-//! Bringing sessions together: all of them, or none and nothing is left of it.
+//! Bringing sessions together: all of them come, or none and no trace is left.
 
 use moothall_engine::ports::{Claim, Deliveries, EventLog, Session};
 use moothall_kernel::command::{Control, Invite};
@@ -49,7 +49,7 @@ fn convening(comers: Vec<JoiningSession>, claims: &[&str]) -> ConversationPlan {
     }
 }
 
-/// The names of those who live.
+/// Returns the names of the living sessions.
 fn living(room: &Room) -> Vec<String> {
     let mut names: Vec<_> = room
         .sessions()
@@ -61,8 +61,8 @@ fn living(room: &Room) -> Vec<String> {
     names
 }
 
-/// Waits until nothing is owed, and gives the conversation with this title, and whether it takes
-/// words.
+/// Waits until no delivery is owed. Returns the conversation of the gathering, and true if it is
+/// not archived.
 async fn at_rest(room: &Room) -> (StreamId, bool) {
     eventually(async || room.log.heads().await.unwrap().is_empty().then_some(())).await;
     let all = room.hall.list(Default::default()).await.unwrap().streams;
@@ -144,7 +144,7 @@ async fn when_a_key_is_taken_nobody_comes() {
     assert!(!at_rest(&room).await.1);
 }
 
-/// The server dies while the second is being started, and is away for days.
+/// The server dies during the second start, and is away for days.
 #[tokio::test(start_paused = true)]
 async fn what_was_started_before_the_server_died_is_ended_after() {
     let mut room = Room::new().await;
@@ -159,7 +159,7 @@ async fn what_was_started_before_the_server_died_is_ended_after() {
     assert!(!at_rest(&room).await.1);
 }
 
-/// Whoever asked goes away while the second is being started.
+/// The caller cancels during the second start.
 #[tokio::test(start_paused = true)]
 async fn what_nobody_waits_for_any_more_is_undone() {
     let room = Room::new().await;
@@ -175,7 +175,8 @@ async fn what_nobody_waits_for_any_more_is_undone() {
     assert!(!at_rest(&room).await.1);
 }
 
-/// A gathering of programs that are started for it, in seats of these names; the last harvests.
+/// Creates a gathering of programs that are started for it, in seats of these names. The last one
+/// harvests.
 async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
     let comers = seats.into_iter().enumerate().map(|(at, name)| {
         let SessionSource::Started(mut new) = started(name) else { panic!("a program is started") };

@@ -1,4 +1,4 @@
-//! Terminals that cannot be reached, programs that die or give up, and requests that come twice.
+//! Unreachable terminals, programs that die or give up, and repeated requests.
 
 use super::*;
 
@@ -16,7 +16,7 @@ async fn a_terminal_that_cannot_be_reached_is_tried_again_and_its_session_stays(
         room.said(&a).await,
         [pair("user", "are you there?"), pair("claude", "all the time")]
     );
-    // A server that starts while they cannot be reached waits too.
+    // A server that starts while the terminals are unreachable waits too.
     room.bench.away.store(true, Relaxed);
     room.bench.tries.store(0, Relaxed);
     room.restart().await;
@@ -61,8 +61,8 @@ async fn the_last_report_of_a_program_that_died_still_counts() {
     eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
 }
 
-/// What a program was given it remembers, also when nothing came of it; what it never got is
-/// brought again.
+/// A program remembers a typed prompt, even if its turn failed. A prompt that was never typed is
+/// offered again.
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
     let room = Room::new().await;
@@ -110,8 +110,8 @@ async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
     assert!(prompt.contains("the first thing") && prompt.contains("the second thing"), "{prompt}");
 }
 
-/// A program that gives a turn up, because its model cannot be reached for example, has failed and
-/// has not passed.
+/// A turn that its program gives up, for example because the model is unreachable, has failed; it
+/// does not count as a pass.
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_its_program_gives_up_has_failed() {
     let room = Room::new().await;
@@ -134,8 +134,8 @@ async fn a_turn_that_its_program_gives_up_has_failed() {
     assert!(!room.takes(&a, 2).await.contains("the first thing"), "it remembers what it was told");
 }
 
-/// A server that dies between a session's home and its answer: whoever repeats the request finds
-/// what was begun.
+/// The server dies between making a session's home and answering: a repeated request finds the
+/// session.
 #[tokio::test(start_paused = true)]
 async fn a_repeated_start_finds_its_session_after_a_restart() {
     let mut room = Room::new().await;
@@ -165,16 +165,16 @@ async fn a_repeated_start_finds_its_session_after_a_restart() {
     assert_eq!(room.sessions().list(false).len(), 1);
 }
 
-/// A program that reports its prompts only with its answer: a turn that was interrupted there comes
-/// back with the next one.
+/// A program that reports prompts only with its answer: an interrupted turn is reported with the
+/// next one.
 #[tokio::test(start_paused = true)]
 async fn two_tags_in_one_stop_are_answered_once() {
     let room = Room::new().await;
     let (a, b) = (room.start().await, room.start().await);
     let link = room.send(&b, &a, "the first thing", true).await.link.unwrap();
     let first = eventually(async || room.taken(&a).first().cloned()).await;
-    // Somebody presses Esc: the program says nothing, and its screen is idle until nobody can say
-    // any more what came of it.
+    // A person presses Esc. The program sends no report, and its screen stays idle until the grace
+    // period ends.
     room.bench.show(a.as_str(), PaneState::Idle);
     room.send(&b, &a, "the second thing", true).await;
     let second = eventually(async || room.taken(&a).get(1).cloned()).await;

@@ -1,4 +1,4 @@
-//! How links end, and what becomes of one that loses a member.
+//! Closing of links, and links that lose a member.
 
 use super::*;
 
@@ -44,7 +44,7 @@ impl Room {
         self.bench.with(session.as_str(), |screen| screen.escapes)
     }
 
-    /// Waits until these were the last words at a session's home.
+    /// Waits until these are the last words at a session's home.
     async fn hears_at_home(&self, session: &SessionId, words: &str) {
         let heard = async || {
             self.said(session).await.last().is_some_and(|(_, said)| said == words).then_some(())

@@ -1,5 +1,5 @@
-//! Sessions: what is typed into a terminal, when, and where the words that come back go. The
-//! terminals are made of memory here; with real ones the same is tried end to end.
+//! Sessions: typing into terminals, and delivery of the answers. The terminals are in-memory fakes;
+//! end-to-end tests use real ones.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -35,53 +35,52 @@ mod faults;
 mod turns;
 mod unread;
 
-/// Terminals made of memory, with a program in each that takes what is typed and waits to be told
-/// what to say.
+/// In-memory terminals, each with a program that takes typed prompts and answers on request.
 #[derive(Default)]
 struct Bench {
     screens: Mutex<BTreeMap<String, Screen>>,
-    /// Nobody can reach the terminals just now.
+    /// True while the terminals are unreachable.
     away: AtomicBool,
-    /// How often somebody tried to listen meanwhile.
+    /// Number of failed attempts to watch a terminal.
     tries: AtomicUsize,
-    /// Nothing can be typed.
+    /// True if typing fails.
     broken: AtomicBool,
-    /// Dialogs change between a look and a key.
+    /// True if dialogs change between a look and a key.
     hasty: AtomicBool,
-    /// What programs report by themselves.
+    /// The kinds of reports that programs send.
     reports: Mutex<Reports>,
-    /// Sessions whose things were taken away.
+    /// Sessions that the host was told to forget.
     forgotten: Mutex<Vec<String>>,
-    /// The arguments that programs were started with.
+    /// Arguments of the started programs.
     args: Mutex<Vec<Vec<String>>>,
     /// The last words of programs.
     last: Mutex<Option<String>>,
-    /// The terminals that were there are gone.
+    /// True if the earlier terminals are lost.
     lost: AtomicBool,
-    /// What becomes of programs with these names.
+    /// The outcome of starts, by program name.
     fates: Mutex<BTreeMap<String, Fate>>,
 }
 
-/// What becomes of a program that is to start.
+/// The outcome of a start.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
-    /// It cannot be started.
+    /// The start fails.
     Fails,
-    /// It never comes so far.
+    /// The start never finishes.
     Hangs,
 }
 
 struct Screen {
     state: PaneState,
-    /// What stands above the composer.
+    /// The text above the composer.
     drawn: String,
     composer: String,
     taken: Vec<String>,
     escapes: usize,
     dialog: Option<Dialog>,
-    /// What was chosen, each after the action that it was chosen for.
+    /// The chosen options, each after the action of its dialog.
     chosen: Vec<String>,
-    /// It does not react to Enter.
+    /// True if the program ignores Enter.
     stuck: bool,
     token: String,
     news: broadcast::Sender<PaneNews>,
@@ -100,7 +99,7 @@ impl Bench {
         }
     }
 
-    /// The connection is lost, and cannot be made again until the terminals are back.
+    /// Cuts the connection, which fails until the terminals are reachable again.
     fn go_away(&self, pane: &str) {
         self.away.store(true, Relaxed);
         self.with(pane, |screen| screen.news = broadcast::channel(64).0);
@@ -277,7 +276,7 @@ impl Room {
         Self { log, bench, hall, sessions, clock, hooks: Mutex::new(0) }
     }
 
-    /// The server dies, and another takes over the same log and terminals.
+    /// Restarts the server with the same log and terminals.
     async fn restart(&mut self) {
         (self.hall, self.sessions) =
             open(&self.log, &self.bench, &self.clock, Registry::default()).await;
@@ -326,8 +325,7 @@ impl Room {
         self.bench.with(session.as_str(), |screen| screen.taken.clone())
     }
 
-    /// Waits until so many prompts were sent off, and lets the program say that it took the last
-    /// one.
+    /// Waits until `count` prompts were sent, and reports that the program took the last one.
     async fn takes(&self, session: &SessionId, count: usize) -> String {
         let taken =
             eventually(async || Some(self.taken(session)).filter(|taken| taken.len() >= count))
@@ -390,7 +388,7 @@ async fn open(
     (Hall::open_with(parts, Arc::new(sessions.clone())).await.unwrap(), sessions)
 }
 
-/// Tokio's clock, which stands still until everybody waits for it, as the hall's.
+/// The hall's clock, driven by Tokio's paused time.
 struct TestClock(Instant);
 
 impl TestClock {
@@ -405,7 +403,7 @@ impl Clock for TestClock {
     }
 }
 
-/// Asks again and again until there is an answer, within a bound that only a broken test reaches.
+/// Polls until there is an answer, within a limit that only a broken test reaches.
 async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
     let patience = async {
         loop {

@@ -1,4 +1,4 @@
-//! What programs ask: a question is bound to its dialog, and an answer goes there or nowhere.
+//! Questions of programs: a question is bound to its dialog, and an answer goes only there.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use moothall_terminals::SessionsConfig;
 
 use super::*;
 
-/// Reports as Codex does, at the end of a turn alone.
+/// The reports of Codex, at the end of a turn only.
 const LATE: Reports = Reports { turns: true, prompts: false, questions: false };
 
-/// A dialog with the words that every dialog of its program has.
+/// Returns a dialog whose options have the same words as in every dialog of its program.
 fn dialog(action: &str) -> Dialog {
     let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
     let options = vec![
@@ -34,7 +34,7 @@ fn dialog(action: &str) -> Dialog {
 }
 
 impl Room {
-    /// A session that works on something, of a program that reports this.
+    /// Starts a session at work, of a program with these reports.
     async fn at_work(reports: Reports) -> (Self, SessionId) {
         let room = Self::new().await;
         *room.bench.reports.lock().unwrap() = reports;
@@ -49,7 +49,7 @@ impl Room {
         (room, session)
     }
 
-    /// The program is done, and says only now what it took.
+    /// Ends the program's work, with a report that names its prompt only now.
     async fn finishes(&self, session: &SessionId, text: &str) {
         self.bench.show(session.as_str(), PaneState::Idle);
         let news = HookNews::Stopped {
@@ -70,7 +70,7 @@ impl Room {
         page.events.iter().map(|recorded| recorded.event.clone()).collect()
     }
 
-    /// What was asked, in order.
+    /// Returns the questions asked, in order.
     async fn asked(&self, session: &SessionId) -> Vec<(PermissionId, String)> {
         let asked = |event: Event| match event {
             Event::PermissionRequested { permission, action, .. }
@@ -80,7 +80,7 @@ impl Room {
         self.events(session).await.into_iter().filter_map(asked).collect()
     }
 
-    /// The question that was asked as this one of all, once it is.
+    /// Waits for the question with this number, counted from 1, and returns it.
     async fn question(&self, session: &SessionId, number: usize) -> PermissionId {
         let asked = eventually(async || {
             Some(self.asked(session).await).filter(|asked| asked.len() >= number)
@@ -102,7 +102,7 @@ impl Room {
         eventually(async || self.events(session).await.into_iter().find_map(of)).await
     }
 
-    /// The code of a refusal; nothing when the answer was taken.
+    /// Answers a question; returns the code of a refusal, or `None` if the answer was taken.
     async fn answer(
         &self,
         session: &SessionId,
@@ -157,8 +157,8 @@ async fn an_answer_is_pressed_into_the_dialog_it_is_about() {
     assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_closed"));
 }
 
-/// Words go with the option that takes them, into the dialog they are about; where they cannot, its
-/// home says so.
+/// An answer's words go with the option that takes them, into its own dialog. If that fails, the
+/// home gets a notice.
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_words_goes_into_its_dialog() {
     let (room, a) = Room::at_work(LATE).await;
@@ -191,8 +191,8 @@ async fn an_answer_in_words_goes_into_its_dialog() {
     assert_eq!(room.keys(&a).0.len(), 1);
 }
 
-/// The person at the terminal has answered, and the program asks the next thing in the same words:
-/// nothing says so but its screen.
+/// The person at the terminal has answered, and the program's next question has the same words.
+/// Only the screen shows the change.
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_never_pressed_into_another_dialog() {
     let (room, a) = Room::at_work(LATE).await;
@@ -203,15 +203,15 @@ async fn an_answer_is_never_pressed_into_another_dialog() {
     assert_eq!(room.withdrawn(&a, &harmless).await, WithdrawalReason::Replaced);
     assert_eq!(room.keys(&a), (vec![], 0));
     let danger = room.question(&a, 2).await;
-    // One blank makes it another command.
+    // One blank makes a different command.
     assert!(
         !dialog("rm -rf /tmp").is_same(&dialog("rm -rf / tmp"))
             && dialog("ls").is_same(&dialog("ls"))
     );
     assert_ne!(harmless, danger);
     assert_eq!(room.asked(&a).await[1].1, "touch DANGER");
-    // It changes between the look and the key: the answer stands in the log, and so does that it
-    // was given to nobody.
+    // The dialog changes between the look and the key. The log has the answer, and also that it was
+    // not given.
     room.bench.hasty.store(true, Relaxed);
     assert_eq!(room.answer(&a, &danger, "1").await, None);
     assert_eq!(room.withdrawn(&a, &danger).await, WithdrawalReason::NotGiven);
@@ -227,7 +227,7 @@ async fn what_is_answered_at_the_terminal_is_asked_no_more() {
         room.bench.show(a.as_str(), PaneState::Busy);
         assert_eq!(room.withdrawn(&a, &question).await, WithdrawalReason::Gone);
         assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_withdrawn"));
-        // The same once more is another question.
+        // The same dialog, shown again, is another question.
         room.shows(&a, "touch harmless");
         assert_ne!(room.question(&a, 2).await, question);
     }
@@ -251,7 +251,7 @@ fn limited() -> SessionsConfig {
     SessionsConfig { question_seconds: NonZeroU32::new(600), ..SessionsConfig::default() }
 }
 
-/// A person at lunch loses no question, and the turn's time stands still meanwhile.
+/// A question survives a long absence of the person, and the turn's time is paused meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_question_is_open_as_long_as_its_dialog_stands() {
     let (room, a) = Room::at_work(LATE).await;
@@ -298,7 +298,7 @@ async fn a_dialog_without_a_no_is_left_alone_when_time_runs_out() {
     assert_eq!((room.keys(&a), room.asked(&a).await.len()), ((vec![], 0), 1));
 }
 
-/// A turn that takes longer than its limit is over for its conversation, not for the program.
+/// A turn that exceeds its limit ends for its conversation, while the program works on.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_turns_time_presses_no_key() {
     let (room, a) = Room::at_work(Reports::ALL).await;
@@ -308,7 +308,7 @@ async fn the_end_of_a_turns_time_presses_no_key() {
     room.says(&a, "after forty minutes").await;
     let shown = |event: &Event| matches!(event, Event::Posted(posted) if posted.body == "after forty minutes");
     assert!(room.events(&a).await.iter().any(shown));
-    // A person who wants it to end interrupts it.
+    // A person's cancel interrupts the program.
     room.hall.submit(&a, post("again"), None).await.unwrap();
     room.takes(&a, 2).await;
     room.bench.show(a.as_str(), PaneState::Busy);
@@ -336,7 +336,7 @@ async fn what_is_not_asked_after_a_restart_is_withdrawn() {
         let (mut room, a) = Room::at_work(LATE).await;
         room.shows(&a, "touch harmless");
         let question = room.question(&a, 1).await;
-        // The screen changes, and nobody is there to see it.
+        // The screen changes without an event.
         room.bench.with(a.as_str(), |screen| {
             (screen.state, screen.dialog) = (
                 if dialog.is_some() { PaneState::Asking } else { PaneState::Busy },
@@ -367,7 +367,8 @@ async fn a_hook_that_asks_again_after_a_restart_asks_the_same() {
     let again = ask(&room);
     eventually(async || (room.answer(&a, &question, "deny").await.is_none()).then_some(())).await;
     assert_eq!(again.await.unwrap(), Permit::Deny);
-    // Its answer did not get there before the server died: it gets it when it asks.
+    // The hook did not get the answer before the server stopped; it gets the answer when it asks
+    // again.
     room.restart().await;
     assert_eq!(ask(&room).await.unwrap(), Permit::Deny);
     assert_eq!(room.asked(&a).await.len(), 1);
@@ -386,7 +387,7 @@ async fn a_hook_that_waits_no_longer_takes_its_question_along() {
     assert_eq!(room.withdrawn(&a, &question).await, WithdrawalReason::GaveUp);
 }
 
-/// A report that came late is of a dialog that is gone, and must not stand over the next one.
+/// A late report is about a closed dialog, and must not appear with the next one.
 #[tokio::test(start_paused = true)]
 async fn a_report_is_of_the_dialog_that_shows_it() {
     let (room, a) = Room::at_work(Reports::ALL).await;
@@ -404,7 +405,7 @@ async fn a_report_is_of_the_dialog_that_shows_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_stops_says_why() {
-    // Refused from outside.
+    // Refused by a person in the conversation.
     let (room, a) = Room::at_work(LATE).await;
     room.shows(&a, "touch harmless");
     let question = room.question(&a, 1).await;
@@ -418,7 +419,7 @@ async fn a_turn_that_stops_says_why() {
     );
     let said = room.said(&a).await;
     assert_eq!(said.last().unwrap().1, "[claude was refused what it asked]");
-    // Stopped at the terminal: it was busy, so it had taken its prompt, whatever it reports.
+    // Stopped at the terminal. The program was busy, so it had taken its prompt.
     let (room, a) = Room::at_work(LATE).await;
     room.shows(&a, "touch harmless");
     room.question(&a, 1).await;
@@ -427,8 +428,8 @@ async fn a_turn_that_stops_says_why() {
     assert_eq!(room.said(&a).await.last().unwrap().1, "[claude was interrupted]");
 }
 
-/// What stands there before any words are taken is asked at the session's home, and answered there,
-/// also after a restart.
+/// A dialog before the first prompt is asked and answered at the session's home, also after a
+/// restart.
 #[tokio::test(start_paused = true)]
 async fn what_is_asked_in_no_turn_is_answered_at_home() {
     let mut room = Room::new().await;

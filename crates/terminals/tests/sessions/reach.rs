@@ -1,4 +1,4 @@
-//! What the program of a session reaches and may do, over restarts of the server.
+//! Reach and rights of a session's program, across restarts of the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use moothall_terminals::SessionsConfig;
 
 use super::*;
 
-/// The program of a session, as it is known by the secret of its environment.
+/// Returns the caller that the program of a session is, by the secret in its environment.
 async fn caller(room: &Room, session: &SessionId) -> Caller {
     let token = room.bench.with(session.as_str(), |screen| screen.token.clone());
     Access::new(room.hall.clone(), Mode::Token, None).identify(&token).await.unwrap().unwrap()
@@ -90,7 +90,7 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
     }
 }
 
-/// A session asks to have another started, and a person answers.
+/// Asks for the start of another session, and answers as a person.
 async fn ask(room: &Room, asker: &SessionId, option: &str) -> PermissionId {
     let new = NewSession {
         client: "claude".into(),
@@ -152,7 +152,8 @@ async fn what_a_person_allowed_is_started_once_though_the_server_dies_at_once() 
     );
 }
 
-/// The server died when the program ran and before anybody was told, and its folder went with it.
+/// The server dies after the program started and before the outcome is reported. The folder is
+/// deleted meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_program_that_began_before_the_server_died_is_told_of_though_its_folder_is_gone() {
     let room = Room::new().await;
@@ -240,8 +241,8 @@ async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
     let cut = tokio::spawn(open.lost(asks.clone(), room.hall.now()));
     let late = Access::new(room.hall.clone(), Mode::Token, None).listen();
     say(SessionsConfig { most: 1, ..SessionsConfig::default() }, ClientRights::default());
-    // What is open on the strength of what it reached is cut, also where it was looked up before
-    // and opened after.
+    // Open connections that relied on the lost reach are cut, also one checked before the change
+    // and opened after it.
     cut.await.unwrap();
     late.lost(asks, room.hall.now()).await;
     assert!(!caller(&room, &own).await.reach.includes(&foreign));
@@ -253,7 +254,7 @@ async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
     );
 }
 
-/// Whoever starts with thousands of conversations must not load them to find the links among them.
+/// A server with thousands of conversations must not load them to find the links.
 #[tokio::test(start_paused = true)]
 async fn links_are_found_by_their_members_and_no_other_conversation_is_loaded() {
     let mut room = Room::new().await;
@@ -287,7 +288,7 @@ async fn links_are_found_by_their_members_and_no_other_conversation_is_loaded() 
     assert_eq!(room.sessions().links(None).await.unwrap().len(), 1);
 }
 
-/// What a session lives in, and a link that carries words, stay until it has ended.
+/// The home of a session and its active links cannot be deleted until it has ended.
 #[tokio::test(start_paused = true)]
 async fn what_sessions_need_is_not_deleted_under_them() {
     let room = Room::new().await;
@@ -320,8 +321,8 @@ async fn what_sessions_need_is_not_deleted_under_them() {
     assert!(matches!(room.hall.find(&a).await, Err(HallError::Deleted(_))));
 }
 
-/// A session whose turn went with its conversation is free for the next one, reaches that
-/// conversation no more, and is found after a restart.
+/// A session whose conversation was deleted during its turn is free for the next one. It does not
+/// reach that conversation afterwards, and is found after a restart.
 #[tokio::test(start_paused = true)]
 async fn a_session_outlives_the_conversation_that_it_was_asked_in() {
     for restarts in [false, true] {
@@ -356,7 +357,7 @@ async fn a_session_outlives_the_conversation_that_it_was_asked_in() {
     }
 }
 
-/// A session asks to talk to another by name, and a person answers.
+/// Asks to talk to another session by name, and answers as a person.
 async fn ask_talk(room: &Room, asker: &SessionId, to: &str, option: &str) {
     let talk = TalkRequest { to: to.into(), message: "Are you there?".into() };
     let (home, permission) = room.sessions().ask_talk(asker, talk).await.unwrap();

@@ -13,7 +13,7 @@ impl Room {
         eventually(async || self.log.heads().await.unwrap().is_empty().then_some(())).await;
     }
 
-    /// Its program goes by itself.
+    /// Lets a session's program exit by itself.
     async fn dies(&self, session: &SessionId) {
         self.bench.show(session.as_str(), PaneState::Gone);
         eventually(async || {
@@ -24,7 +24,7 @@ impl Room {
         eventually(async || self.log.heads().await.unwrap().is_empty().then_some(())).await;
     }
 
-    /// The computer is restarted.
+    /// Simulates a restart of the computer.
     async fn are_lost(&self, sessions: &[&SessionId]) {
         self.bench.lost.store(true, Relaxed);
         for session in sessions {
@@ -49,7 +49,7 @@ impl Room {
         assert_eq!(members.collect::<BTreeSet<_>>(), BTreeSet::from_iter(expected));
     }
 
-    /// Resumes a session; the arguments that its program was started with.
+    /// Resumes a session; returns true if it remembers, and the arguments of its program.
     async fn resumed_with(&self, session: &SessionId) -> (bool, Vec<String>) {
         let resumed = self.resume(session).await.unwrap();
         (resumed.remembers, self.bench.args.lock().unwrap().last().unwrap().clone())
@@ -59,7 +59,7 @@ impl Room {
         self.sessions().resume(session, &Actor::human("user")).await
     }
 
-    /// The conflict that keeps a session from being resumed.
+    /// Returns the conflict that keeps a session from being resumed.
     async fn conflict(&self, session: &SessionId) -> String {
         match self.resume(session).await {
             Err(SessionError::Conflict(why)) => why,
@@ -303,7 +303,7 @@ async fn of_an_end_and_a_resume_at_the_same_time_the_first_counts() {
     }
 }
 
-/// The conflict of one of two starts at the same time.
+/// Returns the conflict of one of two concurrent starts.
 fn refused<T: std::fmt::Debug>(started: [Result<T, SessionError>; 2]) -> String {
     match started {
         [Ok(_), Err(SessionError::Conflict(why))] | [Err(SessionError::Conflict(why)), Ok(_)] => {

@@ -1,4 +1,4 @@
-//! How long turns in terminals may take, and what becomes of words that come after that.
+//! Time limits of turns in terminals, and answers that come after them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use moothall_kernel::time::Millis;
 
 use super::*;
 
-/// What the operator says of the program: its turns take so long at most.
+/// Returns a registry with a time limit for the program's turns.
 fn at_most(seconds: u64) -> Registry {
     let agent = Arc::new(OnDemand { timeout: Some(Millis::from_secs(seconds)) });
     let (client, summary) = ("claude".to_owned(), String::new());
@@ -28,7 +28,7 @@ fn at_most(seconds: u64) -> Registry {
 }
 
 impl Room {
-    /// Lets a turn of a session run out of its time.
+    /// Lets a turn of a session exceed its time limit.
     async fn is_late(&self, session: &SessionId, stream: &StreamId, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
         let expired =

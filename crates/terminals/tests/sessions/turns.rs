@@ -1,4 +1,4 @@
-//! Turns of a session: what is typed for each, once, and how its answer is taken.
+//! Turns of a session: each is typed once, and its answer is taken.
 
 use super::*;
 

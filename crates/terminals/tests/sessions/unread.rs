@@ -1,4 +1,4 @@
-//! What nobody but a person at the terminal can read or answer is told to people.
+//! Notices to people about content that only a person at the terminal can read or answer.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl Room {
             .doing
     }
 
-    /// What people were told at a session's home.
+    /// Returns the notices at a session's home.
     async fn told(&self, session: &SessionId) -> Vec<String> {
         let said = self.said(session).await;
         said.into_iter().filter(|(from, _)| from == "moothall").map(|(_, text)| text).collect()

@@ -1,9 +1,9 @@
-//! Questions that a program asks in no turn.
+//! Questions that a program asks outside turns.
 
 use super::*;
 
-/// A program asks something before it takes any words: its home is asked, then whoever says words
-/// that wait for it.
+/// A program asks before its first prompt: its home shows the question, then each conversation with
+/// waiting words.
 #[test]
 fn what_is_asked_in_no_turn_is_asked_where_words_wait() {
     let mut bench = Bench::new(Vec::new());
@@ -25,7 +25,7 @@ fn what_is_asked_in_no_turn_is_asked_where_words_wait() {
     bench.says(idle(), &["asks no more in home: Gone", "1 starts"]);
 }
 
-/// Somebody who works at the terminal sees the dialog, and has longer to answer it there.
+/// A person at the terminal sees the dialog, and gets longer to answer it there.
 #[test]
 fn people_are_asked_later_where_somebody_types() {
     let mut bench = Bench::new(Vec::new());
@@ -41,7 +41,7 @@ fn people_are_asked_later_where_somebody_types() {
     bench.says(Input::Ended("it was ended".into()), &["asks no more in home: Gone"]);
 }
 
-/// The same of a program that somebody else started: they may work at it.
+/// A program started outside the server may have a person working at it.
 #[test]
 fn people_are_asked_later_where_somebody_else_started_the_program() {
     let observed = Session { origin: Origin::Observed, ..session() };
@@ -56,7 +56,7 @@ fn people_are_asked_later_where_somebody_else_started_the_program() {
     bench.says(asking("delete?"), &["asks in home: delete?"]);
 }
 
-/// Where words wait already, those who said them are asked, and the home is not.
+/// If words wait already, only their conversation shows the question.
 #[test]
 fn the_home_is_not_asked_beside_those_whose_words_wait() {
     let mut bench = Bench::new(Vec::new());
@@ -69,8 +69,7 @@ fn the_home_is_not_asked_beside_those_whose_words_wait() {
     bench.says(asking("trusted?"), &["asks in s: trusted?"]);
 }
 
-/// Whoever said the words that waited has gone, maybe with the conversation: the home is asked in
-/// their place.
+/// The turn that waited was taken away, so the home shows the question instead.
 #[test]
 fn the_home_is_asked_when_no_words_wait_any_more() {
     let mut bench = Bench::new(Vec::new());

@@ -1,4 +1,4 @@
-//! Words that were pasted, and a question that came before they were sent off.
+//! Pasted words, and a dialog that came before they were sent.
 
 use super::*;
 use crate::turn::typing::{ALTERED, FILED};
@@ -19,12 +19,12 @@ fn words_behind_a_question_wait_and_are_sent_off_where_they_stand() {
     bench.says(Input::Marked(Ok(true)), &["Enter"]);
     bench.says(covered(), &["1 Pending Written", "see"]);
     bench.says(screen(PaneState::Starting, ""), &[]);
-    // The program threw them away: they were not sent off, so they are typed anew.
+    // The program dropped the pasted words. They were not sent, so they are typed again.
     bench.time = 4;
     bench.says(Input::Tick, &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
-    // Twice is not chance: nothing is typed over and over.
+    // The second loss ends the turn, so that typing cannot repeat forever.
     bench.says(Input::Pasted(Ok(PasteReport::default())), &["Enter"]);
     bench.says(covered(), &["1 Pending Written", "see"]);
     bench.says(screen(PaneState::Starting, ""), &[]);

@@ -1,4 +1,4 @@
-//! Words of a person in the composer of an idle program.
+//! A person's draft in the composer of an idle program.
 
 use super::*;
 

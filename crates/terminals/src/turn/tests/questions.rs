@@ -1,4 +1,4 @@
-//! Questions that people leave open.
+//! Questions that stay open.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn within(outputs: &[Output]) -> Option<(Millis, bool)> {
 }
 
 impl Bench {
-    /// A program that asks by its hook, and draws its dialog.
+    /// Returns a session whose program asks by its hook and draws its dialog.
     fn asked() -> Self {
         let mut bench = Self::sent(1);
         bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
@@ -38,7 +38,7 @@ fn a_question_goes_on_by_keys_when_its_hook_waits_no_longer() {
     bench.time = 3;
     bench.says(Input::Tick, &["see"]);
     bench.says(asking("touch x"), &["1 asks touch x\n\nIn its report:\ntouch x"]);
-    // Long after that, it stands there still.
+    // Two hours later the dialog is still open.
     bench.time = 7200;
     bench.says(Input::Drawn, &["see"]);
     bench.says(asking("touch x"), &[]);
@@ -59,7 +59,7 @@ fn a_question_that_was_answered_at_the_terminal_is_not_asked_again() {
     assert_eq!(bench.machine.doing(), Activity::Busy);
 }
 
-/// The program asks by its hook what an earlier question does not say.
+/// Sends a new question of the program's hook, and asserts the outputs.
 fn asks_by_hook(bench: &mut Bench, action: &str, wanted: &[&str]) {
     let news = HookNews::Asks { action: action.into(), partial: false };
     let Input::Hook { id, hook } = bench.hook(news) else { unreachable!() };
@@ -67,7 +67,7 @@ fn asks_by_hook(bench: &mut Bench, action: &str, wanted: &[&str]) {
     bench.says(Input::Recalled(None), wanted);
 }
 
-/// An agent that asks by its hook, and has as many questions open as it may.
+/// Returns a session with the maximum number of open questions.
 fn with_eight_questions() -> Bench {
     let mut bench = Bench::sent(1);
     bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
@@ -92,7 +92,7 @@ fn the_ninth_question_is_refused_and_people_are_told_once() {
     asks_by_hook(&mut bench, "touch 10", &["Permit(TooMany)"]);
 }
 
-/// The hooks of eight questions went with the server, and their cards stand in the log still.
+/// The hooks of eight questions ended with the server, but their cards are still open in the log.
 #[test]
 fn a_dialog_takes_the_place_of_questions_that_did_not_come_back() {
     let asked = (1..=8).map(|number| PermissionId::new(format!("old-{number}"))).collect();

@@ -1,10 +1,10 @@
-//! Turns whose end no report told, and what the program's own record says of them.
+//! Turns without a report of their end, decided by the program's own record.
 
 use moothall_engine::sessions::{NewestTurn, RecordEnd};
 
 use super::*;
 
-/// A program that reports its prompts only with the end of their turn.
+/// The reports of a program that reports prompts only at the end of their turn.
 const CODEX: Reports = Reports { turns: true, prompts: false, questions: false };
 
 fn record(end: Option<RecordEnd>) -> Input {
@@ -16,14 +16,14 @@ fn said(words: &str) -> Option<RecordEnd> {
 }
 
 impl Bench {
-    /// The same with a screen that is idle until nothing more is waited for.
+    /// Returns a session with a sent turn, of a program with these reports.
     fn sent_to(reports: Reports, turn: u64) -> Self {
         let mut bench = Self::sent(turn);
         bench.reports = reports;
         bench
     }
 
-    /// Waits until this second before an idle screen.
+    /// Shows an idle screen at this second, and asserts the outputs.
     #[track_caller]
     fn is_idle_at(&mut self, seconds: u64, wanted: &[&str]) {
         self.time = seconds;
@@ -40,7 +40,7 @@ fn an_answer_whose_report_was_lost_is_in_the_record() {
     bench.is_idle_at(6, &["look up"]);
     bench.says(record(said("done")), &["1 says done, listeners"]);
     bench.says(Input::Kept(Ok(())), &["1 Done Written"]);
-    // The report comes after all, and says the same once more.
+    // The late report repeats the same end.
     let inputs = Some(vec![tagged("job 1", &tag_of(&key(1)))]);
     let late = HookNews::Stopped { text: Some("done".into()), inputs, interrupted: true };
     bench.reports(late, &["heard true"]);
@@ -52,7 +52,7 @@ fn a_late_report_of_a_turn_that_is_over_ends_no_other() {
     let mut bench = Bench::sent_to(CODEX, 2);
     bench.is_idle_at(3, &["look up"]);
     bench.says(record(None), &["2 Accepted Written"]);
-    // The server was restarted since the record told the end of turn 1.
+    // The server restarted after the record told the end of turn 1.
     let inputs = Some(vec![tagged("job 1", &tag_of(&key(1)))]);
     let late = HookNews::Stopped { text: Some("of 1".into()), inputs, interrupted: false };
     bench.reports(late, &["home of 1"]);
@@ -115,7 +115,7 @@ fn a_program_without_reports_is_read_in_its_record_before_its_screen() {
     bench.says(record(None), &["see all"]);
 }
 
-/// A program that answers at once is idle before it has written that down.
+/// A program may be idle on the screen before it has written its record.
 #[test]
 fn the_record_of_a_program_without_reports_is_read_until_it_has_the_end() {
     let mut bench = Bench::sent_to(Reports::default(), 1);
@@ -129,7 +129,7 @@ fn the_record_of_a_program_without_reports_is_read_until_it_has_the_end() {
     bench.says(record(said("done")), &["1 says done, listeners"]);
 }
 
-/// The time that a turn waited for its record is not taken from the next turn.
+/// The wait of one turn for its record does not shorten the next turn's time.
 #[test]
 fn a_prompt_gets_its_time_behind_a_turn_that_waited() {
     let mut bench = Bench::sent_to(Reports::default(), 1);
@@ -156,7 +156,7 @@ fn shows_idly(text: &str) -> Input {
     Input::Seen(Some(Box::new(Seen { view, tail: Some(text.into()) })))
 }
 
-/// A program without reports and without a record is idle behind an answer that it gave at once.
+/// A program without reports and without a record answers at once.
 #[test]
 fn an_answer_that_only_the_screen_shows_is_read_there() {
     let beside = |below: &str| {
@@ -183,7 +183,7 @@ fn newest(prompt: &str, end: Option<RecordEnd>) -> Input {
     Input::LookedUp(Some(Record { native: None, end, newest }))
 }
 
-/// Shows this, and works on something that was typed at the terminal.
+/// Returns a session that shows this screen between two idle ones, while no turn runs.
 fn works_by_itself(shown: Input) -> Bench {
     let mut bench = Bench::new(Vec::new());
     bench.reports = CODEX;
@@ -209,7 +209,7 @@ fn what_a_person_typed_and_no_report_tells_is_in_the_record() {
         bench.is_idle_at(3, &["look up"]);
         bench.says(newest("hello", said("hi")), &["cross hello true, cross hi false, listeners"]);
         bench.says(Input::Kept(Ok(())), &[]);
-        // The report comes after all.
+        // The report arrives late.
         let inputs = Some(vec!["before".to_owned(), "hello".to_owned()]);
         let late = HookNews::Stopped { text: Some("hi".into()), inputs, interrupted: true };
         bench.reports(late, &["heard true"]);

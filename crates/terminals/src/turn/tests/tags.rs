@@ -1,4 +1,4 @@
-//! The tags in what a program reports.
+//! Tags in the reports of a program.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn text_of(news: HookNews) -> String {
     }
 }
 
-/// Builds the report of a program that is done, with all prompts of its conversation.
+/// Builds the report of a finished program, with all prompts of its conversation.
 fn done(thread: &str, id: u64, inputs: &[&str]) -> Input {
     let inputs = Some(inputs.iter().map(|&input| input.to_owned()).collect());
     let news = HookNews::Stopped { text: Some("done".into()), inputs, interrupted: true };
@@ -34,7 +34,7 @@ fn what_a_program_adds_to_a_prompt_does_not_make_it_a_persons() {
     ] {
         Bench::sent(1).reports(HookNews::Prompt { text }, ACCEPTED);
     }
-    // In the middle of a line it is a word.
+    // A tag in the middle of a line does not count.
     let said = format!("what is {} ?", tag_of(&key(1)));
     let cross = format!("cross {said} true");
     Bench::sent(1).reports(HookNews::Prompt { text: said }, &[&*cross]);
@@ -62,7 +62,7 @@ fn another_conversation_in_which_a_prompt_was_taken_is_the_programs_own() {
     {
         bench.told(input);
     }
-    // One beside its own may know all of it, and was asked another thing.
+    // A background conversation may contain both prompts, but its last prompt is another.
     bench.says(done("aside", 2, &[&first, &second, "count the files"]), &["heard true"]);
     bench.says(done("aside", 3, &["by hand"]), &["heard true"]);
     bench.says(done("new", 4, &[&second]), &["native new, 2 says done, listeners"]);
@@ -92,7 +92,7 @@ fn two_prompts_that_came_as_one_are_unknown() {
     bench.says(Input::Kept(Ok(())), lost);
 }
 
-/// The tags that a peer can work out from what it knows of a turn: those of old servers.
+/// Returns a tag as a peer could compute it, without the secret: the form of old servers.
 fn guessed(turn: u64) -> String {
     let key = key(turn);
     let known = format!("{}/{}/{}", key.stream, key.turn, key.attempt);
