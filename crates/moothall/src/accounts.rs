@@ -1,4 +1,4 @@
-//! As whom the agents of a configuration run, and whether that can be.
+//! The users that a configuration's agents run as, and the check that this process may use them.
 
 use moothall_agents::config::is_of_the_linker;
 use moothall_agents::run_as::Account;
@@ -8,15 +8,15 @@ use crate::fault::{Exit, Fault};
 
 /// A user that programs run as.
 pub struct NamedUser<'a> {
-    /// The section of the configuration that names the user.
+    /// Section of the configuration that names the user.
     pub section: String,
-    /// The user, as that section has it.
+    /// User name in that section.
     pub user: &'a str,
-    /// Whether the programs live in terminals.
+    /// True if the programs run in terminals.
     pub in_terminals: bool,
 }
 
-/// Every user that is named, with the section that does.
+/// Returns every configured user with its section.
 pub fn named(config: &Config) -> Vec<NamedUser<'_>> {
     let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled());
     let agents = enabled.filter_map(|(client, agent)| {
@@ -36,16 +36,16 @@ pub fn named(config: &Config) -> Vec<NamedUser<'_>> {
     sessions.into_iter().chain(agents).collect()
 }
 
-/// Whether this is the user whom this process is.
+/// True if this process runs as the user.
 pub fn is_own(user: &str) -> bool {
     Account::find(user).is_ok_and(|account| account.is_own())
 }
 
 impl NamedUser<'_> {
-    /// Whether this process may start programs so.
+    /// Checks that this process may start programs as the user.
     ///
     /// # Errors
-    /// In words for people.
+    /// The reason, as text for people.
     pub fn allowed(&self) -> Result<Account, String> {
         if self.in_terminals { Account::of_terminal(self.user) } else { Account::of(self.user) }
     }
@@ -57,10 +57,10 @@ impl NamedUser<'_> {
     }
 }
 
-/// Whether this process may start what the configuration says, as whom it says.
+/// Checks that this process may run every agent as its configured user.
 ///
 /// # Errors
-/// A [`Fault`] that names the first section that cannot be obeyed.
+/// A [`Fault`] that names the first section that fails.
 pub fn must_be_possible(config: &Config) -> Result<(), Fault> {
     check_variables(config)?;
     named(config)
@@ -68,10 +68,11 @@ pub fn must_be_possible(config: &Config) -> Result<(), Fault> {
         .try_for_each(|named| named.allowed().map(drop).map_err(|why| named.fault(&why)))
 }
 
-/// Whether the users exist; gives what this process could not do, which the server's may.
+/// Checks that the users exist. Returns warnings for users that this process may not use, because
+/// the server may run with more rights.
 ///
 /// # Errors
-/// A [`Fault`] that names the first section that no server could obey.
+/// A [`Fault`] that names the first section that fails for any server.
 pub fn check(config: &Config) -> Result<Vec<String>, Fault> {
     check_variables(config)?;
     let mut warnings = Vec::new();
@@ -84,7 +85,8 @@ pub fn check(config: &Config) -> Result<Vec<String>, Fault> {
     Ok(warnings)
 }
 
-/// What is set for a program reaches what changes its user, which has the server's rights.
+/// Rejects dynamic-linker variables: the helper that changes the user would load them with the
+/// server's rights.
 fn check_variables(config: &Config) -> Result<(), Fault> {
     if config.sessions.run_as.is_none() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What can be typed: every command, its arguments, its examples.
+//! Command line: every command, its arguments and its examples.
 
 mod about;
 mod access;
@@ -51,10 +51,10 @@ use crate::fault::Exit;
     after_help = top_help()
 )]
 pub struct Cli {
-    /// What every command understands.
+    /// Options of every command.
     #[command(flatten)]
     pub global: Global,
-    /// The command; without one, an overview is shown.
+    /// Command to run; without one, an overview is shown.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -63,14 +63,14 @@ pub struct Cli {
 pub enum Command {
     /// Run the server
     ///
-    /// Ctrl-C or SIGTERM lets running turns end, for at most 10 seconds, and begins no more;
-    /// without any it stops at once, and so does a second one. What was acknowledged is kept either
-    /// way, and a turn that did not end is taken up again at the next start. MOOTHALL_LOG=info
-    /// tells more on standard error; no word of a conversation and no secret is ever in it.
+    /// Ctrl-C or SIGTERM starts no more turns and gives running ones at most 10 seconds to end. The
+    /// server stops at once if no turn runs, or at the second signal. Acknowledged writes are kept
+    /// either way, and an unfinished turn is resumed at the next start. MOOTHALL_LOG=info logs more
+    /// to standard error; the log never contains messages or secrets.
     ///
-    /// With --mode token, others may reach it too: under the addresses of this computer where it
-    /// listens on 0.0.0.0, and under the names of its certificate. Any other name, such as that of
-    /// a proxy in front, has to stand in `allowed_hosts` of [server].
+    /// With --mode token, other computers may connect too. The server accepts the addresses of this
+    /// computer if it listens on 0.0.0.0, and the names of its certificate. Add any other name,
+    /// such as that of a reverse proxy, to `allowed_hosts` in [server].
     #[command(after_help = examples(&[
         ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
         ("moothall serve --config team.toml", "with agents of your own"),
@@ -79,44 +79,44 @@ pub enum Command {
         ("moothall serve --mode token --bind 0.0.0.0:5111 --tls-cert cert.pem --tls-key key.pem", "and nobody reads along"),
     ]))]
     Serve(Serve),
-    /// Begin a conversation
+    /// Start a conversation
     #[command(after_help = examples(&[
         ("moothall new \"Launch plan\"", "with the demo agents"),
         ("moothall new Review --with codex --with critic", "with these agents"),
         ("moothall new Notes --policy mention_only --empty", "alone for now"),
     ]))]
     New(New),
-    /// List conversations, the newest last
+    /// List conversations, newest last
     #[command(after_help = examples(&[("moothall list", ""), ("moothall list --all", "archived ones too")]))]
     List(List),
-    /// Say something
+    /// Send a message
     #[command(after_help = examples(&[
         ("moothall say - \"@analyst what do you make of it?\" --wait", "in the latest conversation, and wait for the answers"),
         ("git diff | moothall say \"Launch plan\" -", "words from standard input"),
         ("moothall say 0198 Hello --to critic", "to one participant; ids may be shortened"),
     ]))]
     Say(Say),
-    /// Read a conversation, and go on reading as it grows
+    /// Read a conversation and follow new messages
     #[command(after_help = examples(&[
         ("moothall tail -", "follow the latest conversation"),
         ("moothall tail \"Launch plan\" -n 50 --no-follow", "its last 50 messages, then stop"),
         ("moothall tail - --all --json | jq .type", "everything, the trace included, one JSON object a line"),
     ]))]
     Tail(Tail),
-    /// Take part in a conversation: read and write at the same time
+    /// Chat in a conversation: read and write at the same time
     ///
-    /// Replies appear as they are written. Tab completes @names and /commands; >12 replies to
-    /// message 12; a backslash at the end of a line goes on in another. Ctrl-C on an empty line
-    /// stops what runs, after asking; Ctrl-D leaves. In a pipe, with NO_COLOR or on a dumb terminal
-    /// it is plain text: lines in, one block for each message out, and it ends when everybody has
-    /// answered.
+    /// Replies appear as they are written. Tab completes @names and /commands. >12 replies to
+    /// message 12. A backslash at the end of a line continues it on the next. Ctrl-C on an empty
+    /// line stops running turns after a confirmation; Ctrl-D leaves. In a pipe, with NO_COLOR or on
+    /// a dumb terminal it uses plain text: it reads lines, prints one block for each message, and
+    /// exits when all agents have answered.
     #[command(after_help = examples(&[
         ("moothall chat -", "in the latest conversation"),
         ("moothall chat \"Launch plan\" --as ann", "as somebody else"),
         ("moothall chat - --plain", "without colours and drawing, for screen readers"),
     ]))]
     Chat(Chat),
-    /// Invite an agent or a person, or change an invited one
+    /// Invite an agent or a person, or change a participant
     #[command(after_help = examples(&[
         ("moothall invite - critic", "a client of the server's registry"),
         ("moothall invite - reviewer --client codex --model gpt-5 --nickname Rev", "under a name of its own"),
@@ -124,12 +124,12 @@ pub enum Command {
         ("moothall invite - planner --session planner", "an agent that lives in a terminal"),
     ]))]
     Invite(Invite),
-    /// Take a participant out of a conversation
+    /// Remove a participant from a conversation
     #[command(after_help = examples(&[("moothall uninvite - critic", "")]))]
     Uninvite(Uninvite),
-    /// List the agents that this server can run, and look after those that registered
+    /// List the agents that this server can run, and manage registered agents
     ///
-    /// Agents of other programs register over JSON-RPC. Each has an id that no other ever gets.
+    /// Agents of other programs register over JSON-RPC. Each gets an id that is never reused.
     #[command(after_help = examples(&[
         ("moothall agents", "those that this server can run"),
         ("moothall agents --json", ""),
@@ -140,28 +140,28 @@ pub enum Command {
     Agents(Agents),
     /// List, transfer and free the apps of agents over JSON-RPC
     ///
-    /// The first agent that registers for an app manages its tasks, for good. Without an action,
-    /// lists them.
+    /// The first agent that registers for an app manages its tasks permanently. Without an action,
+    /// lists the apps.
     #[command(after_help = examples(&[
         ("moothall apps", "which agent manages the tasks of which app"),
         ("moothall apps transfer 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10 ada", "with all its tasks that are not over"),
         ("moothall apps free 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10", "the next agent that registers has it"),
     ]))]
     Apps(Apps),
-    /// Explain who was asked, why, what came of it, and why others were not
+    /// Explain which agents were asked, why and with what result, and why others were not
     #[command(after_help = examples(&[
         ("moothall why -", "every human message of the latest conversation"),
         ("moothall why \"Launch plan\" 17", "what message 17 gave rise to"),
     ]))]
     Why(Why),
-    /// Show what turns have cost, in tokens and money
+    /// Show the cost of turns, in tokens and money
     Usage(Usage),
-    /// Show what may still be spent, and raise it
+    /// Show the remaining budgets, and raise them
     Budget(Budget),
-    /// Show what is held, refused or near its limit, and the command that lifts it
+    /// Show active guards, refusals and nearly reached limits, with the command that lifts each
     ///
-    /// Looks at conversations that are live, and at those in which something runs or waits for a
-    /// person. A quiet one shows its guards when it is named.
+    /// Checks live conversations, and those with running turns or an open request to a person. Name
+    /// an inactive conversation to see its guards.
     #[command(after_help = examples(&[
         ("moothall guards", "what holds agents and money back, on the whole server"),
         ("moothall guards -", "in the conversation used last"),
@@ -176,81 +176,82 @@ pub enum Command {
     ]))]
     #[command(name = "command")]
     Slash(SlashCommand),
-    /// Stop all turns of a conversation and forget what waits
+    /// Stop all turns of a conversation and drop queued messages
     #[command(after_help = examples(&[("moothall stop -", "")]))]
     Stop(Stop),
     /// Find messages in all conversations
     ///
-    /// All words must be there, in any order; "quoted" words side by side. A word finds longer ones
-    /// that begin with it. from: and in: take ids and names, after: and before: days (UTC) or
-    /// times.
+    /// All words must occur, in any order; "quoted" words must be adjacent. A word also matches
+    /// longer words that begin with it. from: and in: take ids and names; after: and before: take
+    /// days (UTC) or times.
     #[command(after_help = examples(&[
         ("moothall search rocket friday", "both words, the newest message first"),
         ("moothall search deploy from:critic in:\"Launch plan\"", "who said it, and where"),
         ("moothall search '\"on friday\"' after:2026-01-31 --json", "side by side, since that day"),
     ]))]
     Search(Search),
-    /// Print a whole conversation, to read or to keep
+    /// Export a whole conversation
     ///
-    /// Markdown shows what was said, by whom, when and in reply to what; words stand in fences, so
-    /// that nothing in them acts. JSON Lines has every event as the server sends it, one a line.
+    /// Markdown shows each message with its sender, time and the message it replies to. Texts are
+    /// in code fences, so that their markup has no effect. JSON Lines has every event as the server
+    /// sends it, one per line.
     #[command(after_help = examples(&[
         ("moothall export - > talk.md", "the latest conversation, to read"),
         ("moothall export \"Launch plan\" --format jsonl --all > plan.jsonl", "everything, the trace included, for programs"),
     ]))]
     Export(Export),
-    /// Erase the words of a message for good
+    /// Erase the text of a message permanently
     ///
-    /// They are gone from the disk, the search index, and all later reading and prompts; the
-    /// message stays at its place, empty. Backups that were made before still hold them.
+    /// The text is removed from the disk, the search index, and all later reading and prompts. The
+    /// message keeps its place, empty. Earlier backups still contain the text.
     #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest conversation; asks first, on a terminal"),
         ("moothall redact - 17 --yes", "asks nothing"),
     ]))]
     Redact(Redact),
-    /// Delete a conversation for good, with everything that was said in it
+    /// Delete a conversation permanently, with all its messages
     ///
-    /// What runs in it is cancelled. It is gone from the disk, the search index, and every later
-    /// reading; only its id stays. Backups that were made before still hold it. To put one aside
-    /// and keep it, type /archive in `moothall chat`.
+    /// Running turns are cancelled. The conversation is removed from the disk, the search index and
+    /// all later reading; only its id remains. Earlier backups still contain it. To archive a
+    /// conversation instead, type /archive in `moothall chat`.
     #[command(after_help = examples(&[("moothall delete \"Launch plan\"", "asks first, on a terminal"),
         ("moothall delete - --yes", "the latest conversation; asks nothing"),
     ]))]
     Delete(Delete),
-    /// Check every event, and every row beside them, against its checksum
+    /// Check every event and every database row against its checksum
     ///
-    /// Credentials, claims, deliveries, costs, sessions and the audit record have checksums too; it
-    /// says what has none. Works while no server runs on the data folder, and changes nothing. Exit
-    /// code 0: everything is whole. 1: something is damaged.
+    /// Credentials, claims, deliveries, costs, sessions and the audit record have checksums too;
+    /// data without a checksum is listed. Works while no server uses the data folder, and changes
+    /// nothing. Exit code 0: all checksums match. 1: something is damaged.
     #[command(after_help = examples(&[
         ("moothall verify", "the usual data folder"),
         ("moothall verify --data backups/monday", "a backup"),
     ]))]
     Verify(Verify),
-    /// Check the audit record, and print an anchor that it can be held to later
+    /// Check the audit record, and print an anchor for later checks
     ///
-    /// Each row of the record has the hash of the row before it. That shows rows that changed or
-    /// are missing. It does not stop the owner of the file, who can make all hashes anew: an anchor
-    /// that is kept elsewhere shows that too. Works also while a server runs, and changes nothing.
+    /// Each row of the record contains the hash of the row before it, which reveals changed or
+    /// missing rows. The owner of the file could still recompute all hashes; an anchor kept
+    /// elsewhere reveals that too. Works while a server runs, and changes nothing.
     #[command(subcommand, after_help = examples(&[
         ("moothall audit head", "the newest row: its number and hash, to keep elsewhere"),
         ("moothall audit verify", "follow the chain from its first row"),
         ("moothall verify", "the same for everything that is kept, while no server runs"),
     ]))]
     Audit(Audit),
-    /// Copy the log, also while a server writes to it
+    /// Copy the log, even while a server writes to it
     ///
-    /// The copy is the log as it was at one moment. It is checked against its checksums before it
-    /// gets its name, so whatever bears that name is whole. Nothing is overwritten.
+    /// The copy is a snapshot of the log at one moment. It is checked against its checksums before
+    /// it gets its final name, so a folder with that name is complete. Existing files are never
+    /// overwritten.
     #[command(after_help = examples(&[
         ("moothall backup backups/monday", "a new folder, which is a data folder itself"),
         ("moothall backup /mnt/disk/moothall-1 --data ./data", "of another data folder"),
     ]))]
     Backup(Backup),
-    /// Make, list and revoke tokens
+    /// Create, list and revoke tokens
     ///
-    /// A token says who somebody is and what they may do. Where the server runs in token mode,
-    /// everybody needs one; in local mode programs need one to answer permissions, to lift a guard,
-    /// to erase and to administer.
+    /// A token identifies its holder and grants rights. In token mode, every request needs one. In
+    /// local mode, programs need one to answer permissions, lift a guard, erase and administer.
     #[command(subcommand, after_help = examples(&[
         ("moothall token create ann", "for a person: reading, speaking, inviting, controls"),
         ("moothall token create critic --agent --thread \"Launch plan\"", "for an agent, in one conversation"),
@@ -260,78 +261,79 @@ pub enum Command {
         ("sudo moothall token create ann --data /var/lib/moothall", "for a server that runs as another user"),
     ]))]
     Token(Token),
-    /// Invite somebody who has no token into one conversation
+    /// Invite a person or an agent without a token into one conversation
     ///
-    /// Whoever opens the link in a browser, or gives it to `moothall join`, becomes this person or
-    /// agent in this conversation. It works once.
+    /// The first to open the link in a browser, or to give it to `moothall join`, becomes this
+    /// person or agent in this conversation. The link works once.
     #[command(subcommand, after_help = examples(&[
         ("moothall invitation create \"Launch plan\" --for ann", "prints a link; for a day"),
         ("moothall invitation create - --for helper --agent --expires 2", "for an agent, for two hours"),
         ("moothall invitation create - --for ann --url https://hall.example.org", "where others reach the server"),
     ]))]
     Invitation(Invitation),
-    /// Accept an invitation, and keep what it gives
+    /// Accept an invitation and save its token
     ///
-    /// The token goes into a file that nobody else can read, under the name of the server or under
-    /// --profile NAME. From then on, commands that name this server use it.
+    /// The token is saved in a file that only you can read, under the name of the server or under
+    /// --profile NAME. Later commands that name this server use it.
     #[command(after_help = examples(&[
         ("moothall join \"https://hall.example.org/#join=inv_0123\"", "then: moothall --profile hall.example.org list"),
         ("moothall join inv_0123 --server https://hall.example.org --profile hall", "the code alone"),
         ("moothall join inv_0123 --print", "the token on standard output, for a program"),
     ]))]
     Join(Join),
-    /// Print the page's address, with what signs you in
+    /// Print a sign-in link for the page
     ///
-    /// Open it in a browser, and show it to nobody: whoever has it is you.
+    /// Open the link in a browser and keep it secret: it signs its user in as you.
     #[command(after_help = examples(&[
         ("moothall page", "for whoever runs the server"),
         ("sudo moothall page --data /var/lib/moothall", "for a server that runs as another user"),
     ]))]
     Page(KeyOf),
-    /// Start an agent in a terminal of its own, and look at it
+    /// Start an agent in its own terminal, and attach to it
     ///
-    /// The agent goes on when you leave it or close the window. What it is told and says is in the
-    /// conversation that has its name. In a pipe, or with --json or --detach, it is only started.
+    /// The agent keeps running when you detach or close the window. Its messages are in the
+    /// conversation with its name. In a pipe, or with --json or --detach, the agent is started
+    /// without attaching.
     #[command(after_help = examples(&[
         ("moothall run claude --name planner", "in this folder, and look at it"),
         ("moothall run codex --in ~/project --detach", "in another folder, left alone"),
         ("moothall run claude -- --model opus", "with arguments of the program's own"),
     ]))]
     Run(Run),
-    /// List the agents that live in terminals, and the programs that can
+    /// List the agents that run in terminals, and the available programs
     #[command(after_help = examples(&[("moothall sessions", ""), ("moothall sessions --ended --json", "those that are over too")]))]
     Sessions(Sessions),
-    /// Look at a session's terminal and type into it
+    /// Attach to a session's terminal and type into it
     #[command(after_help = examples(&[("moothall attach planner", "")]))]
     Attach(Session),
-    /// Say something to a session
+    /// Send a message to a session
     #[command(after_help = examples(&[
         ("moothall send planner \"How far are you?\"", ""),
         ("git diff | moothall send reviewer -", "words from standard input"),
         ("moothall send reviewer \"Shall we look at it together?\" --direct", "inside a session: over a link, from now on"),
     ]))]
     Send(Send),
-    /// Interrupt what a session does now
+    /// Interrupt the current work of a session
     #[command(after_help = examples(&[("moothall interrupt planner", "")]))]
     Interrupt(Session),
     /// End a session and its program
     #[command(after_help = examples(&[("moothall end planner", "")]))]
     End(End),
-    /// Run sessions that ended again: under their names, with their links
+    /// Restart ended sessions, with their names and links
     #[command(after_help = examples(&[
         ("moothall resume", "those that went with a restart of the computer"),
         ("moothall resume planner", ""),
         ("moothall resume --all", "all that went with a restart"),
     ]))]
     Resume(Resume),
-    /// Link sessions: what one says at the end of a turn reaches the others
+    /// Link sessions: the final message of each turn is sent to the others
     #[command(after_help = examples(&[
         ("moothall link planner reviewer", "or more than two"),
         ("moothall link list", ""),
         ("moothall link close 0198c0de", "ids may be shortened"),
     ]))]
     Link(Link),
-    /// Hold a gathering: a talking piece goes round, and a harvest is written
+    /// Run a gathering: a talking piece goes round, and a harvest is written
     #[command(subcommand, after_help = examples(&[
         ("moothall gather start --file daily.toml", "begin one by a plan that is kept"),
         ("moothall gather show -", "where it is, and who has the piece"),
@@ -339,7 +341,7 @@ pub enum Command {
         ("moothall gather end -", "nothing more is spoken, and the harvest is written"),
     ]))]
     Gather(Gather),
-    /// Answer what an agent asks permission for
+    /// Answer permission requests of agents
     #[command(after_help = examples(&[
         ("moothall permit", "what is asked, in every conversation"),
         ("moothall permit -", "in the one used last"),
@@ -348,19 +350,18 @@ pub enum Command {
         ("moothall permit planner --text MariaDB", "in words of your own, where a program asks its user something"),
     ]))]
     Permit(Permit),
-    /// Be an MCP server on standard input and output, for a client on this computer
+    /// Run an MCP server on standard input and output, for a client on this computer
     ///
-    /// Everything is passed on to the running server: the one of MOOTHALL_URL, as a session's
-    /// environment has it, or of --server. In a session, MOOTHALL_SESSION_TOKEN says who calls.
+    /// All calls go to the running server: the one in MOOTHALL_URL, which a session's environment
+    /// sets, or in --server. In a session, MOOTHALL_SESSION_TOKEN identifies the caller.
     #[command(after_help = examples(&[
         ("moothall mcp", "what a client runs"),
         ("moothall mcp install claude", "what its configuration needs"),
     ]))]
     Mcp(Mcp),
-    /// Write a first configuration that names what is found on this computer
+    /// Write a first configuration with the agents found on this computer
     ///
-    /// It asks two questions on a terminal, and none elsewhere. A file that is there already stays
-    /// as it is.
+    /// Asks two questions on a terminal, otherwise none. An existing file is not changed.
     #[command(after_help = examples(&[
         ("moothall init", "asks, and writes ./moothall.toml"),
         ("moothall init --defaults", "asks nothing"),
@@ -373,17 +374,17 @@ pub enum Command {
         ("moothall config show --origin", "what is set, and where"),
     ]))]
     Config(ConfigAction),
-    /// Print what makes a shell complete commands and options
+    /// Print a shell completion script
     #[command(after_help = examples(&[
         ("moothall completions bash > ~/.local/share/bash-completion/completions/moothall", ""),
         ("moothall completions zsh > ~/.zfunc/_moothall", "a folder of $fpath"),
         ("moothall completions fish > ~/.config/fish/completions/moothall.fish", ""),
     ]))]
     Completions(Completions),
-    /// Offer a shell the names that fit
+    /// Print completion candidates for a shell
     ///
-    /// What `moothall completions` makes calls this, people need not. It asks the server for at
-    /// most 300 ms, and says nothing where there is none.
+    /// Called by the scripts of `moothall completions`, not by people. Waits for the server at most
+    /// 300 ms, and prints nothing without a server.
     #[command(hide = true, after_help = examples(&[("moothall complete -- moothall say Lau", "conversations that begin so")]))]
     Complete(Complete),
     /// Write the manual pages into a folder
@@ -395,13 +396,13 @@ pub enum Command {
     /// Check this computer, the configuration and the server
     #[command(after_help = examples(&[("moothall doctor", ""), ("moothall doctor --ping --server http://127.0.0.1:5111", "")]))]
     Doctor(Doctor),
-    /// Report what a program in a terminal did
+    /// Report an event of a program in a terminal
     ///
-    /// Programs call this, people need not: sessions are started with it as their hook. It reads
-    /// what the program says from the last argument or from standard input, leaves it in the
-    /// session's spool folder, and ends with exit code 0 whatever happens: no program is held up or
-    /// stopped by it. The question of Claude Code for a permission alone waits for an answer, at
-    /// most 10 minutes. Outside of a session it does nothing.
+    /// Called by programs, not by people: the server starts sessions with this command as their
+    /// hook. Reads the event's JSON from the last argument or from standard input, writes it to the
+    /// session's spool folder, and always exits with code 0, so that the program is never delayed
+    /// or stopped. Only a permission request of Claude Code waits for an answer, at most 10
+    /// minutes. Outside a session it does nothing.
     #[command(hide = true, after_help = examples(&[
         ("moothall hook claude Stop", "reads JSON from standard input"),
         ("moothall hook codex notify \"{}\"", "the JSON as the last argument"),
@@ -409,7 +410,7 @@ pub enum Command {
     Hook(Hook),
     /// Start a session's program as another user
     ///
-    /// What the server runs for that, and nobody else.
+    /// Called by the server only.
     #[command(subcommand, hide = true, after_help = examples(&[
         ("moothall pane dress", "reads JSON from standard input"),
         ("moothall pane enter 1000 -- /usr/bin/setpriv --reuid 1000 claude", "in a terminal of the server's"),
@@ -419,13 +420,13 @@ pub enum Command {
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum Pane {
-    /// Look and write as the user that the program will run as
+    /// Prepare the launch with the rights of the user that runs the program
     Dress,
-    /// Give the terminal to that user, and become the program
+    /// Give the terminal to that user, and replace this process with the program
     Enter {
-        /// The user's number
+        /// Numeric user id
         uid: u32,
-        /// What to become
+        /// Program and arguments to execute
         #[arg(last = true, required = true)]
         words: Vec<OsString>,
     },
@@ -433,8 +434,8 @@ pub enum Pane {
 
 #[derive(Clone, Debug, Args)]
 pub struct Hook {
-    /// The program (claude, codex, gemini or another), its event, and what it says of it
-    // Taken as they are, because an error about them would end the program's turn.
+    /// Program (claude, codex, gemini or another), event name, and event data
+    // Not validated by clap: a usage error would end the program's turn.
     #[arg(
         value_name = "PROGRAM EVENT [JSON]",
         trailing_var_arg = true,
@@ -443,7 +444,7 @@ pub struct Hook {
     pub words: Vec<OsString>,
 }
 
-/// Which configuration, data folder and address.
+/// Options that choose the configuration, the data folder and the address.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LocationOptions {
     /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG
@@ -456,25 +457,26 @@ pub struct LocationOptions {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:5111]
     #[arg(long, value_name = "ADDR")]
     pub bind: Option<String>,
-    /// Who may do what without a credential: local (converse, from this computer) or token
-    /// (nothing) [default: local]
+    /// Access without a credential: local (conversations, from this computer) or token (nothing)
+    /// [default: local]
     #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
     pub mode: Option<Mode>,
-    /// Speak TLS with this certificate (PEM, the whole chain); a renewed one is taken up by itself
+    /// Serve TLS with this certificate (PEM, the whole chain); a renewed one is loaded
+    /// automatically
     #[arg(long, value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,
-    /// The private key of the certificate (PEM)
+    /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
 }
 
-/// How the server's own log is written.
+/// Format of the server's own log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// For people
     #[default]
     Text,
-    /// One object on each line
+    /// One JSON object per line
     Json,
 }
 
@@ -482,38 +484,38 @@ pub enum LogFormat {
 pub struct Serve {
     #[command(flatten)]
     pub place: LocationOptions,
-    /// How to write the server's own log to standard error: text, or json with a line for each
-    /// request and turn
+    /// Format of the server's own log on standard error: text, or json with a line for each request
+    /// and turn
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text, hide_possible_values = true)]
     pub log: LogFormat,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct New {
-    /// Its name
+    /// Name of the conversation
     pub name: String,
-    /// Who may speak: hybrid, mention_only, round_robin
+    /// Policy for who may speak: hybrid, mention_only, round_robin
     #[arg(long, default_value = "hybrid")]
     pub policy: String,
-    /// Invite this agent; may be given again [default: the demo agents]
+    /// Invite this agent; repeatable [default: the demo agents]
     #[arg(long, value_name = "CLIENT")]
     pub with: Vec<String>,
-    /// Invite nobody
+    /// Invite no agents
     #[arg(long, conflicts_with = "with")]
     pub empty: bool,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct List {
-    /// Archived conversations too
+    /// Include archived conversations
     #[arg(long)]
     pub all: bool,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct Thread {
-    /// The conversation: its id, the beginning of its id, its name, that of a session, or - for the
-    /// one used last
+    /// The conversation: its id, an id prefix, its name, a session's name, or - for the one used
+    /// last
     pub thread: String,
 }
 
@@ -521,17 +523,17 @@ pub struct Thread {
 pub struct Say {
     #[command(flatten)]
     pub thread: Thread,
-    /// The words; - reads them from standard input, and // begins words with one slash
+    /// The text; - reads it from standard input, and // sends a text that begins with one slash
     #[arg(required = true, value_name = "TEXT", value_parser = text::text)]
     pub text: Vec<String>,
-    /// Who speaks [default: user, or whose token it is]
+    /// Speak as this participant [default: user, or the token's holder]
     #[arg(long = "as", value_name = "ID")]
     pub speaker: Option<String>,
-    /// Address one participant, by its id or name
+    /// Address one participant, by id or name
     #[arg(long, value_name = "NAME")]
     pub to: Option<String>,
-    /// Wait until each agent that is asked about these words has answered or is silent, and print
-    /// the answers; once the named agents have answered, the others have a moment left
+    /// Wait until each agent that was asked has answered or passed, and print the answers; once the
+    /// named agents have answered, the others have a moment left
     #[arg(long, short)]
     pub wait: bool,
 }
@@ -540,20 +542,19 @@ pub struct Say {
 pub struct Tail {
     #[command(flatten)]
     pub thread: Thread,
-    /// How many messages to begin with
+    /// Number of messages to begin with
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub lines: usize,
-    /// Go on reading as the conversation grows; the default
+    /// Follow new messages; the default
     #[arg(short, long, overrides_with = "no_follow")]
     pub follow: bool,
-    /// Stop after what is there
+    /// Stop after the existing messages
     #[arg(long, overrides_with = "follow")]
     pub no_follow: bool,
-    /// Everything, the trace included: turns, passes, notices
+    /// Show all events, the trace included: turns, passes, notices
     #[arg(long)]
     pub all: bool,
-    /// Begin with what came since a time, or within 90s, 10m, 2h or 3d, in place of the last
-    /// messages
+    /// Begin at a time, or 90s, 10m, 2h or 3d ago, instead of with the last messages
     #[arg(long, value_name = "WHEN", conflicts_with = "lines")]
     pub since: Option<String>,
 }
@@ -562,10 +563,10 @@ pub struct Tail {
 pub struct Chat {
     #[command(flatten)]
     pub thread: Thread,
-    /// Who speaks [default: user, or whose token it is]
+    /// Speak as this participant [default: user, or the token's holder]
     #[arg(long = "as", value_name = "ID")]
     pub speaker: Option<String>,
-    /// Plain text: one block for each message, no escapes
+    /// Print plain text: one block for each message, without escape sequences
     #[arg(long)]
     pub plain: bool,
 }
@@ -574,23 +575,23 @@ pub struct Chat {
 pub struct Invite {
     #[command(flatten)]
     pub thread: Thread,
-    /// Its id in this conversation
+    /// Id in this conversation
     #[arg(id = "participant", value_name = "ID")]
     pub id: String,
-    /// The session that takes part, by id or name
+    /// Session that takes part, by id or name
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
-    /// The agent of the server's registry that answers for it, `human` for a person, or an outside
+    /// The agent of the server's registry that answers, `human` for a person, or an outside
     /// program's name [default: ID]
     #[arg(long)]
     pub client: Option<String>,
-    /// The model behind it [default: what the registry says]
+    /// Model to use [default: the registry's]
     #[arg(long)]
     pub model: Option<String>,
-    /// A name it answers to together with others; may be given again
+    /// Role: a name shared with other participants; repeatable
     #[arg(long = "role", value_name = "ROLE")]
     pub roles: Vec<String>,
-    /// The name people read
+    /// Display name
     #[arg(long)]
     pub nickname: Option<String>,
 }
@@ -599,7 +600,7 @@ pub struct Invite {
 pub struct Uninvite {
     #[command(flatten)]
     pub thread: Thread,
-    /// Its id or name in this conversation
+    /// Id or name in this conversation
     #[arg(id = "participant", value_name = "NAME")]
     pub id: String,
 }
@@ -608,7 +609,7 @@ pub struct Uninvite {
 pub struct Why {
     #[command(flatten)]
     pub thread: Thread,
-    /// Only this message: its number or id
+    /// Only this message, by number or id
     pub message: Option<String>,
 }
 
@@ -633,10 +634,10 @@ pub struct Verify {
 pub enum Audit {
     /// Print the number and the hash of the newest row
     Head(Verify),
-    /// Follow the chain of the record from its first row
+    /// Check the chain of the record from its first row
     ///
-    /// Exit code 0: everything is whole. 1: a row changed or is missing, or the record is not the
-    /// one of the anchor.
+    /// Exit code 0: the record is intact. 1: a row was changed or is missing, or the record does
+    /// not match the anchor.
     Verify(AuditVerify),
 }
 
@@ -644,14 +645,14 @@ pub enum Audit {
 pub struct AuditVerify {
     #[command(flatten)]
     pub folder: DataFolder,
-    /// An anchor that `moothall audit head` printed at an earlier time
+    /// Anchor that an earlier `moothall audit head` printed
     #[arg(long, value_name = "NUMBER:HASH")]
     pub anchor: Option<Anchor>,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct Backup {
-    /// The folder that it becomes; it must not be there yet
+    /// Destination folder; it must not exist yet
     #[arg(value_name = "DEST")]
     pub dest: PathBuf,
     #[command(flatten)]
@@ -662,10 +663,10 @@ pub struct Backup {
 pub struct Redact {
     #[command(flatten)]
     pub thread: Thread,
-    /// The message: its number or id
+    /// The message, by number or id
     #[arg(value_name = "EVENT")]
     pub event: String,
-    /// Whether it is meant.
+    /// Confirmation.
     #[command(flatten)]
     pub sure: Confirmation,
 }
@@ -674,15 +675,15 @@ pub struct Redact {
 pub struct Delete {
     #[command(flatten)]
     pub thread: Thread,
-    /// Whether it is meant.
+    /// Confirmation.
     #[command(flatten)]
     pub sure: Confirmation,
 }
 
-/// For what cannot be undone.
+/// Options of commands that cannot be undone.
 #[derive(Clone, Debug, Args)]
 pub struct Confirmation {
-    /// Do not ask whether it is meant
+    /// Skip the confirmation
     #[arg(long, short = 'y')]
     pub yes: bool,
 }
@@ -698,15 +699,15 @@ pub struct Search {
     /// Words, "phrases", and from: in: before: after:
     #[arg(required = true, value_name = "QUERY")]
     pub query: Vec<String>,
-    /// At most so many messages, up to 100
+    /// Maximum number of results (1-100)
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub limit: u8,
-    /// Go on where the page before ended
+    /// Continue from the cursor of the previous page
     #[arg(long, value_name = "N")]
     pub cursor: Option<u64>,
 }
 
-/// Examples as a help text shows them: the command, and what it does where that needs a word.
+/// Formats examples for a help text: each command, followed by its note if it has one.
 fn examples(rows: &[(&str, &str)]) -> String {
     let mut text = "Examples:".to_owned();
     for (command, note) in rows {

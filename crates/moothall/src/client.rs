@@ -1,4 +1,5 @@
-//! Talks to a server: requests, errors in words for people, and streams that resume without loss.
+//! HTTP client of a server: requests, error messages for people, and streams that resume without
+//! loss.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -21,33 +22,34 @@ use crate::paint::detail;
 use crate::reach::is_loopback;
 use crate::sse::{Frame, Parser};
 
-/// How long a connection may take.
+/// Timeout for connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// Silence after which a connection is dead. Streams say something every 15 seconds.
+/// Silence after which a connection is dead. Streams send data at least every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
 
-/// Waits between attempts to reach a server that went away: short at first, for one that restarts.
+/// Delays between attempts to reconnect. The first are short, for a server that restarts.
 pub const RETRY_MS: [u64; 7] = [100, 250, 500, 1000, 2000, 3000, 3000];
 
-/// A server, by its address.
+/// A client of one server.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
     base: String,
-    /// The session's folder that says where the server is now.
+    /// The session's folder, which holds the current address of the server.
     spool: Option<PathBuf>,
     credential: Credential,
     name: String,
     /// True if the credential is a person's.
     is_person: bool,
-    /// The log that the first answer was of: positions that are shown later are of this one.
+    /// Id of the log in the first answer. Later requests send it, since their positions refer to
+    /// this log.
     log: OnceLock<HeaderValue>,
 }
 
-/// Says of which log an answer, or the position of a request, is.
+/// Header with the id of the log of an answer, or of a request's position.
 const LOG: &str = "moothall-log";
 
-/// Only what an error answer must have.
+/// The required part of an error answer.
 #[derive(serde::Deserialize)]
 struct Refusal {
     error: RefusalBody,
@@ -60,11 +62,11 @@ struct RefusalBody {
 }
 
 impl Client {
-    /// A client for the server at this address, which trusts the certificates in the file where one
-    /// is given, and the system's otherwise.
+    /// Creates a client that trusts the certificates in the file if one is given, otherwise the
+    /// system's.
     ///
     /// # Errors
-    /// The address is no http or https URL, or the file holds no certificates.
+    /// The address is not an http or https URL, or the file has no certificates.
     pub fn new(server: &str, cacert: Option<&Path>) -> Result<Self, Fault> {
         let url = reqwest::Url::parse(server)
             .ok()
@@ -73,13 +75,12 @@ impl Client {
             return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address"))
                 .try_this("--server http://127.0.0.1:5111, or https://… where it speaks TLS"));
         };
-        // No client can be made before there is a provider of TLS. Whoever came first has installed
-        // the same.
+        // A client needs an installed TLS provider. An error means that one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = trusting(reqwest::Client::builder(), &url, cacert)?;
-        // No proxy is needed to reach this computer.
+        // A proxy must not be used for this computer.
         let http = if is_loopback(server) { http.no_proxy() } else { http };
-        // A request that was sent on could arrive as another one, and somewhere else.
+        // Redirects could change a request and send it to another server.
         let http =
             http.redirect(Policy::none()).connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
@@ -100,35 +101,34 @@ impl Client {
         })
     }
 
-    /// The same client, within a session: it asks the session's folder before each request where
-    /// the server is, since a program may live longer than a server does.
+    /// Makes the client read the server's address from the session's folder before each request: a
+    /// program may outlive a server process.
     #[must_use]
     pub fn at_home(self, spool: Option<PathBuf>) -> Self {
         Self { spool, ..self }
     }
 
-    /// What is shown to it, as far as there is something now.
+    /// Returns the current credential, if there is one.
     pub fn credential(&self) -> Option<String> {
         self.credential.read()
     }
 
-    /// Where it is, now.
+    /// Returns the current address of the server.
     pub fn base(&self) -> String {
         let now = self.spool.as_deref().and_then(SpoolFolder::server);
         now.map_or_else(|| self.base.clone(), |url| url.trim_end_matches('/').to_owned())
     }
 
-    /// The same client, showing a credential.
+    /// Sets the credential.
     #[must_use]
     pub fn with(self, credential: Credential) -> Self {
         Self { credential, ..self }
     }
 
-    /// The same client, knowing whose its credential is where somebody else gave it: that has to be
-    /// asked for.
+    /// Asks the server for the holder of a given or joined credential.
     ///
     /// # Errors
-    /// No server, or its refusal.
+    /// The server is unreachable or refuses.
     pub async fn introduced(mut self) -> Result<Self, Fault> {
         if matches!(self.credential, Credential::Given(_) | Credential::Joined(_))
             && let Some(principal) = self.get::<WhoAmI>("/session").await?.principal
@@ -139,20 +139,20 @@ impl Client {
         Ok(self)
     }
 
-    /// Returns whether the credential is that of the person with this id.
+    /// True if the credential is that of the person with this id.
     pub fn is_person(&self, id: &str) -> bool {
         self.is_person && self.name == id
     }
 
-    /// In whose name things are said and done where nobody is named.
+    /// Returns the id that requests without a named speaker use.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Sends text that is JSON, and gives what came of it as it is, a refusal too.
+    /// Sends JSON text, and returns status and text of the answer, even of a refusal.
     ///
     /// # Errors
-    /// No server.
+    /// The server is unreachable.
     pub async fn pass_on(
         &self,
         path: &str,
@@ -168,27 +168,27 @@ impl Client {
         Ok((status, response.text().await.map_err(|error| self.lost(&error))?))
     }
 
-    /// Asks for something.
+    /// Sends a GET request.
     ///
     /// # Errors
-    /// No server, or its refusal.
+    /// The server is unreachable or refuses.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         self.decode(self.send(self.request(Method::GET, path)).await?).await
     }
 
-    /// Deletes something; again changes nothing.
+    /// Sends a DELETE request; repeating it has no further effect.
     ///
     /// # Errors
-    /// No server, or its refusal.
+    /// The server is unreachable or refuses.
     pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         self.decode(self.send(self.request(Method::DELETE, path)).await?).await
     }
 
-    /// Sends something, once: the key makes a repetition harmless, so a connection that broke is
-    /// made again, also to a server that restarts meanwhile.
+    /// Sends a POST request with an idempotency key. The key makes retries safe, so a broken
+    /// connection is retried, even across a restart of the server.
     ///
     /// # Errors
-    /// No server, or its refusal.
+    /// The server is unreachable or refuses.
     pub async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -218,11 +218,11 @@ impl Client {
         .try_this("look before you repeat it: moothall tail - --no-follow"))
     }
 
-    /// Sends something under a key that the caller keeps, so that it can be sent again until there
-    /// is an answer.
+    /// Sends a POST request with the caller's idempotency key, so that the caller can retry until
+    /// an answer comes.
     ///
     /// # Errors
-    /// No server, or its refusal.
+    /// The server is unreachable or refuses.
     pub async fn post_keyed<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -239,7 +239,7 @@ impl Client {
     /// Opens a stream of events.
     ///
     /// # Errors
-    /// No server, or its refusal.
+    /// The server is unreachable or refuses.
     pub async fn stream(
         &self,
         path: &str,
@@ -251,7 +251,7 @@ impl Client {
         }
         let response = self.send(request).await?;
         let mut parser = Parser::default();
-        // A broken connection ends the stream; whoever reads it resumes where it was.
+        // A broken connection ends the stream; the reader resumes at its last position.
         let bytes = response.bytes_stream().take_while(|chunk| std::future::ready(chunk.is_ok()));
         Ok(bytes.flat_map(move |chunk| {
             futures_util::stream::iter(parser.push(&chunk.unwrap_or_default()))
@@ -320,7 +320,7 @@ impl Client {
         serde_json::from_slice(&bytes).map_err(|error| foreign(&error))
     }
 
-    /// Tells a request that reached no server from one that may have had its effect.
+    /// Distinguishes a request that reached no server from one that may have had its effect.
     fn unanswered(&self, error: &reqwest::Error) -> Fault {
         if error.is_connect() || error.is_builder() {
             self.unreachable(error)
@@ -348,8 +348,8 @@ impl Client {
     }
 }
 
-/// Trust in certificates, where the address asks for any: a computer that has none can do without
-/// TLS.
+/// Sets the trusted certificates. http loads none, so that it works on a computer without
+/// certificates.
 fn trusting(
     http: ClientBuilder,
     url: &reqwest::Url,
@@ -371,7 +371,7 @@ fn trusting(
     Ok(http.tls_certs_only(trusted))
 }
 
-/// Whether a connection failed because of the certificate that was shown.
+/// True if a connection failed because of the server's certificate.
 fn is_about_trust(error: &reqwest::Error) -> bool {
     let mut causes =
         std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| {
@@ -380,13 +380,11 @@ fn is_about_trust(error: &reqwest::Error) -> bool {
     causes.any(|cause| cause.to_string().contains("certificate"))
 }
 
-/// How often a request is sent again to a server that says when to, and how long it waits for that
-/// at most.
+/// Maximum number of retries, and longest wait, after an answer with `Retry-After`.
 const LATER_TRIES: u32 = 5;
 const LATER_MAX: Duration = Duration::from_secs(10);
 
-/// Sends a request, and again when the server says that this was too much in too short a time:
-/// nothing was decided then.
+/// Sends a request, and retries after 429. That is safe because the server has done nothing yet.
 async fn unhurried(request: RequestBuilder) -> reqwest::Result<Response> {
     for _ in 0..LATER_TRIES {
         let Some(again) = request.try_clone() else { break };
@@ -399,7 +397,7 @@ async fn unhurried(request: RequestBuilder) -> reqwest::Result<Response> {
     request.send().await
 }
 
-/// How long a server asks to wait, where that is worth it.
+/// Returns the requested wait of a 429, if it is at most `LATER_MAX`.
 fn later(answer: &Response) -> Option<Duration> {
     let wait = answer
         .headers()
@@ -408,14 +406,14 @@ fn later(answer: &Response) -> Option<Duration> {
     wait.to_str().ok()?.parse().ok().map(Duration::from_secs).filter(|wait| *wait <= LATER_MAX)
 }
 
-/// The last cause in the chain says what happened; the others only say where.
+/// Returns the last cause of the chain, which names the actual failure.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     std::iter::successors(Some(error), |error| error.source())
         .last()
         .map_or_else(String::new, ToString::to_string)
 }
 
-/// The ways to a credential.
+/// Help for a request without a valid credential.
 const NO_CREDENTIAL: &str = "be the user who runs the server, or give its data folder (`moothall token create NAME --data DIR`); \
                              show a token with --token-file FILE or MOOTHALL_TOKEN; or accept an invitation: moothall join LINK";
 
@@ -437,7 +435,7 @@ fn refusal(status: StatusCode, text: &str) -> Fault {
     }
 }
 
-/// A piece of a path, escaped: whatever it holds, it stays one piece.
+/// Escapes text as one path segment.
 pub fn segment(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

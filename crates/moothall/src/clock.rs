@@ -1,4 +1,4 @@
-//! Times for people: in the time zone of this computer, of `TZ`, or in UTC. What programs read is
+//! Times for people: in the time zone of this computer, of `TZ`, or in UTC. Output for programs is
 //! always in UTC.
 
 use std::sync::OnceLock;
@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Settled once, before any time is shown.
+/// Set once, before any time is shown.
 static ZONE: OnceLock<TimeZone> = OnceLock::new();
 
-/// Settles whether times are shown in UTC.
+/// Sets the time zone of shown times: UTC or the system's.
 pub fn settle(utc: bool) {
     let _ = ZONE.set(if utc { TimeZone::UTC } else { TimeZone::system() });
 }
@@ -22,18 +22,19 @@ fn local(ts: &str, zone: TimeZone) -> Option<Zoned> {
     Some(ts.parse::<Timestamp>().ok()?.to_zoned(zone))
 }
 
-/// Says where a time is in UTC; nothing where it is on the clock of this place.
+/// Returns "Z" for a time in UTC or at offset zero, otherwise an empty text.
 fn mark(at: &Zoned) -> &'static str {
     if at.time_zone() == &TimeZone::UTC || at.offset().is_zero() { "Z" } else { "" }
 }
 
-/// Hours, minutes and seconds of a time stamp.
+/// Returns hours, minutes and seconds of a time stamp.
 pub fn time(ts: &str) -> String {
     local(ts, zone())
         .map_or_else(|| ts.to_owned(), |at| format!("{}{}", at.strftime("%H:%M:%S"), mark(&at)))
 }
 
-/// Day and time of a time stamp, to the second, with the zone; nothing where it is none.
+/// Returns day and time of a time stamp, to the second, with the zone; `None` if it is not a time
+/// stamp.
 pub fn day_and_time(ts: &str) -> Option<String> {
     let at = local(ts, zone())?;
     let place =
@@ -41,13 +42,13 @@ pub fn day_and_time(ts: &str) -> Option<String> {
     Some(format!("{}{place}", at.strftime("%Y-%m-%d %H:%M:%S")))
 }
 
-/// Returns the day of a time stamp; nothing if it is none.
+/// Returns the day of a time stamp; `None` if it is not a time stamp.
 pub fn day(ts: &str) -> Option<String> {
     Some(local(ts, zone())?.strftime("%Y-%m-%d").to_string())
 }
 
-/// The moment that a word means: a time stamp, a day in this time zone, or so long ago: 90s, 10m,
-/// 2h, 3d. As RFC 3339 in UTC.
+/// Parses a time stamp, a day in this time zone, or an age such as 90s, 10m, 2h or 3d. Returns RFC
+/// 3339 in UTC.
 pub fn moment(word: &str, now: Timestamp) -> Option<String> {
     moment_in(word, now, zone())
 }

@@ -1,8 +1,8 @@
-//! The credential that the command line shows to a server: a token that it was given, or the
-//! start-up credential of a server whose data folder this user can read.
+//! The credential that the command line sends to a server: a given token, or the start-up
+//! credential of a server whose data folder this user can read.
 //!
-//! A server writes its start-up credential into its data folder, for its owner alone, and notes in
-//! the state folder which data folder goes with its port, so that nobody has to say.
+//! A server writes its start-up credential into its data folder, readable by its owner only. It
+//! notes the data folder of its port in the state folder, so that the command line finds it.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -23,60 +23,59 @@ use crate::place::{USUAL_SERVER, usual_bind};
 use crate::profile::Profile;
 use crate::reach::own_port;
 
-/// The start-up credential in its data folder.
+/// Name of the start-up credential's file in the data folder.
 const KEY_FILE: &str = "startup.key";
-/// The variable that holds a token.
+/// Variable that holds a token.
 const TOKEN_VARIABLE: &str = "MOOTHALL_TOKEN";
-/// What the environment of a session says: its own token, what that begins with, and its own
-/// server.
+/// Variable with the session's own token, and that token's prefix.
 const SESSION_VARIABLE: &str = "MOOTHALL_SESSION_TOKEN";
 const SESSION_TOKEN: &str = "ses_";
-/// How a start-up credential and an agent's token begin.
+/// Prefixes of a start-up credential and of an agent's token.
 const STARTUP: &str = "boot_";
 const AGENT: &str = "agt_";
 const HOME_VARIABLE: &str = "MOOTHALL_URL";
 const SPOOL_VARIABLE: &str = "MOOTHALL_SPOOL";
-/// The variable that names the file with the token of a client over MCP.
+/// Variable that names the file with an MCP client's token.
 pub const CLIENT_VARIABLE: &str = "MOOTHALL_AGENT_TOKEN_FILE";
 
-/// What was said about the server and the credential. Nothing of it has to be.
+/// Given options for the server and the credential. All are optional.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CredentialOptions<'a> {
-    /// The address of the server.
+    /// Address of the server.
     pub server: Option<&'a str>,
-    /// A file with a token.
+    /// File with a token.
     pub token_file: Option<&'a Path>,
-    /// The data folder of a running server, whose start-up credential is meant.
+    /// Data folder of the running server whose start-up credential to use.
     pub data: Option<&'a Path>,
-    /// The name of a profile.
+    /// Name of a profile.
     pub profile: Option<&'a str>,
-    /// The certificates to trust.
+    /// Certificates to trust.
     pub cacert: Option<&'a Path>,
 }
 
-/// The server that is meant, and what to show to it.
+/// The chosen server, and its credential.
 #[derive(Clone, Debug)]
 pub struct ResolvedServer {
-    /// The address of the server, as a URL.
+    /// Address of the server, as a URL.
     pub server: String,
-    /// What is shown to the server with each request.
+    /// Credential for each request.
     pub credential: Credential,
-    /// The folder of the session that this runs in, where its own server is meant: that one may be
-    /// somewhere else the next time.
+    /// Folder of the current session, if its own server is used. The server's address in it may
+    /// change.
     pub spool: Option<PathBuf>,
-    /// The certificates to trust, where they are not the system's.
+    /// Certificates to trust, if not the system's.
     pub cacert: Option<PathBuf>,
-    /// How others reach it, where its start-up credential tells.
+    /// Addresses for other computers, if the start-up credential lists them.
     pub others: Vec<String>,
 }
 
 impl ResolvedServer {
-    /// The server that was named, or whose data folder or credential was; inside a session the
-    /// session's own; that of the profile; the one that the configuration describes; the one that
-    /// runs on the usual data folder; and otherwise the usual one.
+    /// Chooses the server, in this order: inside a session, its own server unless another is named;
+    /// the named server; that of the data folder or credential; that of the profile; the configured
+    /// one; the one running on the default data folder; the default address.
     ///
     /// # Errors
-    /// A file that was named cannot be read.
+    /// A named file cannot be read, or a person's credential is requested inside a session.
     pub fn find(said: &CredentialOptions<'_>, variables: &Variables) -> Result<Self, Fault> {
         let profile = said.profile.filter(|name| !name.is_empty());
         if is_inside(variables) && (said.data.is_some() || profile.is_some()) {
@@ -94,7 +93,7 @@ impl ResolvedServer {
         }
         let profile = profile.map(|name| Profile::read(name, variables)).transpose()?;
         let named = said.server.map(str::trim).filter(|server| !server.is_empty());
-        // Who says the usual one says nothing: inside a session, and there alone, that is another.
+        // The default address counts as "not given": a session has its own default.
         let handed = given.as_ref().and_then(|given| given.server.clone());
         let own = own_server(variables).filter(|_| {
             handed.is_none() && profile.is_none() && named.is_none_or(|named| named == USUAL_SERVER)
@@ -127,19 +126,19 @@ impl ResolvedServer {
     }
 }
 
-/// Returns where the server of the usual data folder listens, while it runs.
+/// Returns the address of the server that runs on the default data folder.
 fn usual_server(variables: &Variables) -> Option<String> {
     FileCredential::posted(&usual_data_folder(variables)?).ok()?.server
 }
 
-/// Inside a session nothing acts as a person, also where somebody asks for it.
+/// Refuses a person's credential inside a session, even if requested.
 fn persons_alone() -> Fault {
     Fault::new(Exit::Denied, "inside a session, start-up credentials and profiles are out of reach: they are a person's").try_this(
         "leave out --data, --profile and the start-up credential; the session has a token of its own, and people act outside of it",
     )
 }
 
-/// A credential from a file, and whose it is where the file says so.
+/// A credential from a file, with its server if the file names it.
 struct FileCredential {
     token: String,
     server: Option<String>,
@@ -147,7 +146,7 @@ struct FileCredential {
 }
 
 impl FileCredential {
-    /// A file with a token alone, or the one that a server leaves in its data folder.
+    /// Reads a plain token file, or the file that a server writes into its data folder.
     fn read(file: &Path) -> Result<Self, Fault> {
         let text = fs::read_to_string(file).map_err(|error| {
             Fault::new(Exit::Usage, format!("cannot read the token file {}", file.display()))
@@ -159,7 +158,7 @@ impl FileCredential {
         })
     }
 
-    /// The start-up credential of the server that runs on a data folder.
+    /// Reads the start-up credential of the server on a data folder.
     fn posted(data: &Path) -> Result<Self, Fault> {
         Self::read(&key_file(data)).map_err(|fault| {
             Fault { what: format!("cannot read the start-up credential in {}", data.display()), exit: Exit::Denied, ..fault }
@@ -168,44 +167,42 @@ impl FileCredential {
     }
 }
 
-/// What to show to a server.
+/// A credential for a server.
 #[derive(Clone, Debug)]
 pub enum Credential {
-    /// No credential is shown.
+    /// No credential.
     None,
-    /// Nothing, although there is a start-up credential: this runs inside a session, and that is a
-    /// person's.
+    /// Withheld: a person's credential exists, but this process runs inside a session.
     Withheld,
-    /// A token that was given.
+    /// A given token.
     Given(String),
     /// The token of a profile.
     Joined(String),
-    /// The start-up credential in this file, read anew for each request: a server that was started
-    /// again has another one.
+    /// The start-up credential in this file, read again for each request, because a restarted
+    /// server has another one.
     Startup {
-        /// The file that holds it.
+        /// File that holds it.
         file: PathBuf,
-        /// The port of the server.
+        /// Port of the server.
         port: u16,
     },
 }
 
-/// What the file says.
+/// Content of the start-up credential's file.
 #[derive(Serialize, Deserialize)]
 struct KeyFile {
-    /// Whose key it is. It is shown to nobody else.
+    /// Address of the key's server. The key is sent to no other.
     server: String,
     key: String,
-    /// How others reach it.
+    /// Addresses for other computers.
     #[serde(default)]
     others: Vec<String>,
 }
 
 impl Credential {
-    /// Finds what to show to a server where nothing was named: the session's at its own server, the
-    /// one in the variable, the start-up credential, or what was given when somebody joined. A
-    /// session's token goes nowhere else, and inside a session neither the start-up credential nor
-    /// a profile is looked for.
+    /// Finds the credential if none was named: the session's at its own server, the variable's, the
+    /// start-up credential, or a profile's. A session's token goes to no other server. Inside a
+    /// session, start-up credentials and profiles are withheld.
     pub fn find(server: &str, variables: &Variables) -> Self {
         let session =
             variables.get(SESSION_VARIABLE).filter(|token| token.starts_with(SESSION_TOKEN));
@@ -225,8 +222,7 @@ impl Credential {
         }
     }
 
-    /// The same without what is a person's: the start-up credential, wherever it comes from, and
-    /// what a person got by joining.
+    /// Drops a person's credentials: start-up credentials, and tokens a person got by joining.
     pub fn given(self) -> Self {
         match self {
             Credential::Given(token) if !token.starts_with(STARTUP) => Credential::Given(token),
@@ -239,8 +235,7 @@ impl Credential {
         }
     }
 
-    /// The same, or where that is nothing, what `mcp install` has made for a client outside of
-    /// sessions.
+    /// Falls back to the token that `mcp install` made for a client outside of sessions.
     pub fn or_of_client(self, variables: &Variables) -> Self {
         match self {
             Credential::None | Credential::Withheld => {
@@ -254,7 +249,7 @@ impl Credential {
         }
     }
 
-    /// The credential itself, as far as there is one now.
+    /// Returns the current token, if there is one.
     pub fn read(&self) -> Option<String> {
         match self {
             Credential::None | Credential::Withheld => None,
@@ -263,7 +258,7 @@ impl Credential {
         }
     }
 
-    /// How others reach the server, as far as the credential tells.
+    /// Returns the addresses for other computers, if known.
     fn others(&self) -> Vec<String> {
         match self {
             Credential::None
@@ -277,25 +272,25 @@ impl Credential {
     }
 }
 
-/// The file of the start-up credential of a server with this data folder.
+/// Returns the path of the start-up credential in a data folder.
 pub fn key_file(data: &Path) -> PathBuf {
     data.join(KEY_FILE)
 }
 
-/// What a file says of the server on this port.
+/// Reads the file if it belongs to the server on this port.
 fn kept(file: &Path, port: u16) -> Option<KeyFile> {
     let kept: KeyFile = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
     (own_port(&kept.server) == Some(port)).then_some(kept)
 }
 
-/// Whether a server is the one of the session that this runs in.
+/// True if the server is the one of the current session.
 fn is_home(server: &str, variables: &Variables) -> bool {
     own_server(variables)
         .is_some_and(|own| own.trim_end_matches('/') == server.trim_end_matches('/'))
 }
 
-/// The server of the session that this runs in: where it is now, which it says in its spool, or
-/// where it was when the session began.
+/// Returns the session's server: its current address from the spool, or the one at the session's
+/// start.
 fn own_server(variables: &Variables) -> Option<String> {
     let began = variables.get(HOME_VARIABLE).filter(|url| url.starts_with("http://"));
     spool_of(variables).and_then(|spool| SpoolFolder::server(&spool)).or_else(|| began.cloned())
@@ -305,38 +300,38 @@ fn spool_of(variables: &Variables) -> Option<PathBuf> {
     variables.get(SPOOL_VARIABLE).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// The start-up credential of a server on this computer, wherever its data folder is.
+/// Returns the start-up credential of a server on this computer.
 fn startup_of(server: &str, variables: &Variables) -> Option<Credential> {
     let port = own_port(server)?;
     let data = fs::read_to_string(place_of(port, variables)?).ok()?;
     Some(Credential::Startup { file: key_file(Path::new(data.trim_end_matches('\n'))), port })
 }
 
-/// Where it is noted which data folder goes with a port.
+/// Returns the file that notes the data folder of a port.
 fn place_of(port: u16, variables: &Variables) -> Option<PathBuf> {
     usual_state_folder(variables).map(|folder| folder.join("servers").join(port.to_string()))
 }
 
-/// The start-up credential in its file, for as long as this lives.
+/// The start-up credential's file; removed on drop.
 pub struct StartupKey {
     key: PathBuf,
     place: Option<PathBuf>,
-    /// What the file says, or is to say.
+    /// Content of the file, written or still to be written.
     kept: Arc<Mutex<KeyFile>>,
-    /// There was no room for it.
+    /// True if the disk was full.
     unwritten: bool,
 }
 
-/// How long to wait before it is tried again to write the credential to a disk that was full.
+/// Delay between attempts to write to a full disk.
 pub const WRITE_AGAIN: Duration = Duration::from_secs(5);
 
 impl StartupKey {
-    /// Writes the start-up credential for the command line of this user. Where the port is known,
-    /// this comes before listening on it, so that a client that waits for a server to come back
-    /// never shows it the credential of the run before.
+    /// Writes the start-up credential for this user's command line. If the port is known, this
+    /// happens before listening, so that a client waiting for a restart never sends the previous
+    /// run's credential.
     ///
-    /// A full disk is no error: the page can be opened with what `serve` prints, and the file is
-    /// written later.
+    /// A full disk is not an error: `serve` prints a link to the page, and the file is written
+    /// later.
     ///
     /// # Errors
     /// The data folder cannot be written to.
@@ -349,8 +344,7 @@ impl StartupKey {
         let file = key_file(data);
         let kept = KeyFile { server: here(address), key: key.to_owned(), others: others.to_vec() };
         let written = kept.write(&file).or_else(|error| match is_full(&error) {
-            // The credential of the run before opens nothing, and may leave just the room for this
-            // one.
+            // Delete the stale start-up key first: on a full disk its space is needed.
             true => fs::remove_file(&file).and_then(|()| kept.write(&file)).map_err(|_| error),
             false => Err(error),
         });
@@ -366,7 +360,7 @@ impl StartupKey {
         Ok(Self { key: file, place: None, kept: Arc::new(Mutex::new(kept)), unwritten })
     }
 
-    /// Writes the credential once there is room for it; nothing where it is written.
+    /// Returns a task that writes the file once the disk has space; `None` if it is written.
     pub fn later(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
         let (file, kept) = (self.key.clone(), self.unwritten.then(|| self.kept.clone())?);
         Some(async move {
@@ -384,8 +378,7 @@ impl StartupKey {
         })
     }
 
-    /// Tells the command line how others reach the server now. Where that cannot be written the
-    /// file goes on saying what it said.
+    /// Updates the addresses for other computers. If the write fails, the file keeps the old ones.
     pub fn reached_by(&self, others: &[String]) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.others == others {
@@ -397,7 +390,7 @@ impl StartupKey {
         }
     }
 
-    /// Notes which data folder goes with a port that is this server's now.
+    /// Notes the data folder of this server's port.
     pub fn note(&mut self, data: &Path, port: u16, variables: &Variables) {
         self.place = note_place(data, port, variables);
     }
@@ -410,7 +403,7 @@ impl KeyFile {
 }
 
 impl Drop for StartupKey {
-    /// What is left after a crash opens nothing: the next run has another credential.
+    /// Removes the files. A file left by a crash is harmless: the next run has another credential.
     fn drop(&mut self) {
         for file in std::iter::once(&self.key).chain(&self.place) {
             let _ = fs::remove_file(file);
@@ -418,8 +411,7 @@ impl Drop for StartupKey {
     }
 }
 
-/// Notes which data folder goes with the port. A server that may not write there works all the
-/// same: its clients need a token.
+/// Notes the data folder of the port. Failure is not fatal: clients then need a token.
 fn note_place(data: &Path, port: u16, variables: &Variables) -> Option<PathBuf> {
     let (place, data) = (place_of(port, variables)?, std::path::absolute(data).ok()?);
     let written = place
@@ -434,12 +426,12 @@ fn note_place(data: &Path, port: u16, variables: &Variables) -> Option<PathBuf> 
     Some(place)
 }
 
-/// Whether there was no room on the disk, or in its user's part of it.
+/// True if the disk or the user's quota is full.
 pub fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Writes a file that nobody else can read, at no moment.
+/// Writes a file that is never readable by other users, and replaces the old one atomically.
 pub fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".new");

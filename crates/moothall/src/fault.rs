@@ -1,4 +1,4 @@
-//! How the command line fails: what happened, why, the way forward, and an exit code by kind.
+//! Errors of the command line: what happened, why, what to try, and an exit code by kind.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -11,13 +11,13 @@ use strum::VariantArray;
 #[strum(serialize_all = "snake_case")]
 #[repr(u8)]
 pub enum Exit {
-    /// Anything without a kind of its own.
+    /// Any other failure.
     Failure = 1,
-    /// The command line itself.
+    /// Invalid command line.
     Usage = 2,
-    /// `--wait`: nobody will answer.
+    /// `--wait`: no agent will answer.
     Unanswered = 3,
-    /// `--wait`: all who were asked had nothing to say.
+    /// `--wait`: all agents passed.
     Passed = 4,
     /// `--wait`: an agent failed.
     AgentFailed = 5,
@@ -26,15 +26,15 @@ pub enum Exit {
     Asked = 6,
     /// No server answers, or its address is taken.
     Unavailable = 69,
-    /// The disk.
+    /// Disk failure, or disk full.
     Io = 74,
-    /// It would work later.
+    /// Temporary failure.
     TryLater = 75,
     /// Not allowed.
     Denied = 77,
-    /// The configuration.
+    /// Invalid configuration.
     Config = 78,
-    /// `--timeout`.
+    /// `--timeout` expired.
     #[strum(serialize = "timeout")]
     TimedOut = 124,
     /// Ctrl-C.
@@ -42,7 +42,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number the shell sees.
+    /// Returns the exit status for the shell.
     pub const fn code(self) -> u8 {
         self as u8
     }
@@ -71,7 +71,7 @@ impl Exit {
         }
     }
 
-    /// The table that `--help` shows.
+    /// Returns the table for `--help`.
     pub fn table() -> String {
         let row = |exit: &Exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning());
         let rows: String = Exit::VARIANTS.iter().map(row).collect();
@@ -85,68 +85,67 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command failed, in words for a person.
+/// A command's error, as text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The kind of it, which gives the exit code.
+    /// Kind of error, which gives the exit code.
     pub exit: Exit,
-    /// The server's word for it.
+    /// The server's error code.
     pub code: Option<String>,
-    /// What happened, in words for a person.
+    /// Message for people.
     pub what: String,
-    /// Why, where that is known.
+    /// Cause, if known.
     pub why: Option<String>,
-    /// What to do about it.
+    /// Suggested remedy.
     pub forward: Option<String>,
-    /// It was said already, so that only its exit code is left.
+    /// True if the error was printed already, so that only the exit code matters.
     pub is_told: bool,
 }
 
 impl Fault {
-    /// A fault of a kind.
     pub fn new(exit: Exit, what: impl Into<String>) -> Self {
         Self { exit, code: None, what: what.into(), why: None, forward: None, is_told: false }
     }
 
-    /// Whether it is of the moment: the server is away or busy, and the same succeeds later.
+    /// True if the error is temporary: the server is away or busy.
     pub fn passes(&self) -> bool {
         matches!(self.exit, Exit::Unavailable | Exit::TryLater)
     }
 
-    /// The same fault, with why it happened.
+    /// Adds the cause.
     #[must_use]
     pub fn because(mut self, why: impl fmt::Display) -> Self {
         self.why = Some(why.to_string());
         self
     }
 
-    /// Adds the way forward.
+    /// Adds a suggested remedy.
     #[must_use]
     pub fn try_this(mut self, forward: impl Into<String>) -> Self {
         self.forward = Some(forward.into());
         self
     }
 
-    /// The same fault after it was said.
+    /// Marks the error as already printed.
     #[must_use]
     pub fn told(self) -> Self {
         Self { is_told: true, ..self }
     }
 
-    /// Adds the server's word for it.
+    /// Adds the server's error code.
     #[must_use]
     pub fn coded(mut self, code: impl Into<String>) -> Self {
         self.code = Some(code.into());
         self
     }
 
-    /// For programs: what `--json` prints on standard error.
+    /// Returns the object that `--json` prints on standard error.
     pub fn json(&self) -> serde_json::Value {
         let code = self.code.as_deref().unwrap_or(self.exit.into());
         serde_json::json!({"error": {"code": code, "message": self.what, "why": self.why, "try": self.forward, "exit": self.exit.code()}})
     }
 
-    /// Input or output that failed, on the disk or on standard output.
+    /// Creates an I/O error of the disk or of standard output.
     pub fn io(what: impl Into<String>, error: &std::io::Error) -> Self {
         Self::new(Exit::Io, what).because(error)
     }

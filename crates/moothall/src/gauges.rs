@@ -1,12 +1,11 @@
-//! What the server measures about the computer it runs on.
+//! Measurements of the computer that the server runs on.
 
 use std::path::Path;
 
 use moothall_surfaces::{Gauge, Gauges};
 use nix::sys::statvfs::statvfs;
 
-/// Room on the disk of a folder, and the memory of this process. What cannot be measured here is
-/// left out.
+/// Returns gauges for free disk space and memory of this process. Unavailable values are left out.
 pub fn of(data: &Path) -> Gauges {
     let data = data.to_owned();
     Gauges::new(move || {
@@ -24,13 +23,13 @@ pub fn of(data: &Path) -> Gauges {
     })
 }
 
-/// Room that this user may fill.
+/// Returns the free bytes available to this user.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let stat = statvfs(folder).ok()?;
     Some(stat.blocks_available().saturating_mul(stat.fragment_size()))
 }
 
-/// Only Linux says it in a file.
+/// Reads the resident memory; only Linux has this file.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

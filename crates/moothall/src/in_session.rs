@@ -1,8 +1,7 @@
-//! Whether this runs inside a session: started by the program of one, however far away, or with
-//! what a session's environment says.
+//! Detects a process inside a session: by its environment or that of its ancestors.
 //!
-//! Whoever runs there is an agent, and a person's credential is not for it. That is a fence and no
-//! wall: an agent of the same user can read the file that the credential is in.
+//! Such a process belongs to an agent and must not use a person's credential. This is a convention,
+//! not a security boundary: an agent of the same user can read the credential's file.
 //! (`docs/security.md`)
 
 use std::fs;
@@ -10,15 +9,15 @@ use std::os::unix::process::parent_id;
 
 use crate::config::Variables;
 
-/// What only the environment of a session has.
+/// Variables that only a session sets.
 const MARKS: [&str; 2] = ["MOOTHALL_SESSION", "MOOTHALL_SPOOL"];
-/// The same for its token, which a client's configuration may leave as an empty or unfilled
-/// variable where there is none.
+/// Variable and prefix of a session's token. A client's configuration may leave the variable empty
+/// or unexpanded, so the prefix is checked.
 const TOKEN: (&str, &str) = ("MOOTHALL_SESSION_TOKEN", "ses_");
-/// Ancestors that are looked at; nobody has more.
+/// Maximum number of ancestors examined.
 const ANCESTORS_MAX: usize = 64;
 
-/// Whether this program, or one that it descends from, was started in a session.
+/// True if this process or an ancestor was started in a session.
 pub fn is_inside(variables: &Variables) -> bool {
     is_marked(variables) || ancestors().any(was_marked)
 }
@@ -29,13 +28,12 @@ fn is_marked(variables: &Variables) -> bool {
         || says(TOKEN.0).is_some_and(|token| token.starts_with(TOKEN.1))
 }
 
-/// Configurations of clients leave `$NAME` where a variable is not set.
+/// True for a set mark. Clients leave `$NAME` if a variable is not set.
 fn is_mark(name: &str, value: &str) -> bool {
     MARKS.contains(&name) && !value.is_empty() && !value.starts_with('$')
 }
 
-/// The processes that this one descends from, as far as the system says; where it has no `/proc`,
-/// none.
+/// Returns the ancestors of this process; without `/proc`, only its parent.
 fn ancestors() -> impl Iterator<Item = u32> {
     let parent = |pid: &u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -47,8 +45,8 @@ fn ancestors() -> impl Iterator<Item = u32> {
     std::iter::successors(Some(parent_id()), parent).take_while(|pid| *pid > 1).take(ANCESTORS_MAX)
 }
 
-/// Whether a process was started with what marks a session. Of other users' processes it is not
-/// known.
+/// True if a process has a session's marks. False for other users' processes, whose environment is
+/// unreadable.
 fn was_marked(pid: u32) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let mut pairs = environment

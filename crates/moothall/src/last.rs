@@ -1,5 +1,5 @@
-//! Which conversation a person used last: kept for each user of this computer, server and name, so
-//! that nobody else moves it.
+//! The conversation a person used last: stored for each user of this computer, server and name, so
+//! that they do not affect each other.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::client::{Client, segment};
 use crate::config::{Variables, environment, usual_state_folder};
 use crate::credential::write_private;
 
-/// Keeps it. What cannot be kept is only missed later, and then the conversation is named.
+/// Stores the conversation. Errors are ignored: the person can still name it later.
 pub fn remember(client: &Client, thread: &str) {
     let Some(file) = place(&client.base(), client.name(), &environment()) else { return };
     let _ = file
@@ -17,7 +17,7 @@ pub fn remember(client: &Client, thread: &str) {
         .and_then(|()| write_private(&file, thread.as_bytes()));
 }
 
-/// Its id, if one was used from here.
+/// Returns the id of the conversation used last, if there is one.
 pub fn recall(client: &Client) -> Option<String> {
     let id = fs::read_to_string(place(&client.base(), client.name(), &environment())?).ok()?;
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())

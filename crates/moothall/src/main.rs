@@ -1,5 +1,4 @@
-//! The `moothall` program: the server, and the command line that talks to it. Everything is wired
-//! together here and nowhere else.
+//! The `moothall` program: the server and the command line. All crates are wired together here.
 
 mod fault;
 mod in_session;
@@ -38,7 +37,7 @@ use serde_json::json;
 use crate::cli::{Cli, Command};
 use crate::fault::{Exit, Fault};
 
-/// How long the tasks of a server may take to end.
+/// Time for a server's tasks to end.
 const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
@@ -57,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help and the version were asked for, or the command line was not understood.
+/// Prints help, the version, or a usage error.
 fn misread(told: &clap::Error, json: bool) -> ExitCode {
     if json && told.kind() == ErrorKind::DisplayVersion {
         let version = json!({"name": "moothall", "version": env!("CARGO_PKG_VERSION"), "commit": option_env!("MOOTHALL_COMMIT")});
@@ -78,9 +77,9 @@ fn misread(told: &clap::Error, json: bool) -> ExitCode {
     told.exit_code().try_into().map_or(ExitCode::FAILURE, |code: u8| ExitCode::from(code))
 }
 
-/// Says what went wrong, on standard error: in words, or with `--json` as an object.
+/// Prints an error on standard error: as text, or with `--json` as an object.
 fn complain(fault: &Fault, json: bool) -> ExitCode {
-    // Nobody is left to tell when standard error is closed.
+    // Ignored: standard error may be closed.
     let _ = if fault.is_told && !json {
         Ok(())
     } else if json {
@@ -120,13 +119,13 @@ fn start(cli: Cli) -> Result<(), Fault> {
             _ = tokio::signal::ctrl_c() => Err(Fault::new(Exit::Interrupted, "stopped")),
         }
     });
-    // A server lets go of its tasks, and with them of the programs that it runs. Other commands may
-    // be left with a read of standard input, which cannot be taken back.
+    // A server waits for its tasks, which own running programs. Other commands may have a blocked
+    // read of standard input, which cannot be cancelled.
     runtime.shutdown_timeout(if serving { LET_GO_WITHIN } else { Duration::ZERO });
     done
 }
 
-/// Lets a command take as long as was said, or as long as it likes.
+/// Runs a command with an optional timeout.
 async fn within(
     seconds: Option<u64>,
     done: impl Future<Output = Result<(), Fault>>,

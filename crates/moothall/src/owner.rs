@@ -1,23 +1,22 @@
-//! In local mode the system is asked whose process is at the other end of each connection. A system
-//! that does not say it is worth a word before the first connection comes.
+//! In local mode, the system identifies the process at the other end of each connection. A system
+//! that cannot do this is reported before the first connection.
 
 use moothall_surfaces::{UnknownPeer, try_to_ask};
 
 use crate::config::{self, Mode};
 use crate::place::StartupSettings;
 
-/// The ways forward for an operator whose system does not say whose process asks.
+/// Advice for an operator whose system does not identify the calling process.
 pub const CURE: &str = "let the server ask it (a service of systemd needs AF_NETLINK in RestrictAddressFamilies), \
                         use --mode token, or write unasked = \"converse\" in [server], which lets every user of this computer converse";
 
-/// Returns why the system does not say whose process asks, if a server of this configuration needs
-/// to know.
+/// Returns the reason that the system does not identify callers, if this configuration needs it to.
 pub fn unknown(settled: &StartupSettings) -> Option<UnknownPeer> {
     let needed = settled.mode == Mode::Local && !settled.config.server.other_users;
     needed.then(try_to_ask).and_then(Result::err)
 }
 
-/// Returns the words of `serve` for it.
+/// Returns the warning that `serve` prints for it.
 pub fn warning(settled: &StartupSettings) -> Option<String> {
     let why = unknown(settled)?;
     Some(match settled.config.server.unasked {

@@ -1,5 +1,4 @@
-//! What reaches the terminal: colours where they help, and foreign text without anything that a
-//! terminal would obey.
+//! Terminal output: colours, and foreign text without control sequences.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,38 +10,38 @@ use serde::Serialize;
 use crate::cli::ColorChoice;
 use crate::fault::{Exit, Fault};
 
-/// A way to set text apart.
+/// A text style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// For what matters less than the rest.
+    /// Secondary text.
     Dim,
-    /// For text as it is.
+    /// Unstyled text.
     Plain,
-    /// For what matters more than the rest.
+    /// Emphasised text.
     Bold,
-    /// For what is in order.
+    /// Success.
     Good,
-    /// For what is worth a look.
+    /// Warning.
     Warn,
-    /// For what is wrong.
+    /// Error.
     Bad,
-    /// A participant, by its place in the order of invitation.
+    /// A participant, by its position in the order of invitation.
     Person(usize),
 }
 
-/// Colours for participants that differ in hue and can be read on dark and light ground.
+/// Distinct colours for participants, readable on dark and light backgrounds.
 const PEOPLE: [&str; 6] = ["36", "35", "33", "32", "34", "31"];
 
-/// Writes to standard output.
+/// A writer to standard output.
 #[derive(Clone, Debug)]
 pub struct Printer {
     colours: bool,
-    /// Whether JSON was asked for.
+    /// True if JSON was requested.
     pub json: bool,
 }
 
 impl Printer {
-    /// Decides about colours once: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then
+    /// Decides once about colours: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then
     /// whether this is a terminal.
     pub fn new(choice: ColorChoice, json: bool) -> Self {
         let set = |name: &str| {
@@ -60,7 +59,7 @@ impl Printer {
         Self { colours, json }
     }
 
-    /// Text in a style. The text is cleaned first, so it may come from anywhere.
+    /// Returns text in a style, without control sequences.
     pub fn paint(&self, style: Style, text: &str) -> String {
         let text = for_terminal(text);
         if !self.colours || style == Style::Plain || text.is_empty() {
@@ -78,10 +77,10 @@ impl Printer {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// Prints a line at once: readers of pipes wait for it.
+    /// Prints a line and flushes, because readers of pipes wait for it.
     ///
     /// # Errors
-    /// Standard output is gone.
+    /// Standard output cannot be written.
     pub fn line(&self, line: &str) -> Result<(), Fault> {
         let mut out = std::io::stdout().lock();
         writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| output_fault(&error))
@@ -90,7 +89,7 @@ impl Printer {
     /// Prints one JSON object on a line.
     ///
     /// # Errors
-    /// Standard output is gone.
+    /// Standard output cannot be written.
     pub fn object(&self, value: &impl Serialize) -> Result<(), Fault> {
         let text = serde_json::to_string(value)
             .map_err(|error| Fault::new(Exit::Failure, "cannot write JSON").because(error))?;
@@ -98,24 +97,24 @@ impl Printer {
     }
 }
 
-/// Whether hints are wanted, and more than hints. Settled once, before anything is said.
+/// Output level, set once before any output.
 static QUIET: AtomicBool = AtomicBool::new(false);
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 
-/// Settles how much is said beside the data.
+/// Sets the output level on standard error.
 pub fn settle_talk(quiet: bool, verbose: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
     VERBOSE.store(verbose, Ordering::Relaxed);
 }
 
-/// What `--verbose` shows: never words of a conversation, and no credential.
+/// Prints a detail with `--verbose`. Callers never pass messages or credentials.
 pub fn detail(text: impl FnOnce() -> String) {
     if VERBOSE.load(Ordering::Relaxed) {
         let _ = writeln!(std::io::stderr(), "{}", for_terminal(&text()));
     }
 }
 
-/// A word for people beside the data: on standard error. With `--quiet` warnings alone are said.
+/// Prints a hint on standard error. `--quiet` lets only warnings through.
 pub fn note(text: &str) {
     if QUIET.load(Ordering::Relaxed) && !text.starts_with("warning: ") {
         return;
@@ -124,8 +123,7 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 
-/// Returns the server's warnings as sentences for people. A word for programs is left out if the
-/// sentence that says it follows.
+/// Returns the server's warnings as sentences. A warning code is left out if its sentence follows.
 pub fn sentences(warnings: &[String]) -> impl Iterator<Item = String> {
     let is_word = |warning: &String| warning.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let is_said = move |at: usize| warnings.get(at + 1).is_some_and(|next| !is_word(next));
@@ -134,8 +132,7 @@ pub fn sentences(warnings: &[String]) -> impl Iterator<Item = String> {
         .map(|(_, warning)| Reader::CommandLine.told(warning))
 }
 
-/// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and
-/// nobody to tell.
+/// Returns the error of a failed write. A closed pipe, as of `head`, exits with success.
 pub fn output_fault(error: &std::io::Error) -> Fault {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         std::process::exit(0);

@@ -1,4 +1,4 @@
-//! Where a server keeps its data and listens: flags, then the configuration, then the defaults.
+//! Data folder and listen address of a server: flags, then the configuration, then the defaults.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -7,31 +7,31 @@ use crate::cli::{DataFolder, LocationOptions};
 use crate::config::{self, Config, Mode, TlsConfig, Variables, usual_data_folder};
 use crate::fault::{Exit, Fault};
 
-/// Where a server listens unless told otherwise.
+/// Default listen address.
 pub const USUAL_BIND: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5111);
 
-/// The same as an address for clients.
+/// Default address for clients.
 pub const USUAL_SERVER: &str = "http://127.0.0.1:5111";
 
-/// Everything that has to be known before a server can start.
+/// Settings a server needs to start.
 #[derive(Debug)]
 pub struct StartupSettings {
-    /// What the configuration files and the variables say.
+    /// Configuration from files and variables.
     pub config: Config,
-    /// The folder in which everything is kept.
+    /// Data folder.
     pub data: PathBuf,
-    /// The address and port to listen on.
+    /// Address and port to listen on.
     pub bind: SocketAddr,
-    /// Who may do what without a credential.
+    /// Access without a credential.
     pub mode: Mode,
-    /// The certificate, where the server speaks TLS.
+    /// Certificate, if the server uses TLS.
     pub tls: Option<TlsConfig>,
 }
 
-/// Settles where everything is.
+/// Resolves the settings of a server.
 ///
 /// # Errors
-/// A configuration that cannot be used, or an address that may not be.
+/// An invalid configuration, or a forbidden listen address.
 pub fn settle(place: &LocationOptions, variables: &Variables) -> Result<StartupSettings, Fault> {
     let config = Config::find(place.config.as_deref(), variables)?;
     let data = data_folder(place, &config, variables)?;
@@ -44,7 +44,7 @@ pub fn settle(place: &LocationOptions, variables: &Variables) -> Result<StartupS
     Ok(StartupSettings { config, data, bind, mode, tls })
 }
 
-/// The two files of a certificate: each from its flag, or else from the configuration.
+/// Returns certificate and key, each from its flag or else from the configuration.
 fn certificate(place: &LocationOptions, config: &Config) -> Result<Option<TlsConfig>, Fault> {
     let told = config.server.tls.as_ref();
     let cert = place.tls_cert.clone().or_else(|| told.map(|tls| tls.cert.clone()));
@@ -60,17 +60,16 @@ fn certificate(place: &LocationOptions, config: &Config) -> Result<Option<TlsCon
     }
 }
 
-/// Where a server of this user listens that nobody named: what the usual configuration says. It
-/// need not be in order for that.
+/// Returns the configured listen address. The rest of the configuration need not be valid.
 pub fn usual_bind(variables: &Variables) -> Option<SocketAddr> {
     let text = config::usual_bind(variables)?;
     plain_address(&text).parse().ok().filter(|bind: &SocketAddr| bind.port() != 0)
 }
 
-/// The data folder alone. Where it is named, nothing else has to be in order.
+/// Returns the data folder. If it is named, the configuration is not read.
 ///
 /// # Errors
-/// A configuration that cannot be used.
+/// An invalid configuration.
 pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathBuf, Fault> {
     if let Some(data) = &named.data {
         return Ok(data.clone());
@@ -99,7 +98,8 @@ fn plain_address(text: &str) -> String {
         .map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"))
 }
 
-/// In local mode whoever reaches the server may use it, so only this computer may reach it.
+/// Parses the listen address. Local mode requires a loopback address, since its callers need no
+/// credential.
 fn bind_address(text: &str, mode: Mode) -> Result<SocketAddr, Fault> {
     let Ok(address) = plain_address(text).parse::<SocketAddr>() else {
         return Err(Fault::new(Exit::Config, format!("{text:?} is not an address and a port"))

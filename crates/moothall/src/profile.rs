@@ -1,5 +1,4 @@
-//! Profiles: servers that somebody joined, each with the token that it gave, in files that nobody
-//! else can read.
+//! Profiles: joined servers, each with its token, in files that only their owner can read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,25 +9,25 @@ use crate::config::{Variables, usual_state_folder};
 use crate::credential::write_private;
 use crate::fault::{Exit, Fault};
 
-/// A server, and who one is there.
+/// A joined server with its token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// The address of the server, as a URL.
+    /// Address of the server, as a URL.
     pub server: String,
-    /// The token that is shown to it.
+    /// Token for the server.
     pub token: String,
-    /// The id of the person or agent whose token it is.
+    /// Id of the token's holder.
     pub principal: String,
-    /// The certificates to trust there, where they are not the system's.
+    /// Certificates to trust, if not the system's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cacert: Option<PathBuf>,
 }
 
 impl Profile {
-    /// The profile of this name.
+    /// Reads the profile of this name.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// The profile is missing or unreadable.
     pub fn read(name: &str, variables: &Variables) -> Result<Self, Fault> {
         let known = || match names(variables).as_slice() {
             [] => "`moothall join LINK` makes one".to_owned(),
@@ -45,17 +44,17 @@ impl Profile {
         })
     }
 
-    /// The profile for this server, if there is one.
+    /// Returns the profile for this server, if there is one.
     pub fn of_server(server: &str, variables: &Variables) -> Option<Self> {
         let same =
             |profile: &Self| profile.server.trim_end_matches('/') == server.trim_end_matches('/');
         names(variables).iter().filter_map(|name| Self::read(name, variables).ok()).find(same)
     }
 
-    /// Keeps it under a name; gives its file.
+    /// Writes the profile under a name, and returns its file.
     ///
     /// # Errors
-    /// The name is none for a file, or the file cannot be written.
+    /// The name is not valid for a file, or the file cannot be written.
     pub fn write(&self, name: &str, variables: &Variables) -> Result<PathBuf, Fault> {
         let unfit = || {
             Fault::new(Exit::Usage, format!("a profile cannot be called {name:?}"))
@@ -73,7 +72,7 @@ impl Profile {
         Ok(file)
     }
 
-    /// The name under which a server is kept where nothing is said.
+    /// Returns the default profile name of a server.
     pub fn usual_name(server: &str) -> String {
         let url = reqwest::Url::parse(server).ok();
         let host = url
@@ -100,7 +99,7 @@ fn place(name: &str, variables: &Variables) -> Option<PathBuf> {
     folder(variables).filter(|_| fits).map(|folder| folder.join(format!("{name}.json")))
 }
 
-/// The names of all profiles, in order.
+/// Returns the names of all profiles, sorted.
 pub fn names(variables: &Variables) -> Vec<String> {
     let found = folder(variables).and_then(|folder| fs::read_dir(folder).ok());
     let files = found.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));

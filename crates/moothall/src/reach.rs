@@ -1,4 +1,4 @@
-//! Under which addresses a server is reached: on its own computer, and by others.
+//! Addresses of a server: on its own computer, and for others.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,17 +11,17 @@ use crate::config::ServerConfig;
 /// The addresses of a server, as URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// For whoever sits at its computer.
+    /// Address on the server's own computer.
     pub here: String,
-    /// For everybody else, as far as the server knows how it is reached.
+    /// Addresses for other computers, if known.
     pub others: Vec<String>,
-    /// Values of `Host` that belong to these.
+    /// Values of `Host` for these IP addresses.
     pub hosts: Vec<String>,
 }
 
 impl Reach {
-    /// How a server on this address is reached: through the names of its certificate, the addresses
-    /// of the computer where it listens on all of them, and whatever the operator says.
+    /// Collects the addresses: allowed origins, and the names of the certificate or else the
+    /// computer's addresses.
     pub fn of(bound: SocketAddr, config: &ServerConfig, tls: Option<&Tls>) -> Self {
         let certified = tls.map(Tls::names).unwrap_or_default();
         Self::from(bound, config, tls.is_some(), &certified, &own_addresses())
@@ -64,15 +64,15 @@ fn suffix(port: u16) -> String {
     if port == 443 { String::new() } else { format!(":{port}") }
 }
 
-/// What clients send as `Host` for an address: without the port where it is the usual one.
+/// Returns the `Host` values of an address; the default port may be missing.
 fn host_values(ip: IpAddr, port: u16, usual: u16) -> Vec<String> {
     let whole = SocketAddr::new(ip, port).to_string();
     let bare = whole.rsplit_once(':').map(|(bare, _)| bare.to_owned()).filter(|_| port == usual);
     std::iter::once(whole).chain(bare).collect()
 }
 
-/// The addresses of this computer that others can reach: not those that mean the computer itself,
-/// or need the name of an interface.
+/// Returns this computer's addresses without loopback and link-local IPv6, which needs an interface
+/// name.
 fn own_addresses() -> Vec<IpAddr> {
     let Ok(interfaces) = getifaddrs() else { return Vec::new() };
     let up = interfaces.filter(|interface| interface.flags.contains(InterfaceFlags::IFF_UP));
@@ -89,7 +89,7 @@ fn own_addresses() -> Vec<IpAddr> {
     found
 }
 
-/// Whether an address means the computer on which it is used.
+/// True if the address is loopback.
 pub fn is_loopback(server: &str) -> bool {
     host_of(server).is_some_and(|host| {
         host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
@@ -100,7 +100,7 @@ fn host_of(server: &str) -> Option<String> {
     Some(reqwest::Url::parse(server).ok()?.host_str()?.trim_matches(['[', ']']).to_owned())
 }
 
-/// The port of an address of this computer; nothing where it is somebody else's.
+/// Returns the port if the address is this computer's.
 pub fn own_port(server: &str) -> Option<u16> {
     let own = |ip: IpAddr| own_addresses().contains(&ip);
     let here = is_loopback(server) || host_of(server)?.parse().is_ok_and(own);

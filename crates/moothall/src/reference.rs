@@ -1,4 +1,4 @@
-//! The command reference in `docs/`, made from the help texts and compared with what is there.
+//! The command reference in `docs/`, generated from the help texts and compared in a test.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::cli::{self, Cli};
 const HEADER: &str = "# Command reference\n\n\
 Made from the program's own help texts by `MOOTHALL_BLESS=1 cargo test -p moothall`; a test compares it. Do not edit it by hand.\n";
 
-/// The whole reference: the program itself, then each command and what belongs to it.
+/// Generates the reference: the program, then each command with its subcommands.
 fn reference() -> String {
     let mut program = cli::command().term_width(100);
     program.build();
@@ -27,12 +27,12 @@ fn section(text: &mut String, command: &mut Command) {
     command.get_subcommands_mut().for_each(|command| section(text, command));
 }
 
-/// A file of the workspace, from its root.
+/// Returns the path of a workspace file.
 pub fn workspace_file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Compares a generated text with its file, or writes the file where `MOOTHALL_BLESS` is set.
+/// Compares a generated text with its file, or writes the file if `MOOTHALL_BLESS` is set.
 pub fn compare(path: &str, generated: &str) {
     let file = workspace_file(path);
     if std::env::var_os("MOOTHALL_BLESS").is_some() {
@@ -82,8 +82,7 @@ fn every_command_has_an_example() {
     }
 }
 
-/// The words of a shell line from `moothall` to the end of that command; double quotes hold words
-/// together.
+/// Returns the words of the `moothall` command in a shell line; double quotes group words.
 fn words(line: &str) -> Option<Vec<String>> {
     let command = line.find("moothall ").map(|at| &line[at..])?;
     let mut words = vec![String::new()];

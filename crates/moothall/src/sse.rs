@@ -1,17 +1,17 @@
-//! Reads server-sent events from a stream of bytes, cut wherever the network cut it.
+//! Parser of server-sent events; chunks may be cut anywhere.
 
-/// One event of such a stream.
+/// A server-sent event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// Its name; empty for plain messages.
+    /// Event name; empty for plain messages.
     pub event: String,
-    /// The id in force: where to resume.
+    /// Last event id: the position to resume from.
     pub id: Option<String>,
-    /// Its data, lines joined.
+    /// Data, lines joined.
     pub data: String,
 }
 
-/// Takes bytes and gives frames.
+/// An incremental parser.
 #[derive(Debug, Default)]
 pub struct Parser {
     line: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// Takes the next bytes and gives the frames that they complete.
+    /// Consumes bytes, and returns the completed frames.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Frame> {
         bytes.iter().filter_map(|byte| self.byte(*byte)).collect()
     }
@@ -58,7 +58,8 @@ impl Parser {
                 self.has_data = true;
             }
             "id" if !value.contains('\0') => self.last_id = Some(value.into()),
-            // Comments have an empty field name; unknown fields are to be ignored.
+            // Comments have an empty field name; the standard requires unknown fields to be
+            // ignored.
             _ => {}
         }
         None
@@ -139,7 +140,7 @@ data: cut off";
                 assert_eq!(singly, frames, "wherever the bytes are cut");
                 let kept: usize =
                     frames.iter().map(|frame| frame.data.len() + frame.event.len()).sum();
-                // A byte that is no UTF-8 becomes a character of three.
+                // An invalid UTF-8 byte becomes a character of three bytes.
                 assert!(kept <= bytes.len() * 3, "{kept} bytes of {}", bytes.len());
                 let text: String = frames.iter().map(written).collect();
                 assert_eq!(Parser::default().push(text.as_bytes()), frames, "{text:?}");

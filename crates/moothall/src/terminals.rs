@@ -1,5 +1,4 @@
-//! What `serve` needs so that agents can live in terminals: the terminals themselves, and the spool
-//! in which their programs' reports wait.
+//! Terminals for `serve`, and the spool with the reports of their programs.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,30 +18,30 @@ use crate::config::Config;
 use crate::credential::{WRITE_AGAIN, is_full};
 use crate::fault::{Exit, Fault};
 
-/// The folder of reports within the data folder.
+/// Folder of reports in the data folder.
 const SPOOL: &str = "spool";
-/// Where the spools of other users are when nobody says where.
+/// Default folder for the spools of other users.
 const OUTSIDE: &str = "/var/spool/moothall";
-/// How much of the hash of a data folder's path tells it from others.
+/// Number of hash characters that identify a data folder's path.
 const FOLDER_CHARS: usize = 16;
-/// The folder of tmux's socket within the data folder.
+/// Folder of tmux's socket in the data folder.
 const TMUX: &str = "tmux";
 
-/// Terminals that are ready, before the hall that uses them is open.
+/// Terminals prepared before the hall opens.
 pub struct Terminals {
     host: Arc<TmuxHost>,
     desk: Desk,
-    /// Open, if the disk had room for it.
+    /// The spool; `None` if the disk was full.
     spool: Option<Spool>,
-    /// The spools of other users, as they are opened.
+    /// Spools of other users, as they are opened.
     others: UnboundedReceiver<Spool>,
 }
 
 impl Terminals {
-    /// Terminals for a data folder; nothing where tmux is not installed.
+    /// Opens the terminals of a data folder; `None` if tmux is not usable.
     ///
     /// # Errors
-    /// [`Fault`] when a configured program makes no sense, or a folder cannot be made.
+    /// [`Fault`] if a configured program is invalid, or a folder cannot be created.
     pub fn open(data: &Path, url: &str, config: &Config) -> Result<Option<Self>, Fault> {
         let data = std::path::absolute(data)
             .map_err(|error| Fault::io("cannot find the data folder", &error))?;
@@ -76,18 +75,18 @@ impl Terminals {
         Ok(Some(Self { host, desk, spool, others }))
     }
 
-    /// What a reload of the configuration can replace.
+    /// Returns the handle that a reload uses to replace programs.
     pub fn programs(&self) -> Host {
         Host(self.host.clone())
     }
 
-    /// The terminals, for the hall.
+    /// Returns the terminals as the hall's session host.
     pub fn host(&self) -> Arc<dyn SessionHost> {
         self.host.clone()
     }
 
-    /// Brings reports to the sessions until the task is ended. What was reported while no server
-    /// ran comes first.
+    /// Delivers reports to the sessions until the task is aborted, starting with those written
+    /// while the server was down.
     pub fn listen(self, sessions: Sessions) -> JoinHandle<()> {
         let sink: Arc<dyn HookSink> = Arc::new(SessionHooks(sessions.clone()));
         let Self { desk, spool, mut others, .. } = self;
@@ -108,13 +107,13 @@ impl Terminals {
             while let Some(spool) = others.recv().await {
                 spools.spawn(hear(spool, sink.clone()));
             }
-            // Nobody opens another one; those that are open go on.
+            // No further spools can be opened; wait for the open ones.
             while spools.join_next().await.is_some() {}
         })
     }
 }
 
-/// The place where reports come in: the spool of the data folder, and those of other users.
+/// The spools of the data folder and of other users.
 struct Desk {
     folder: SpoolFolder,
     outside: UserSpools,
@@ -122,7 +121,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Opens all of them, as often as it takes.
+    /// Opens all spools; may be called again after a failure.
     fn open(&self) -> io::Result<Spool> {
         self.folder.announce(&self.url)?;
         let spool = Spool::open(self.folder.clone())?;
@@ -130,7 +129,7 @@ impl Desk {
         Ok(spool)
     }
 
-    /// Opens them once the disk has room for them.
+    /// Retries to open the spools until the disk has space.
     async fn opened(&self) -> io::Result<Spool> {
         loop {
             tokio::time::sleep(WRITE_AGAIN).await;
@@ -142,8 +141,8 @@ impl Desk {
     }
 }
 
-/// The spool of programs that run as the server's own user. What was typed when the server died is
-/// judged when all of it was brought.
+/// Reads the spool of the server's own user. Sessions judge input typed before a crash only after
+/// all earlier reports were delivered.
 async fn hear_own(spool: Spool, sink: Arc<dyn HookSink>, sessions: Sessions) {
     if spool.catch_up(&sink).await {
         sessions.caught_up();
@@ -156,33 +155,33 @@ async fn hear(spool: Spool, sink: Arc<dyn HookSink>) {
     spool.run(sink).await;
 }
 
-/// The folder of the spools of other users: one for each data folder.
+/// Returns the folder for other users' spools, unique per data folder.
 fn outside_of(data: &Path, config: &Config) -> PathBuf {
     let root = config.sessions.spool.clone().unwrap_or_else(|| PathBuf::from(OUTSIDE));
     let of = blake3::hash(data.as_os_str().as_bytes()).to_hex();
     root.join(&of[..FOLDER_CHARS])
 }
 
-/// The terminals of a running server, as far as the configuration says what runs in them.
+/// A handle to the programs of a running server's terminals.
 #[derive(Clone)]
 pub struct Host(Arc<TmuxHost>);
 
 impl Host {
-    /// Replaces the programs that can be started.
+    /// Replaces the available programs.
     pub fn replace(&self, programs: BTreeMap<String, Program>) {
         self.0.replace(programs);
     }
 
-    /// Leaves nothing behind if no program lives in them.
+    /// Cleans up if no program runs in the terminals.
     pub async fn leave(&self) {
         self.0.leave().await;
     }
 }
 
-/// The known programs, and the configured ones in their place where the names are the same.
+/// Returns the built-in programs, overridden by configured ones of the same name.
 ///
 /// # Errors
-/// [`Fault`] when one of them makes no sense.
+/// [`Fault`] if a program is invalid.
 pub fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
     let mut programs = Program::known();
     for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
@@ -198,7 +197,7 @@ pub fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
     Ok(programs)
 }
 
-/// The sessions, as whoever brings reports knows them.
+/// The sessions as a sink of reports.
 struct SessionHooks(Sessions);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Which conversation a word on the command line means, and who is in it.
+//! Resolves command-line names of conversations and participants.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ const PREFIX_CHARS_MIN: usize = 4;
 /// The word for the conversation used last.
 const LAST: &str = "-";
 
-/// All conversations, in creation order.
+/// Returns all conversations, in creation order.
 ///
 /// # Errors
-/// No server, or its refusal.
+/// The server is unreachable or refuses.
 pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
     let mut threads = Vec::new();
     let mut path = "/threads".to_owned();
@@ -37,12 +37,11 @@ pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
     }
 }
 
-/// The id that a word means, which is the one used last from now on: a whole id, `-` for the
-/// conversation used last from here, an exact name, the beginning of one id only, or the name of a
-/// session, whose home is meant.
+/// Resolves a conversation and remembers it as last used: a whole id, `-` for the last used, an
+/// exact name, a unique id prefix, or a session's name for its home.
 ///
 /// # Errors
-/// Nothing or more than one thing is meant.
+/// No match, or several.
 pub async fn resolve(client: &Client, word: &str) -> Result<String, Fault> {
     let id = find(client, word).await?;
     last::remember(client, &id);
@@ -72,10 +71,10 @@ async fn find(client: &Client, word: &str) -> Result<String, Fault> {
     }
 }
 
-/// The conversation that was used last from here, if one was.
+/// Returns the conversation used last, if there is one.
 ///
 /// # Errors
-/// It cannot be read: what is meant for it is said nowhere else.
+/// The conversation cannot be read. The message must not go to another one instead.
 async fn used_last(client: &Client) -> Result<Option<ThreadStateAnswer>, Fault> {
     let Some(id) = last::recall(client) else { return Ok(None) };
     let forward = "moothall list shows the conversations; name the one that you mean";
@@ -85,7 +84,7 @@ async fn used_last(client: &Client) -> Result<Option<ThreadStateAnswer>, Fault> 
     })
 }
 
-/// The home of the session that a word means, if there is one.
+/// Returns the home of the named session, if there is one.
 async fn home_of(client: &Client, word: &str) -> Option<String> {
     let session: SessionEntry = client.get(&format!("/sessions/{}", segment(word))).await.ok()?;
     Some(session.id)
@@ -139,24 +138,23 @@ pub fn short(id: &str) -> &str {
     }
 }
 
-/// The path of a conversation's resource.
+/// Returns the path of a conversation's resource.
 pub fn path(thread: &str, rest: &str) -> String {
     format!("/threads/{}/{rest}", segment(thread))
 }
 
-/// What a conversation is like now.
+/// Returns the current state of a conversation.
 ///
 /// # Errors
-/// No server, or its refusal.
+/// The server is unreachable or refuses.
 pub async fn state(client: &Client, thread: &str) -> Result<ThreadStateAnswer, Fault> {
     client.get(&path(thread, "state")).await
 }
 
-/// Returns the id of the participant that a word means in a conversation. A word that is an id
-/// means that id, whether it is invited or not.
+/// Resolves a participant of a conversation. An id is accepted even if it is not invited.
 ///
 /// # Errors
-/// No server, its refusal, or a name that does not mean one participant.
+/// The server is unreachable or refuses, or the name is not unique.
 pub async fn participant(client: &Client, thread: &str, word: &str) -> Result<String, Fault> {
     let state = state(client, thread).await?;
     let invited = &state.state.participants.invited;
@@ -166,7 +164,7 @@ pub async fn participant(client: &Client, thread: &str, word: &str) -> Result<St
     let faces = Faces::of(&state);
     match faces.addressed(word) {
         Ok((id, "")) => Ok(id),
-        // An id that is not invited may be the person's, and the server says more of it than this.
+        // The id may be the person's own; the server gives a better error.
         Err(NameError::Nobody(_))
             if !matches!(names::check_id(word), Err(NameFault::Character(_))) =>
         {
@@ -177,17 +175,17 @@ pub async fn participant(client: &Client, thread: &str, word: &str) -> Result<St
     }
 }
 
-/// How participants are shown: names people read, and colours in the order of invitation.
+/// Display names of participants, and colours in the order of invitation.
 #[derive(Clone, Debug, Default)]
 pub struct Faces {
     known: BTreeMap<String, (String, usize)>,
-    /// The names of those who left.
+    /// Names of participants who left.
     left: BTreeMap<String, String>,
     profiles: Vec<(ParticipantId, Profile)>,
 }
 
 impl Faces {
-    /// The participants of a conversation as it is now.
+    /// Collects the participants of a conversation.
     pub fn of(answer: &ThreadStateAnswer) -> Self {
         let known = answer.state.participants.invited.iter().map(|entry| {
             let name = entry.profile.nickname.clone().unwrap_or_else(|| entry.id.clone());
@@ -202,7 +200,7 @@ impl Faces {
         Self { known: known.collect(), left, profiles }
     }
 
-    /// Returns the names of these participants alone.
+    /// Creates faces of these participants only.
     #[cfg(test)]
     pub fn among(profiles: impl IntoIterator<Item = (ParticipantId, Profile)>) -> Self {
         Self {
@@ -212,17 +210,17 @@ impl Faces {
         }
     }
 
-    /// Reads the participant that is named at the beginning of some words, by an id or a name, as
-    /// the server reads mentions. Returns its id and the words behind it.
+    /// Parses a participant's id or name at the start of a text, like the server's mentions.
+    /// Returns its id and the remaining text.
     ///
     /// # Errors
-    /// [`Unclear`] if no participant bears the name, or several.
+    /// [`NameError`] if no participant has the name, or several.
     pub fn addressed<'w>(&self, words: &'w str) -> Result<(String, &'w str), NameError> {
         let among = self.profiles.iter().map(|(id, profile)| Bearer { id, profile });
         mentions::addressed(words, among).map(|(id, rest)| (id.to_string(), rest))
     }
 
-    /// Says why a name means no participant, and which names there are.
+    /// Explains an unclear name, and lists the known ones.
     pub fn explain(&self, unclear: &NameError) -> String {
         let listed = |ids: &mut dyn Iterator<Item = &ParticipantId>| {
             ids.map(ParticipantId::as_str).collect::<Vec<_>>().join(", ")
@@ -239,20 +237,20 @@ impl Faces {
         }
     }
 
-    /// Returns the name that people read, also of a participant who left.
+    /// Returns the display name, also of a participant who left.
     pub fn name<'a>(&'a self, id: &'a str) -> &'a str {
         let left = || self.left.get(id).map_or(id, String::as_str);
         self.known.get(id).map_or_else(left, |(name, _)| name)
     }
 
-    /// That name, painted and filled up to a width.
+    /// Returns the painted name, padded to a width.
     pub fn painted(&self, printer: &Printer, id: &str, width: usize) -> String {
         let name = self.name(id);
         let fill = " ".repeat(width.saturating_sub(cells(name)));
         format!("{}{fill}", printer.paint(self.style(id), name))
     }
 
-    /// The colour of a participant.
+    /// Returns the style of a participant.
     pub fn style(&self, id: &str) -> Style {
         match self.known.get(id) {
             Some((_, place)) => Style::Person(*place),
@@ -261,7 +259,7 @@ impl Faces {
         }
     }
 
-    /// The width of the longest name, within reason.
+    /// Returns the width of the longest name, clamped.
     pub fn width(&self) -> usize {
         let names = self.known.values().map(|(name, _)| name).chain(self.left.values());
         names

@@ -17,17 +17,17 @@ use moothall_kernel::ids::{EventId, Seq};
 use moothall_kernel::participant::SeatRole;
 use moothall_kernel::text::{cut, hang};
 
-/// Carries harvests to their trails, where the operator wants these.
+/// Appends harvests to their trails, if the operator configured a folder.
 pub struct Trails {
-    /// Where what is carried is read.
+    /// Hall from which harvests are read.
     pub hall: WeakHall,
-    /// The folder of the trails; none are kept where it is unset.
+    /// Folder of the trails; `None` disables them.
     pub folder: Option<PathBuf>,
 }
 
 #[async_trait]
 impl DeliveryHandler for Trails {
-    /// What stands in a file is found there, so that it is not appended twice.
+    /// Repeats are safe: a harvest already in the file is not appended again.
     fn repeats(&self) -> bool {
         true
     }
@@ -59,7 +59,7 @@ impl DeliveryHandler for Trails {
     }
 }
 
-/// The rhythm, and what is to stand in its trail.
+/// Returns the rhythm and the text for its trail.
 async fn entry(
     hall: &ResidentHall,
     delivery: &Delivery,
@@ -100,18 +100,18 @@ async fn event(
     Ok(page.events.into_iter().find(|recorded| recorded.seq == at))
 }
 
-/// What marks begin with.
+/// Prefix of marks.
 const MARK: &str = "<!-- gathering ";
-/// Longest name of a file, without its ending, in bytes: file systems take 255 and less.
+/// Longest file name without its ending, in bytes. File systems allow 255 at most.
 const FILE_BYTES_MAX: usize = 200;
 
-/// By this line a harvest is found in its trail. It is the last one, so that what was written in
-/// part counts for nothing.
+/// Returns the line that identifies a harvest in its trail. It comes last, so that a partly written
+/// harvest does not count.
 fn mark(delivery: &Delivery) -> String {
     format!("{MARK}{} {} -->", delivery.stream, delivery.through_seq)
 }
 
-/// A text in which no line passes for a mark: no harvest keeps another one out of its trail.
+/// Indents lines that look like marks, so that no harvest blocks another.
 fn without_marks(text: &str) -> String {
     let line = |line: &str| {
         let stands_in = if line.starts_with(MARK) { "  " } else { "" };
@@ -148,7 +148,7 @@ fn section(
     out
 }
 
-/// The file of a rhythm: its name, with nothing in it that means something to a file system.
+/// Returns the file name of a rhythm, without special characters.
 fn file_name(rhythm: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '-' };
     let name: String = rhythm.trim().chars().map(safe).collect();
@@ -159,7 +159,7 @@ fn append_once(path: &Path, mark: &str, entry: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    // People may have written into it, in whatever encoding.
+    // Compare bytes: people may have edited the file in any encoding.
     match fs::read(path) {
         Ok(there) if there.split(|byte| *byte == b'\n').any(|line| line == mark.as_bytes()) => {
             return Ok(());
@@ -172,7 +172,7 @@ fn append_once(path: &Path, mark: &str, entry: &str) -> io::Result<()> {
     let before = file.metadata()?.len();
     let written = file.write_all(entry.as_bytes()).and_then(|()| file.sync_data());
     if written.is_err() {
-        // It is tried again, and what stands there in part would stay.
+        // Remove the partial entry, because the append is retried.
         file.set_len(before)?;
     }
     written

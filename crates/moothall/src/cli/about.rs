@@ -1,4 +1,4 @@
-//! What can be typed about the program itself: its configuration, its completions, its pages, its
+//! Arguments of the commands about the program itself: configuration, completions, manual pages and
 //! help.
 
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ pub struct Init {
     /// The file to write
     #[arg(value_name = "FILE", default_value = "moothall.toml")]
     pub file: PathBuf,
-    /// Ask nothing
+    /// Do not ask questions
     #[arg(long, visible_alias = "no-input", visible_alias = "yes")]
     pub defaults: bool,
-    /// Print it instead of writing it
+    /// Print the file instead of writing it
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -24,21 +24,20 @@ pub struct Init {
 pub struct Doctor {
     #[command(flatten)]
     pub place: LocationOptions,
-    /// Ask the address of each model whether it answers and takes the key, for at most 5 seconds
-    /// each
+    /// Check that the address of each model answers and accepts the key, for at most 5 seconds each
     #[arg(long)]
     pub ping: bool,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ConfigAction {
-    /// Say whether the configuration is in order, and which files it is read from
+    /// Check the configuration, and list the files that it is read from
     Check(ConfigFile),
-    /// Print what is set; secrets only by the beginning of their hash
+    /// Print all settings; of secrets only the beginning of their hash
     Show {
         #[command(flatten)]
         file: ConfigFile,
-        /// Where each value comes from
+        /// Show the origin of each value
         #[arg(long)]
         origin: bool,
     },
@@ -54,19 +53,19 @@ pub struct ConfigFile {
 
 #[derive(Clone, Debug, Args)]
 pub struct Completions {
-    /// Of which shell: bash, zsh or fish
+    /// Shell: bash, zsh or fish
     #[arg(value_enum, hide_possible_values = true)]
     pub shell: Shell,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct Complete {
-    /// The words of the line, the one last that is being typed
+    /// Words of the command line; the last one is being typed
     #[arg(value_name = "WORD", trailing_var_arg = true, allow_hyphen_values = true)]
     pub words: Vec<String>,
 }
 
-/// A shell whose completions are made.
+/// A shell with completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shell {
     /// bash
@@ -79,14 +78,14 @@ pub enum Shell {
 
 #[derive(Clone, Debug, Args)]
 pub struct Man {
-    /// The folder; it is made where it is not there
+    /// Destination folder; created if missing
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct Help {
-    /// A command, or a topic
+    /// Command or topic
     #[arg(value_name = "COMMAND|TOPIC")]
     pub words: Vec<String>,
 }

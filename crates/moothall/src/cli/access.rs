@@ -1,4 +1,4 @@
-//! What can be typed about who gets in: tokens, invitations, and the page's address.
+//! Arguments of the commands for access: tokens, agents, apps, invitations and the page's address.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use clap::{Args, Subcommand};
 
 use super::{Confirmation, Thread};
 
-/// Whose start-up credential to use, for the operator of a server.
+/// Option that finds the start-up credential of a server, for its operator.
 #[derive(Clone, Debug, Args)]
 pub struct KeyOf {
-    /// The data folder of the running server whose start-up credential to use, where it is not
-    /// found by itself
+    /// Data folder of the running server whose start-up credential to use, if it is not found
+    /// automatically
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum Token {
-    /// Make a token; it is shown once
+    /// Create a token; it is shown once
     Create(NewToken),
-    /// List all tokens, browsers that are signed in too
+    /// List all tokens, including signed-in browsers
     List(KeyOf),
     /// Revoke a token, the browsers that signed in with it, and its open invitations
     Revoke(RevokedToken),
@@ -29,29 +29,29 @@ pub enum Token {
 pub struct RevokedToken {
     #[command(flatten)]
     pub token: TokenId,
-    /// Also revoke the tokens that came of its invitations; they are listed first
+    /// Also revoke the tokens issued by its invitations; they are listed first
     #[arg(long)]
     pub with_children: bool,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct NewToken {
-    /// The id under which its holder takes part
+    /// Id of the holder
     #[arg(value_name = "PRINCIPAL")]
     pub principal: String,
-    /// It is for an agent
+    /// The holder is an agent
     #[arg(long)]
     pub agent: bool,
-    /// Allow this; may be given again [default: what is usual for a person or an agent]
+    /// Grant this right; repeatable [default: the usual rights of a person or an agent]
     #[arg(long, value_name = "SCOPE")]
     pub scope: Vec<String>,
-    /// Only in this conversation; may be given again [default: all]
+    /// Only in this conversation; repeatable [default: all]
     #[arg(long, value_name = "THREAD")]
     pub thread: Vec<String>,
-    /// What to call it in lists
+    /// Label in lists
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Days until it is worth nothing [default: 90]
+    /// Days until the token expires [default: 90]
     #[arg(long, value_name = "N")]
     pub days: Option<u64>,
     #[command(flatten)]
@@ -60,9 +60,9 @@ pub struct NewToken {
 
 #[derive(Clone, Debug, Args)]
 pub struct TokenId {
-    /// Its id, as `moothall token list` shows it
+    /// Id of the token, as `moothall token list` shows it
     pub id: String,
-    /// Whether it is meant.
+    /// Confirmation.
     #[command(flatten)]
     pub sure: Confirmation,
     #[command(flatten)]
@@ -79,20 +79,20 @@ pub struct Agents {
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum AgentCommand {
-    /// List the agents that registered
+    /// List the registered agents
     Registered,
-    /// Revoke the keys of agents that registered; their names stay their own
+    /// Revoke the keys of registered agents; their names stay reserved
     Revoke(AgentNames),
-    /// Free the names of agents that registered, and revoke their keys
+    /// Free the names of registered agents, and revoke their keys
     Free(AgentNames),
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct AgentNames {
-    /// Their names or ids
+    /// Names or ids of the agents
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Asks before.
+    /// Confirmation.
     #[command(flatten)]
     pub sure: Confirmation,
 }
@@ -107,34 +107,34 @@ pub struct Apps {
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum AppCommand {
-    /// List them; without an action, too
+    /// List apps; the default
     List,
-    /// Give an app to a registered agent, and with it the tasks that are not over
+    /// Transfer an app and its unfinished tasks to a registered agent
     Transfer(AppGiven),
-    /// Take an app from its agent: the next one that registers has it
+    /// Take an app from its agent; the next agent that registers for it gets it
     Free(AppId),
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct AppGiven {
-    /// The app's id
+    /// Id of the app
     pub app: String,
-    /// The name or the id of the agent
+    /// Name or id of the agent
     pub agent: String,
 }
 
 #[derive(Clone, Debug, Args)]
 pub struct AppId {
-    /// The app's id
+    /// Id of the app
     pub app: String,
-    /// Whether it is meant.
+    /// Confirmation.
     #[command(flatten)]
     pub sure: Confirmation,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum Invitation {
-    /// Make a link that lets somebody into one conversation, once
+    /// Create a link into one conversation that works once
     Create(NewInvitation),
 }
 
@@ -142,20 +142,20 @@ pub enum Invitation {
 pub struct NewInvitation {
     #[command(flatten)]
     pub thread: Thread,
-    /// The id under which whoever accepts it takes part
+    /// Id of the person or agent who accepts the invitation
     #[arg(long = "for", value_name = "ID")]
     pub principal: String,
-    /// It is for an agent
+    /// The holder is an agent
     #[arg(long)]
     pub agent: bool,
-    /// Allow this; may be given again [default: what is usual for a person or an agent]
+    /// Grant this right; repeatable [default: the usual rights of a person or an agent]
     #[arg(long, value_name = "SCOPE")]
     pub scope: Vec<String>,
-    /// Hours until the link is worth nothing, up to 168 [default: 24]
+    /// Hours until the link expires, up to 168 [default: 24]
     #[arg(long, value_name = "HOURS")]
     pub expires: Option<u64>,
-    /// The address under which the other one reaches the server [default: the one that you use, or
-    /// one that the server knows]
+    /// Address at which the recipient reaches the server [default: the one that you use, or one
+    /// that the server knows]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     #[command(flatten)]
@@ -164,10 +164,10 @@ pub struct NewInvitation {
 
 #[derive(Clone, Debug, Args)]
 pub struct Join {
-    /// The link, or the code in it
+    /// Link, or the code in it
     #[arg(value_name = "LINK")]
     pub link: String,
-    /// Print the token, for a program, instead of keeping it
+    /// Print the token for a program, instead of saving it
     #[arg(long)]
     pub print: bool,
 }

@@ -1,4 +1,4 @@
-//! The arguments of `export`: formats, and where it writes.
+//! Arguments of `export`.
 
 use clap::{Args, ValueEnum};
 
@@ -8,15 +8,15 @@ use super::Thread;
 pub struct Export {
     #[command(flatten)]
     pub thread: Thread,
-    /// How: markdown or jsonl; --json means jsonl
+    /// Format: markdown or jsonl; --json implies jsonl
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Markdown, hide_possible_values = true)]
     pub format: ExportFormat,
-    /// Everything, the trace included: turns, passes, kept words
+    /// Export all events, the trace included: turns, passes, kept words
     #[arg(long)]
     pub all: bool,
 }
 
-/// How a conversation is exported.
+/// Format of an exported conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// For people

@@ -1,4 +1,4 @@
-//! What can be typed about gatherings, and who takes part in one, in the order of the flags.
+//! Arguments of the commands for gatherings. The participants keep the order of their flags.
 
 use std::path::PathBuf;
 
@@ -7,83 +7,83 @@ use serde_json::{Value, json};
 
 use super::{Thread, examples};
 
-/// What is done with a gathering.
+/// Commands for gatherings.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Gather {
-    /// Begin a gathering: a conversation of its own, in which a talking piece goes round
+    /// Start a gathering: a conversation of its own, in which a talking piece goes round
     ///
-    /// Whoever has the piece speaks, the others listen; when it has gone round often enough, the
-    /// harvester writes what came of it. Flags go over what the file says, and those they name
-    /// follow those of the file. Who has no number gets the one after the one before.
+    /// The participant with the piece speaks, the others listen. After the last round, the
+    /// harvester writes the harvest. Flags override the file, and participants in flags follow
+    /// those of the file. A participant without a number gets the number after the previous one.
     #[command(after_help = examples(&[
         ("moothall gather start --person Ann --agent Cy=critic --agent Hal=writer --harvester Hal", "you, and two agents"),
         ("moothall gather start --file daily.toml --question \"What is in the way?\"", "a plan that is kept, with the keys of POST /gatherings and [[participants]]"),
         ("moothall gather start --file daily.toml --breath minimal --beats 2 --wait > harvest.md", "wait for the harvest"),
     ]))]
     Start(Box<GatherStart>),
-    /// List gatherings, those that are closed too, the newest first
+    /// List gatherings, closed ones included, newest first
     #[command(after_help = examples(&[("moothall gather list", "")]))]
     List,
-    /// Show where a gathering is, who has the piece, and what came of it
+    /// Show the state of a gathering, the holder of the piece, and the harvest
     #[command(after_help = examples(&[("moothall gather show -", "the one used last")]))]
     Show(Thread),
-    /// Hand the talking piece on, as the one who has it
+    /// Pass the talking piece on, as its holder
     #[command(after_help = examples(&[
         ("moothall gather pass -", "to the next in order"),
         ("moothall gather pass - Ann --from bob", "to Ann, who has not had it in this round; as bob"),
     ]))]
     Pass(GatherPass),
-    /// End a gathering: nothing more is spoken, and its harvest is written
+    /// End a gathering: the talking stops, and its harvest is written
     ///
-    /// Ended again while that is written, it closes without one.
+    /// A second `end` while the harvest is being written closes the gathering without one.
     #[command(after_help = examples(&[("moothall gather end -", "")]))]
     End(GatherEnd),
 }
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct GatherStart {
-    /// A plan: a TOML file with the keys of POST /gatherings
+    /// Plan: a TOML file with the keys of POST /gatherings
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// What kind of gathering it is, such as daily [default: gathering]
+    /// Kind of gathering, such as daily [default: gathering]
     #[arg(long, value_name = "WORD")]
     pub rhythm: Option<String>,
-    /// The question it begins with
+    /// Opening question
     #[arg(long, value_name = "WORDS")]
     pub question: Option<String>,
     /// Rounds of inhale, hold and exhale: minimal, standard, extended, or numbers such as 1,2,1
     /// [default: standard, which is 2,2,2]
     #[arg(long, value_name = "ROUNDS", value_parser = breath)]
     pub breath: Option<Value>,
-    /// For how many beats a speaker may have the piece [default: 3]
+    /// Number of beats that a speaker may hold the piece [default: 3]
     #[arg(long, value_name = "N")]
     pub beats: Option<u32>,
-    /// Seconds from beat to beat [default: 60]
+    /// Seconds between beats [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub beat_seconds: Option<f64>,
     /// Seconds for a last word after the last beat [default: 20]
     #[arg(long, value_name = "SECONDS")]
     pub last_word_seconds: Option<f64>,
-    /// When agents with a memory of their own hear the others: live, or on_turn, with the piece
-    /// [default: live]
+    /// When agents with their own memory receive the messages of the others: live, or on_turn, with
+    /// the piece [default: live]
     #[arg(long, value_name = "WHEN")]
     pub delivery: Option<String>,
-    /// Keep the programs that are started for it; without this, they end with it
+    /// Keep the programs started for the gathering; otherwise they end with it
     #[arg(long)]
     pub keep: bool,
-    /// The title of its conversation [default: made of the rhythm]
+    /// Title of its conversation [default: made from the rhythm]
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
-    /// Who begins it [default: user, or whose token it is]
+    /// Start it as this person [default: user, or the token's holder]
     #[arg(long, value_name = "ID")]
     pub from: Option<String>,
-    /// Who takes part.
+    /// Participants.
     #[command(flatten)]
     pub members: Members,
-    /// Which of them writes the harvest, and says nothing before
+    /// The participant that writes the harvest, and does not speak before
     #[arg(long, value_name = "NAME")]
     pub harvester: Option<String>,
-    /// Wait until it is closed, and print its harvest; exit code 3 where there is none, or 5 where
+    /// Wait until the gathering closes, and print its harvest; exit code 3 without a harvest, 5 if
     /// an agent failed
     #[arg(long, short)]
     pub wait: bool,
@@ -93,13 +93,13 @@ pub struct GatherStart {
 pub struct GatherPass {
     #[command(flatten)]
     pub thread: Thread,
-    /// To whom: a name, an id or a number [default: the next in order]
+    /// Recipient: a name, an id or a number [default: the next in order]
     #[arg(value_name = "TO")]
     pub to: Option<String>,
-    /// The same as TO
+    /// Same as TO
     #[arg(long = "to", value_name = "TO", conflicts_with = "to")]
     pub named: Option<String>,
-    /// Who has it, and hands it on [default: user, or whose token it is]
+    /// Pass it on as this holder [default: user, or the token's holder]
     #[arg(long, value_name = "ID")]
     pub from: Option<String>,
 }
@@ -108,12 +108,12 @@ pub struct GatherPass {
 pub struct GatherEnd {
     #[command(flatten)]
     pub thread: Thread,
-    /// Who ends it: a person [default: user, or whose token it is]
+    /// Person who ends it [default: user, or the token's holder]
     #[arg(long, value_name = "ID")]
     pub from: Option<String>,
 }
 
-/// Named rounds as they are, or three numbers.
+/// Parses rounds: a word is passed on unchecked, otherwise three numbers are expected.
 fn breath(text: &str) -> Result<Value, String> {
     if text.chars().all(|c| c.is_ascii_alphabetic()) {
         return Ok(json!(text));
@@ -124,34 +124,34 @@ fn breath(text: &str) -> Result<Value, String> {
     rounds.map(|rounds| json!(rounds)).ok_or_else(wrong)
 }
 
-/// Who takes part, in the order in which they were given.
+/// Participants, in the order in which they were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Members(pub Vec<Member>);
 
-/// Somebody who takes part.
+/// A participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The name that the others read.
+    /// Name that the other participants read.
     pub name: String,
-    /// Who it is.
+    /// Agent, session or person that takes part under this name.
     pub is: SeatOccupant,
 }
 
-/// Who somebody is who takes part.
+/// Identity of a participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeatOccupant {
     /// An agent of the registry, by its name there.
     Agent(String),
-    /// A session that lives, by its id or name.
+    /// A live session, by id or name.
     Session(String),
-    /// A person, by the id that they speak under, where one was given.
+    /// A person, by the id that they speak under, if one was given.
     Person(Option<String>),
 }
 
-/// A flag that names somebody.
+/// A flag that names a participant.
 struct Flag {
     long: &'static str,
-    /// Its name among the arguments: another than those of which the shell completes names.
+    /// Id of the clap argument. It must differ from the ids for which the shell completes names.
     id: &'static str,
     takes: &'static str,
     help: &'static str,
@@ -176,7 +176,7 @@ const PERSON: Flag = Flag {
     help: "A person takes part; the first without an id is whoever begins it; may be given again",
 };
 
-/// What stands on both sides of `=`.
+/// Splits `NAME=VALUE`; both sides must be present.
 fn pair(text: &str) -> Result<(String, String), String> {
     let wrong = || "takes a name and what it stands for, such as Cy=critic".to_owned();
     let (name, is) = text.split_once('=').ok_or_else(wrong)?;
@@ -185,7 +185,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     whole.then(|| (name.to_owned(), is.to_owned())).ok_or_else(wrong)
 }
 
-/// A name, and what stands behind `=` where there is one.
+/// Parses `NAME` or `NAME=VALUE`.
 fn perhaps_pair(text: &str) -> Result<(String, Option<String>), String> {
     match text.contains('=') {
         true => pair(text).map(|(name, id)| (name, Some(id))),
@@ -215,7 +215,7 @@ impl Args for Members {
     }
 }
 
-/// The values of a flag, each with its place on the command line.
+/// Returns the values of a flag, each with its position on the command line.
 fn given<'a, T: Clone + Send + Sync + 'static>(
     matches: &'a ArgMatches,
     flag: &Flag,

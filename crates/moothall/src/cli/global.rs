@@ -1,4 +1,4 @@
-//! What every command understands, and how little of it each help text repeats.
+//! Options of every command. Only the program's own help lists them.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,10 @@ use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
 
 use super::Cli;
 
-/// What every command understands.
+/// Options of every command.
 #[derive(Clone, Debug, Args)]
 pub struct Global {
-    /// The server to talk to [default: where moothall.toml makes one listen, then
-    /// http://127.0.0.1:5111]
+    /// Server to use [default: the listen address in moothall.toml, then http://127.0.0.1:5111]
     #[arg(
         long,
         global = true,
@@ -20,7 +19,7 @@ pub struct Global {
         help_heading = "Global options"
     )]
     pub server: Option<String>,
-    /// A server that you joined, by the name under which it is kept
+    /// Use a server that you joined, by its profile name
     #[arg(
         long,
         global = true,
@@ -30,8 +29,8 @@ pub struct Global {
         help_heading = "Global options"
     )]
     pub profile: Option<String>,
-    /// A file with the token to show to the server [default: a session's own, MOOTHALL_TOKEN, the
-    /// start-up credential of a server of your own, then what you got when you joined]
+    /// File with the token to use [default: a session's own, MOOTHALL_TOKEN, the start-up
+    /// credential of your own server, then the token saved by join]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub token_file: Option<PathBuf>,
     /// For https: trust the certificates in this file (PEM) instead of the system's
@@ -44,20 +43,19 @@ pub struct Global {
         help_heading = "Global options"
     )]
     pub cacert: Option<PathBuf>,
-    /// Print JSON: one object, or one object a line for what goes on
+    /// Print JSON: one object, or one object per line for streams
     #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
-    /// Give up after so many seconds, with exit code 124. What was sent stays sent
+    /// Give up after this number of seconds, with exit code 124. A message that was sent stays sent
     #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Global options")]
     pub timeout: Option<u64>,
-    /// No hints on standard error: errors and warnings alone
+    /// Print only errors and warnings on standard error, no hints
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = "Global options")]
     pub quiet: bool,
-    /// Say on standard error what is asked of the server, and how long it takes
+    /// Print the requests to the server and their duration on standard error
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub verbose: bool,
-    /// Show times in UTC; otherwise in the time zone of this computer or of TZ. JSON is always in
-    /// UTC
+    /// Show times in UTC instead of the time zone of this computer or of TZ. JSON always uses UTC
     #[arg(long, global = true, help_heading = "Global options")]
     pub utc: bool,
     /// When to use colours: auto, always or never. NO_COLOR is respected
@@ -73,12 +71,12 @@ pub enum ColorChoice {
     Auto,
     /// Also in pipes
     Always,
-    /// Not at all
+    /// Never
     Never,
 }
 
-/// The whole command line. What every command understands is shown by the program's own help alone,
-/// and works everywhere.
+/// Builds the command line. Global options work in every command, but only the program's own help
+/// lists them.
 pub fn command() -> Command {
     let program = Cli::command();
     let shared: Vec<Arg> = program
@@ -86,7 +84,8 @@ pub fn command() -> Command {
         .filter(|arg| arg.is_global_set())
         .map(|arg| arg.clone().hide(true))
         .collect();
-    // A subcommand that has an argument already is not given another of its name.
+    // Declared here as hidden. clap does not propagate a global argument to a subcommand that
+    // already has an argument with its id.
     program.mut_subcommands(|command| sparing(command, &shared))
 }
 

@@ -1,4 +1,4 @@
-//! What is held, refused or near its limit, and the slash commands that lift it.
+//! Arguments of `guards` and of the slash commands that lift a guard.
 
 use clap::Args;
 
@@ -6,8 +6,8 @@ use super::Thread;
 
 #[derive(Clone, Debug, Args)]
 pub struct Guards {
-    /// Only this conversation: its id, the beginning of its id, its name, that of a session, or -
-    /// for the one used last
+    /// Only this conversation: its id, an id prefix, its name, a session's name, or - for the one
+    /// used last
     #[arg(value_name = "THREAD")]
     pub conversation: Option<String>,
 }
@@ -16,7 +16,7 @@ pub struct Guards {
 pub struct SlashCommand {
     #[command(flatten)]
     pub thread: Thread,
-    /// The command, as it is typed in a conversation
+    /// Slash command, as typed in a conversation
     #[arg(
         required = true,
         value_name = "COMMAND",

@@ -1,4 +1,4 @@
-//! What turns cost, and what may be spent.
+//! Arguments of `usage` and `budget`.
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -11,34 +11,34 @@ use super::examples;
     ("moothall usage --conversation - --by day --json", "the conversation used last, day after day"),
 ]))]
 pub struct Usage {
-    /// A sum for each of these
+    /// Group the sums by this
     #[arg(long, value_enum)]
     pub by: Option<UsageBy>,
     /// Only in this conversation
     #[arg(long, value_name = "THREAD")]
     pub conversation: Option<String>,
-    /// Only of this agent, by its name in `moothall agents`
+    /// Only this agent, by its name in `moothall agents`
     #[arg(long)]
     pub agent: Option<String>,
-    /// Only from this day (UTC) on, such as 2026-01-31
+    /// First day (UTC), such as 2026-01-31
     #[arg(long, value_name = "DAY")]
     pub from: Option<String>,
-    /// Only up to and with this day
+    /// Last day (UTC), included
     #[arg(long, value_name = "DAY")]
     pub to: Option<String>,
 }
 
-/// What there is a sum for each of.
+/// Grouping of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[derive(strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum UsageBy {
-    /// For each agent, the dearest first
+    /// By agent, the most expensive first
     Agent,
-    /// For each conversation, the dearest first
+    /// By conversation, the most expensive first
     #[strum(serialize = "thread")]
     Conversation,
-    /// For each day, the newest first
+    /// By day, newest first
     Day,
 }
 
@@ -49,21 +49,21 @@ pub enum UsageBy {
     ("moothall budget raise --agent gpt --cost 5", "the budget of an agent, in all conversations; for an hour"),
 ]))]
 pub struct Budget {
-    /// What to do; where nothing is said, budgets are shown.
+    /// Action; without one, budgets are shown.
     #[command(subcommand)]
     pub command: Option<BudgetCommand>,
-    /// Also that of this conversation
+    /// Also show the budget of this conversation
     #[arg(long, value_name = "THREAD")]
     pub conversation: Option<String>,
-    /// Also that of this agent
+    /// Also show the budget of this agent
     #[arg(long)]
     pub agent: Option<String>,
 }
 
-/// What is done to a budget.
+/// Actions on a budget.
 #[derive(Clone, Debug, Subcommand)]
 pub enum BudgetCommand {
-    /// Let more be spent for a while: by a person, with their credential
+    /// Raise a budget for a while; needs a person's credential
     Raise(BudgetRaise),
 }
 
@@ -71,27 +71,27 @@ pub enum BudgetCommand {
 #[command(group = clap::ArgGroup::new("more").required(true).multiple(true).args(["turns", "cost"]))]
 #[command(group = clap::ArgGroup::new("of").args(["conversation", "agent", "principal"]))]
 pub struct BudgetRaise {
-    /// Of this conversation [default: of the whole server]
+    /// Budget of this conversation [default: of the whole server]
     #[arg(long, value_name = "THREAD")]
     pub conversation: Option<String>,
-    /// Of this agent
+    /// Budget of this agent
     #[arg(long)]
     pub agent: Option<String>,
-    /// Of what this person, agent or program sets off
+    /// Budget of the turns that this person, agent or program triggers
     #[arg(long, value_name = "ID")]
     pub principal: Option<String>,
-    /// So many turns more in each hour
+    /// Additional turns per hour
     #[arg(long)]
     pub turns: Option<u64>,
-    /// So much money more in each day
+    /// Additional money per day
     #[arg(long)]
     pub cost: Option<f64>,
-    /// For so long, such as 30m, 2h or 7d
+    /// Duration, such as 30m, 2h or 7d
     #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = length)]
     pub seconds: f64,
 }
 
-/// A length of time in seconds: a number with s, m, h or d.
+/// Parses a duration into seconds: a number with s, m, h or d.
 fn length(text: &str) -> Result<f64, String> {
     let expected = || format!("{text:?} is no length of time such as 30m, 2h or 7d");
     let unit = text.chars().last().ok_or_else(expected)?;

@@ -1,16 +1,15 @@
-//! Text as an argument: what begins like a list or a patch is not an option.
+//! Text arguments: a list item or a patch that begins with a hyphen is not an option.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
 
-/// Stands before an argument that is text. No argument of a process can hold it.
+/// Prefix of a marked text argument. A process argument cannot contain this character.
 const MARK: char = '\0';
 
-/// The commands whose arguments are text.
+/// Commands with text arguments.
 const COMMANDS: [&str; 2] = ["say", "send"];
 
-/// Marks the arguments that begin with a hyphen and are text, because clap would take each of them
-/// for an option.
+/// Marks text arguments that begin with a hyphen, because clap would parse them as options.
 pub fn marked(words: Vec<OsString>) -> Vec<OsString> {
     let (mut takes_text, mut is_over) = (None, false);
     let all = super::command();
@@ -29,14 +28,14 @@ pub fn marked(words: Vec<OsString>) -> Vec<OsString> {
     words.into_iter().map(mark).collect()
 }
 
-/// Returns whether an argument with a hyphen at its beginning can only be text: options have two
-/// hyphens at most, and white space only in a value behind `=`.
+/// True if an argument that begins with a hyphen can only be text. Options have at most two
+/// hyphens, and white space only in a value after `=`.
 fn is_text(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or_default();
     word.starts_with("---") || (word.starts_with('-') && name.contains(char::is_whitespace))
 }
 
-/// Reads an argument that is text.
+/// Parses a text argument: removes the mark.
 #[allow(clippy::unnecessary_wraps, reason = "clap asks for a result")]
 pub fn text(word: &str) -> Result<String, Infallible> {
     Ok(word.strip_prefix(MARK).unwrap_or(word).to_owned())

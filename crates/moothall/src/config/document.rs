@@ -1,6 +1,5 @@
-//! A configuration as a tree that remembers where everything stands, so that every complaint names
-//! a line. It is read from files, the later over the earlier, and from variables of the environment
-//! over both.
+//! A configuration as a tree with the position of each value, so that every error names a line.
+//! Later files override earlier ones, and environment variables override files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,37 +15,36 @@ use crate::fault::{Exit, Fault};
 /// Environment variables, as `${VAR}` sees them.
 pub type Variables = BTreeMap<String, String>;
 
-/// How the name of a variable begins that sets a key: `MOOTHALL_SERVER__BIND` sets `bind` of
-/// `[server]`.
+/// Prefix of variables that set a key: `MOOTHALL_SERVER__BIND` sets `bind` of `[server]`.
 const VARIABLE: &str = "MOOTHALL_";
-/// Names a file, not what is in it.
+/// A key whose name looks like a secret's. Its value is only a path.
 const TLS_KEY_FILE: &str = "server.tls.key";
-/// What stands between section and key in it.
+/// Separator of section and key in such a variable.
 const BETWEEN: &str = "__";
 
-/// The texts of a configuration.
+/// The sources of a configuration.
 pub struct Document {
     sources: Vec<Source>,
 }
 
-/// One text. Places in all of them are told apart by where a text begins when they are laid end to
-/// end.
+/// One source. Spans are offsets into all sources joined end to end, so that `begins` tells which
+/// source a span is in.
 struct Source {
-    /// The file, or the variable.
+    /// File, or variable.
     name: PathBuf,
     text: String,
     begins: usize,
     is_file: bool,
 }
 
-/// A value and where it stands.
+/// A value with its span.
 pub type Node<'a> = Spanned<DeValue<'a>>;
 
-/// A table's entries in the order of the file: key with its place, and value.
+/// A table's entries in the order of the file: key with its span, and value.
 pub type Entries<'a> = Vec<(Spanned<String>, Node<'a>)>;
 
 impl Document {
-    /// The text of one file, as a document without variables.
+    /// Parses one file, without variables.
     #[cfg(test)]
     pub fn new(file: &Path, text: String) -> Self {
         let mut document = Self { sources: Vec::new() };
@@ -54,7 +52,7 @@ impl Document {
         document
     }
 
-    /// The texts of files, each over those before it, and the variables that set keys.
+    /// Collects files, each overriding those before it, and the variables that set keys.
     pub fn of(files: Vec<(PathBuf, String)>, variables: &Variables) -> Self {
         let mut document = Self { sources: Vec::new() };
         files.into_iter().for_each(|(file, text)| document.add(&file, text, true));
@@ -69,10 +67,10 @@ impl Document {
         self.sources.push(Source { name: name.to_owned(), text, begins, is_file });
     }
 
-    /// The entries at the top as they are written: see [`Document::fill`].
+    /// Returns the top-level entries. Variables are not filled in yet: see [`Document::fill`].
     ///
     /// # Errors
-    /// What is no TOML.
+    /// A source is not valid TOML.
     pub fn entries(&self) -> Result<Entries<'_>, Fault> {
         let mut whole: DeTable<'_> = std::iter::empty().collect();
         for source in &self.sources {
@@ -84,13 +82,13 @@ impl Document {
         Ok(into_entries(whole))
     }
 
-    /// Fills variables in, in all texts of a value.
+    /// Replaces `${VAR}` in all strings of a value.
     ///
     /// # Errors
-    /// Variables that are not set.
+    /// A variable is not set.
     pub fn fill(&self, node: &mut Node<'_>, variables: &Variables) -> Result<(), Fault> {
         let span = node.span();
-        // What a variable of the environment says is meant as it is.
+        // Values from environment variables are literal: `${` has no meaning in them.
         let as_it_is = self.source(span.start).is_some_and(|source| !source.is_file);
         match node.get_mut() {
             DeValue::String(_) if as_it_is => {}
@@ -117,9 +115,9 @@ impl Document {
         Ok(())
     }
 
-    /// A program that was written as one line, and how to write it.
+    /// Returns the error for a `command` written as one string, with the array to write instead.
     pub fn command_line(&self, span: Range<usize>, line: &str) -> Fault {
-        // Quotes and the like mean something only to a shell.
+        // Only a shell interprets these characters.
         let plain = !line.contains(['\'', '"', '\\', '`', '|', '&', ';', '<', '>', '*', '(', ')']);
         let words: Vec<String> = line.split_whitespace().map(quoted).collect();
         let instead =
@@ -128,7 +126,7 @@ impl Document {
             .try_this(format!("write command = [{instead}]"))
     }
 
-    /// Files, and in each the keys whose values look like secrets written into the file itself.
+    /// Returns each file with its keys that hold a literal secret.
     pub fn literal_secrets(&self) -> Vec<(&Path, Vec<String>)> {
         let secrets = |source: &Source| {
             let mut found = Vec::new();
@@ -144,7 +142,7 @@ impl Document {
             .collect()
     }
 
-    /// Where something stands: file and line, or the variable.
+    /// Returns the origin of a span: file and line, or the variable.
     pub fn origin(&self, span: &Range<usize>) -> String {
         match self.source(span.start) {
             Some(source) if source.is_file => {
@@ -159,7 +157,7 @@ impl Document {
         self.sources.iter().rev().find(|source| source.begins <= offset)
     }
 
-    /// A complaint about a place in this file.
+    /// Returns an error that begins with the file and position, or the variable.
     pub fn fault(&self, span: Option<Range<usize>>, what: &str) -> Fault {
         let what = what.trim().replace('\n', "; ");
         let place = span.as_ref().and_then(|span| Some((self.source(span.start)?, span.start)));
@@ -175,7 +173,7 @@ impl Document {
         Fault::new(Exit::Config, format!("{place}: {what}"))
     }
 
-    /// A complaint about a key that nobody knows, with the nearest one that somebody does.
+    /// Returns the error for an unknown key, with the nearest known key.
     pub fn unknown_key(&self, span: Range<usize>, key: &str, place: &str, known: &[&str]) -> Fault {
         let fault = self.fault(Some(span), &format!("unknown key `{key}` {place}"));
         match nearest(key, known) {
@@ -184,10 +182,10 @@ impl Document {
         }
     }
 
-    /// The entries of a table.
+    /// Returns the entries of a table.
     ///
     /// # Errors
-    /// The value is something else than a table.
+    /// The value is not a table.
     pub fn table<'a>(&self, key: &str, node: Node<'a>) -> Result<Entries<'a>, Fault> {
         let span = node.span();
         match node.into_inner() {
@@ -202,20 +200,20 @@ impl Document {
         }
     }
 
-    /// Reads a section into its type.
+    /// Deserializes a section.
     ///
     /// # Errors
-    /// Unknown keys with a suggestion, and values of the wrong type. Values are never repeated:
-    /// they may be secrets.
+    /// Unknown keys, with a suggestion, and values of the wrong type. The error never repeats a
+    /// value, because it may be a secret.
     pub fn read<T: DeserializeOwned>(&self, section: &str, node: Node<'_>) -> Result<T, Fault> {
         T::deserialize(ValueDeserializer::from(node))
             .map_err(|error| self.misfit(&format!("in [{section}]"), &error))
     }
 
-    /// Reads all entries into their type.
+    /// Deserializes all entries.
     ///
     /// # Errors
-    /// As of [`Document::read`].
+    /// As [`Document::read`].
     pub fn read_whole<T: DeserializeOwned>(&self, entries: Entries<'_>) -> Result<T, Fault> {
         let entries = entries.into_iter().map(|(key, value)| {
             let span = key.span();
@@ -225,7 +223,7 @@ impl Document {
         T::deserialize(ValueDeserializer::from(node)).map_err(|error| self.misfit("", &error))
     }
 
-    /// A complaint about a value of another type than is wanted, or about a key that nobody knows.
+    /// Returns the error for a value of the wrong type, or for an unknown key.
     fn misfit(&self, place: &str, error: &toml::de::Error) -> Fault {
         let mut words = error.message().split('`').skip(1).step_by(2);
         match (error.message().starts_with("unknown field"), words.next(), error.span()) {
@@ -252,7 +250,7 @@ impl Document {
 }
 
 impl Source {
-    /// Line and column, both from 1; columns count characters.
+    /// Returns line and column, both from 1; columns count characters.
     fn position(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset - self.begins).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -260,8 +258,8 @@ impl Source {
     }
 }
 
-/// A variable that sets a key, as a line of TOML: the value as it is where it is TOML, and as a
-/// text otherwise.
+/// Returns a variable as a line of TOML if it sets a key. A value that does not parse as TOML
+/// becomes a string.
 fn assignment(name: &str, value: &str) -> Option<String> {
     let path =
         name.strip_prefix(VARIABLE).filter(|path| path.contains(BETWEEN) && !value.is_empty())?;
@@ -276,7 +274,7 @@ fn assignment(name: &str, value: &str) -> Option<String> {
     Some(format!("{} = {value}", keys.join(".")))
 }
 
-/// The same table, its places those of all texts laid end to end.
+/// Shifts all spans of a table, from offsets in its source to offsets in the joined sources.
 fn shifted(table: DeTable<'_>, by: usize) -> DeTable<'_> {
     table
         .into_iter()
@@ -310,8 +308,8 @@ fn shifted_value(node: Node<'_>, by: usize) -> Node<'_> {
     Spanned::new(span.start + by..span.end + by, value)
 }
 
-/// Lays a table over another. What a file says of an agent replaces what was said of it: half of
-/// one and half of another make no agent.
+/// Merges a table over another. A section of a file, such as an agent, replaces the earlier section
+/// as a whole: half of each would not be a valid agent. `tls` and variables are merged key by key.
 fn merge<'a>(under: &mut DeTable<'a>, over: DeTable<'a>, is_file: bool, depth: usize) {
     for (key, value) in over {
         let whole = is_file && depth > 0 && key.get_ref() != "tls";
@@ -347,7 +345,7 @@ fn into_entries(table: DeTable<'_>) -> Entries<'_> {
     entries
 }
 
-/// A text as TOML writes it.
+/// Returns a text as a TOML string.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -357,7 +355,7 @@ fn article(kind: &str) -> String {
     format!("{} {kind}", if vowel { "an" } else { "a" })
 }
 
-/// The known word that differs least, if any is close.
+/// Returns the known word with the smallest edit distance, if one is close.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |candidate: &str| strsim::damerau_levenshtein(word, candidate);
     let best = known.iter().copied().min_by_key(|candidate| distance(candidate))?;
@@ -365,10 +363,10 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     close.then_some(best)
 }
 
-/// Serde repeats the value that it could not use; that value may be a secret.
+/// Removes the rejected value from a serde error, because it may be a secret.
 fn without_values(message: &str) -> String {
-    // A word that is none of a few stands in other quotes. It may hold anything, so the last place
-    // where it can end is the true one.
+    // For an unknown variant, serde quotes the value in backticks. The value may contain any text,
+    // so only the last "`, expected " is sure to end it.
     let known = message
         .strip_prefix("unknown variant `")
         .and_then(|rest| Some(&rest[rest.rfind("`, expected ")?..]));
@@ -387,7 +385,7 @@ enum FillFault {
     Open,
 }
 
-/// Replaces `${NAME}` by the variable; `$${` stands for itself.
+/// Replaces `${NAME}` by the variable; `$${` becomes a literal `${`.
 fn fill(text: &str, variables: &Variables) -> Result<String, FillFault> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -424,7 +422,7 @@ fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Whether what stands under a key is nobody else's business.
+/// True if the value of a key is secret.
 pub fn names_a_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     path != TLS_KEY_FILE

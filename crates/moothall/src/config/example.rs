@@ -1,4 +1,4 @@
-//! `moothall.example.toml`, made from the configuration types and one table of descriptions.
+//! `moothall.example.toml`, generated from the configuration types and one table of descriptions.
 
 use moothall_agents::{AgentConfig, ProfileConfig};
 use moothall_engine::budgets::BudgetsConfig;
@@ -6,11 +6,10 @@ use moothall_terminals::SessionsConfig;
 
 use super::{LimitsConfig, POLICY_KEYS, ServerConfig, TlsConfig, keys_of};
 
-/// A key, a value as TOML writes it, and what it is for. The value is the default where there is
-/// one.
+/// A key, a TOML value, and a description. The value is the default if the key has one.
 type Entry = (&'static str, &'static str, &'static str);
 
-/// A section: its title, what it is for, the keys its type takes, and their descriptions.
+/// A section: its title, its description, the keys of its type, and their descriptions.
 struct Section {
     title: &'static str,
     about: &'static str,
@@ -417,7 +416,7 @@ fn sections() -> Vec<Section> {
     ]
 }
 
-/// The text of `moothall.example.toml`.
+/// Generates `moothall.example.toml`.
 fn example() -> String {
     let mut text = HEADER.to_owned();
     for section in sections() {

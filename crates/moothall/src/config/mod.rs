@@ -1,5 +1,5 @@
-//! `moothall.toml`: found, filled in from the environment, and read section by section into the
-//! types of the crates that own them.
+//! `moothall.toml`: finds the files, fills in variables, and reads each section into the type of
+//! the crate that owns it.
 
 mod document;
 #[cfg(test)]
@@ -26,34 +26,35 @@ use document::names_a_secret;
 pub use document::{Document, Entries, Node, Variables, nearest};
 pub use restart::{StartupValues, needs_restart};
 
-/// The key of `[agents]` that is no agent.
+/// The key of `[agents]` that does not name an agent.
 const DISCOVER: &str = "discover";
 
 /// The sections of the file.
 const SECTIONS: [&str; 6] = ["server", "limits", "defaults", "sessions", "budgets", "agents"];
 
-/// Everything a configuration file says.
+/// A complete configuration.
 #[derive(Debug)]
 pub struct Config {
-    /// `[server]`: where the server listens, and whom it lets in.
+    /// `[server]`: listen address and access.
     pub server: ServerConfig,
-    /// `[limits]`: what one principal, thread or address may have.
+    /// `[limits]`: limits of a principal, a thread or an address.
     pub limits: LimitsConfig,
-    /// `[defaults]`: what a conversation starts with where it does not say otherwise.
+    /// `[defaults]`: policy of a conversation that does not set its own.
     pub defaults: Policy,
-    /// `[sessions]`: what holds for all sessions.
+    /// `[sessions]`: settings of all sessions.
     pub sessions: SessionsConfig,
-    /// `[budgets]`: what may be spent.
+    /// `[budgets]`: spending limits.
     pub budgets: BudgetsConfig,
-    /// `[agents]`: whether agents are offered that were not configured but found on this computer.
+    /// `[agents]`: true if agents found on this computer are offered without a section of their
+    /// own.
     pub discover: bool,
-    /// `[agents.<client>]`: the agents, by the name under which they are invited.
+    /// `[agents.<client>]`: agents, by the name under which they are invited.
     pub agents: BTreeMap<String, AgentConfig>,
-    /// Names that nobody may be invited under: switched off, or with a variable that is not set.
+    /// Agent names that cannot be invited: switched off, or with a variable that is not set.
     pub absent: BTreeSet<String>,
-    /// The file it came from; nothing where there is none.
+    /// File with the highest precedence, if there is one.
     pub file: Option<PathBuf>,
-    /// What is allowed and unwise.
+    /// Warnings about valid but unsafe settings, and about agents that were left out.
     pub warnings: Vec<String>,
 }
 
@@ -74,40 +75,39 @@ impl Default for Config {
     }
 }
 
-/// `[server]`: where the server listens, and whom it lets in.
+/// `[server]`: listen address and access.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerConfig {
     /// Address and port to listen on.
     pub bind: Option<String>,
-    /// Folder for everything that is kept.
+    /// Folder for all stored data.
     pub data: Option<PathBuf>,
-    /// Who may do what.
+    /// Access mode of a server.
     pub mode: Mode,
-    /// In local mode: whether other users of this computer may come too.
+    /// In local mode: true if other users of this computer have access too.
     pub other_users: bool,
-    /// In local mode: the rights of a caller without a credential if the system does not say whose
-    /// process it is.
+    /// In local mode: rights of a caller without a credential if the system does not identify the
+    /// caller's process.
     pub unasked: UnknownPeerRule,
-    /// What agents need to register; open in local mode, and closed in token mode, where it is
-    /// unset.
+    /// Code that agents need to register. Unset: registration is open in local mode, closed in
+    /// token mode.
     pub invite_code: Option<String>,
-    /// More values of `Host` to accept, exactly as they are sent.
+    /// Additional values of `Host` to accept, compared exactly.
     pub allowed_hosts: Vec<String>,
-    /// More origins of pages to accept, exactly as they are sent.
+    /// Additional origins of pages to accept, compared exactly.
     pub allowed_origins: Vec<String>,
-    /// After how many days without an event archived conversations are deleted; never where it is
-    /// unset.
+    /// Days without an event after which an archived conversation is deleted. Unset: never.
     pub retention_days: Option<NonZeroU32>,
-    /// The folder to which the harvests of gatherings are written too, a file for each rhythm;
-    /// nowhere else where it is unset.
+    /// Folder for copies of harvests, with a file for each rhythm. Unset: harvests are only in
+    /// their conversations.
     pub trails: Option<PathBuf>,
-    /// `[server.tls]`: the certificate; without one the server speaks no TLS.
+    /// `[server.tls]`: the certificate; without one, the server does not use TLS.
     pub tls: Option<TlsConfig>,
 }
 
 impl ServerConfig {
-    /// The age at which archived conversations are deleted.
+    /// Returns the age at which archived conversations are deleted.
     pub fn retention(&self) -> Option<Millis> {
         self.retention_days.map(|days| Millis::from_secs(u64::from(days.get()) * 24 * 3600))
     }
@@ -117,37 +117,35 @@ impl ServerConfig {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsConfig {
-    /// The chain, the server's own certificate first.
+    /// Certificate chain, the server's own certificate first.
     pub cert: PathBuf,
-    /// The private key of the certificate.
+    /// Private key of the certificate.
     pub key: PathBuf,
 }
 
-/// `[limits]`: what one principal, thread or address may have, and how much runs at once. 0 means
-/// no limit, but for what runs.
+/// `[limits]`: limits of a principal, a thread or an address, and of concurrent work. 0 means
+/// unlimited, except for `programs` and `sessions`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
-    /// Requests of a principal that change something, each second. In token mode, as all of these
-    /// but the last three.
+    /// Writing requests of a principal per second. Only in token mode, like the following limits up
+    /// to `streams_per_principal`.
     pub writes_per_second: u32,
-    /// How many of them may come at once.
+    /// Number of writing requests allowed in one burst.
     pub writes_burst: u32,
-    /// Invitations into one thread, each minute.
+    /// Invitations into one thread per minute.
     pub invites_per_minute: u32,
-    /// Wrong keys and codes from one address, each minute, before their answer is 429.
+    /// Wrong keys and codes from one address per minute, before the answer is 429.
     pub logins_per_minute: u32,
-    /// Streams of events that one principal has open.
+    /// Open event streams of one principal.
     pub streams_per_principal: u32,
-    /// Connections from one address that is not this computer's.
+    /// Connections from one address. Connections from this computer are not counted.
     pub connections_per_address: usize,
-    /// Most that a task may ask for as the number of words that its agents exchange before a person
-    /// has to go on.
+    /// Upper bound of the number of agent messages without a human that a task may request.
     pub task_exchanges: NonZeroU32,
-    /// Programs of `command` agents that run at once; unset: four for each processor, at least
-    /// eight.
+    /// Concurrent programs of `command` agents. Unset: four per processor, at least eight.
     pub programs: Option<usize>,
-    /// Terminal sessions that live at once.
+    /// Concurrent terminal sessions.
     pub sessions: usize,
 }
 
@@ -169,13 +167,13 @@ impl Default for LimitsConfig {
 }
 
 impl LimitsConfig {
-    /// Programs that run at once.
+    /// Returns the number of concurrent programs.
     pub fn programs(&self) -> usize {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         self.programs.unwrap_or_else(|| (4 * processors).max(8))
     }
 
-    /// What of it the ways in keep to.
+    /// Returns the limits that the surfaces enforce.
     pub fn at_the_door(&self) -> Limits {
         Limits {
             writes_per_second: self.writes_per_second,
@@ -193,25 +191,25 @@ impl LimitsConfig {
     }
 }
 
-/// Who may do what.
+/// Access mode of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Whoever sits at this computer may converse; nobody else can reach the server.
+    /// Conversations from this computer need no token
     #[default]
     Local,
-    /// Whoever has a token, as far as it allows.
+    /// Every request needs a token with the right it uses
     Token,
 }
 
-/// The rights of a caller without a credential if the system does not say whose process it is.
+/// Rights of a caller without a credential if the system does not identify the caller's process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownPeerRule {
-    /// Sign in.
+    /// Only signing in.
     #[default]
     Refuse,
-    /// All that takes no credential, except what makes a program run.
+    /// Everything that needs no credential, except starting programs.
     Converse,
 }
 
@@ -235,7 +233,7 @@ impl From<Mode> for moothall_engine::access::Mode {
 
 impl Config {
     /// Reads the named file, or `./moothall.toml` over `moothall/moothall.toml` in the XDG
-    /// configuration folder, and variables over them.
+    /// configuration folder. Variables override both.
     ///
     /// # Errors
     /// A fault with exit code 78 that names file, line and column, or the variable.
@@ -245,7 +243,7 @@ impl Config {
         Ok(Self { file, ..Self::read(&Document::of(files, variables), variables)? })
     }
 
-    /// Reads a file's text.
+    /// Reads a configuration from a file's text.
     #[cfg(test)]
     fn parse(file: &Path, text: String, variables: &Variables) -> Result<Self, Fault> {
         Self::read(&Document::new(file, text), variables)
@@ -272,8 +270,8 @@ impl Config {
     }
 }
 
-/// A key at the top of the file may be a section's key that lost its section, which is worth
-/// saying.
+/// Returns the error for an unknown top-level key. The key may belong to a section whose header is
+/// missing; the error then names that section.
 fn unknown_section(document: &Document, span: std::ops::Range<usize>, key: &str) -> Fault {
     let homes = [
         ("server", keys_of::<ServerConfig>()),
@@ -304,8 +302,8 @@ fn read_defaults(document: &Document, node: Node<'_>) -> Result<Policy, Fault> {
     Ok(policy)
 }
 
-/// Reads `[agents]`. An agent of which a variable is not set is left out, with a word: the others
-/// can do without it.
+/// Reads `[agents]`. An agent with an unset variable is left out with a warning, because the other
+/// agents do not need it.
 fn read_agents(
     document: &Document,
     node: Node<'_>,
@@ -359,8 +357,8 @@ fn read_agents(
     Ok(())
 }
 
-/// Reads one agent and tries it out, so that what it would complain about when it is needed is said
-/// now, with its place.
+/// Reads one agent and builds its spec once, so that its errors are reported now, with their
+/// position.
 fn read_agent(document: &Document, client: &str, node: Node<'_>) -> Result<AgentConfig, Fault> {
     let section = format!("agents.{client}");
     let (whole, places) = (node.span(), places(&node));
@@ -378,21 +376,21 @@ fn read_agent(document: &Document, client: &str, node: Node<'_>) -> Result<Agent
     }
 }
 
-/// Where the keys of a table stand.
+/// Returns the spans of a table's keys.
 fn places(node: &Node<'_>) -> BTreeMap<String, std::ops::Range<usize>> {
     let table = node.get_ref().as_table();
     table.into_iter().flatten().map(|(key, _)| (key.get_ref().to_string(), key.span())).collect()
 }
 
-/// The keys that a section's type takes, in the order in which it declares them.
+/// Returns the keys of a section's type, in declaration order.
 fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut keys: &'static [&'static str] = &[];
-    // The type is only asked for its keys: reading it fails on purpose.
+    // The probe only records the keys; deserialization fails on purpose.
     let _ = T::deserialize(KeyProbe(&mut keys));
     keys
 }
 
-/// A deserializer that answers nothing and remembers which keys it was asked for.
+/// A deserializer that fails and records the keys it was asked for.
 struct KeyProbe<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
@@ -418,7 +416,7 @@ impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
     }
 }
 
-/// Files with secrets in them that other users of this computer can read.
+/// Returns a warning for each file with secrets that other users of this computer can read.
 #[cfg(unix)]
 fn exposed_secrets(document: &Document) -> Vec<String> {
     use std::os::unix::fs::PermissionsExt;
@@ -441,7 +439,7 @@ fn exposed_secrets(_: &Document) -> Vec<String> {
     Vec::new()
 }
 
-/// The texts of the configuration, the weightiest last.
+/// Reads the configuration files, the one with the highest precedence last.
 fn texts(named: Option<&Path>, variables: &Variables) -> Result<Vec<(PathBuf, String)>, Fault> {
     let usual =
         || usual_places(variables).into_iter().rev().filter(|path| path.is_file()).collect();
@@ -458,21 +456,21 @@ fn texts(named: Option<&Path>, variables: &Variables) -> Result<Vec<(PathBuf, St
     files.into_iter().map(read).collect()
 }
 
-/// Something that is set.
+/// A key that is set in the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Setting {
-    /// Its section and key, e.g. `server.bind`.
+    /// Section and key, e.g. `server.bind`.
     pub key: String,
-    /// As it is written; a secret by the beginning of its hash.
+    /// Value as written; a secret is replaced by the beginning of its hash.
     pub value: toml::Value,
-    /// The file and the line, or the variable.
+    /// File and line, or the variable.
     pub origin: String,
 }
 
-/// Everything that is set, as it is written.
+/// Returns all settings, as written.
 ///
 /// # Errors
-/// Files that cannot be read, or are no TOML.
+/// A file cannot be read, or is not valid TOML.
 pub fn settings(named: Option<&Path>, variables: &Variables) -> Result<Vec<Setting>, Fault> {
     let document = Document::of(texts(named, variables)?, variables);
     let mut found = Vec::new();
@@ -500,7 +498,8 @@ fn gather(
     Ok(())
 }
 
-/// A secret is recognised by its owner, and by nobody else.
+/// Replaces a secret by the beginning of its hash: its owner can recognise it, others learn
+/// nothing.
 fn shown(key: &str, value: toml::Value) -> toml::Value {
     match value {
         toml::Value::String(text) if names_a_secret(key) && !text.contains("${") => {
@@ -513,7 +512,7 @@ fn shown(key: &str, value: toml::Value) -> toml::Value {
     }
 }
 
-/// Where the usual configuration makes a server listen, whatever else is in it.
+/// Returns the configured listen address. The rest of the configuration need not be valid.
 pub fn usual_bind(variables: &Variables) -> Option<String> {
     if let Some(bind) = variables.get("MOOTHALL_SERVER__BIND") {
         return Some(bind.clone());
@@ -530,17 +529,17 @@ fn usual_places(variables: &Variables) -> Vec<PathBuf> {
     [Some(PathBuf::from("moothall.toml")), xdg].into_iter().flatten().collect()
 }
 
-/// Where data lives unless told otherwise: `moothall` in the XDG data folder.
+/// Returns the default data folder: `moothall` in the XDG data folder.
 pub fn usual_data_folder(variables: &Variables) -> Option<PathBuf> {
     xdg_folder(variables, "XDG_DATA_HOME", ".local/share").map(|folder| folder.join("moothall"))
 }
 
-/// Where what a person did is remembered: `moothall` in the XDG state folder.
+/// Returns the folder for per-user state: `moothall` in the XDG state folder.
 pub fn usual_state_folder(variables: &Variables) -> Option<PathBuf> {
     xdg_folder(variables, "XDG_STATE_HOME", ".local/state").map(|folder| folder.join("moothall"))
 }
 
-/// An XDG folder: the variable where it is set and absolute, otherwise its usual place below the
+/// Returns an XDG folder: the variable if it is set and absolute, otherwise the default below the
 /// home folder.
 fn xdg_folder(variables: &Variables, variable: &str, usual: &str) -> Option<PathBuf> {
     let set = variables.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -552,7 +551,7 @@ fn xdg_folder(variables: &Variables, variable: &str, usual: &str) -> Option<Path
     })
 }
 
-/// This process's environment, as far as it is text.
+/// Returns this process's environment without variables that are not UTF-8.
 pub fn environment() -> Variables {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -1,16 +1,15 @@
-//! What a running server does not take over when its configuration is read again. `serve` and
-//! `config check` ask the same table.
+//! Settings that a running server does not reload. `serve` and `config check` use the same table.
 
 use crate::place::StartupSettings;
 
-/// A key, or a section, that holds from the start of a server to its end.
+/// A key or a section that is fixed from the start of a server to its end.
 pub struct RestartKey {
-    /// As `config show` names it; everything below a section is meant too.
+    /// Key as in `config show`; a section includes everything below it.
     pub key: &'static str,
     value: fn(&StartupSettings) -> String,
 }
 
-/// All of them. Everything else is taken over at once.
+/// All fixed settings. Every other setting is applied on reload.
 pub const LASTING: [RestartKey; 9] = [
     RestartKey { key: "server.bind", value: |settled| settled.bind.to_string() },
     RestartKey { key: "server.data", value: |settled| settled.data.display().to_string() },
@@ -38,7 +37,7 @@ pub const LASTING: [RestartKey; 9] = [
     },
 ];
 
-/// What a server was started with, as far as it lasts.
+/// The fixed settings with which a server was started.
 pub struct StartupValues([String; LASTING.len()]);
 
 impl StartupValues {
@@ -46,7 +45,7 @@ impl StartupValues {
         Self(LASTING.map(|lasting| (lasting.value)(settled)))
     }
 
-    /// The keys that say something else now.
+    /// Returns the keys that changed since the start.
     pub fn waiting(&self, now: &StartupSettings) -> Vec<&'static str> {
         let pairs = LASTING.iter().zip(&self.0);
         pairs
@@ -56,7 +55,7 @@ impl StartupValues {
     }
 }
 
-/// Whether a key, as `config show` names it, is taken over only by a restart.
+/// True if a key, as in `config show`, takes effect only after a restart.
 pub fn needs_restart(key: &str) -> bool {
     LASTING.iter().any(|lasting| {
         key.strip_prefix(lasting.key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

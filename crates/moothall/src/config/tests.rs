@@ -1,4 +1,4 @@
-//! Which configurations are taken, which are refused, and in which words.
+//! Accepted configurations, rejected configurations, and their error messages.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -212,7 +212,7 @@ fn the_readme_shows_a_configuration_that_can_be_read() {
 fn fuzzed_texts_become_a_configuration_or_a_fault_that_keeps_secrets() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut corpus = moothall_testkit::fuzz::corpus(&here.join("tests/corpus/config"));
-    // Every key of the example, set as it is shown there.
+    // Every key of the example file, uncommented.
     let example = std::fs::read_to_string(here.join("../../moothall.example.toml")).unwrap();
     corpus.extend(example.split("\n\n").map(|piece| piece.replace("# ", "").into_bytes()));
     let words = [
