@@ -1,4 +1,5 @@
-//! `agents`: which agents the server can run, and those of other programs that registered.
+//! `agents`: lists the agents that the server can run, and manages registered agents of other
+//! programs.
 
 use moothall_surfaces::wire::{
     AgentEntry, AgentFreed, AgentList, AgentRevoked, RegistrationEntry, RegistrationPage,
@@ -12,7 +13,7 @@ use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
-/// Rows that are asked for at once.
+/// Rows per request.
 const ROWS: usize = 1000;
 
 pub async fn run(context: &Context, args: &Agents) -> Result<(), Fault> {
@@ -128,8 +129,7 @@ fn row(context: &Context, agent: &AgentEntry, width: usize) -> String {
     )
 }
 
-/// What is to be known of those whose programs are the server's own user; said once for all of
-/// them.
+/// Returns one hint for all agents whose programs run as the server's own user.
 fn of_the_servers_user(list: &AgentList) -> Option<String> {
     let own = |agent: &&AgentEntry| {
         matches!(agent.runtime.as_str(), "command" | "terminal") && agent.run_as.is_none()

@@ -1,5 +1,5 @@
-//! What `serve` says when it begins: where it is reached, what it has, and what to type next. Every
-//! address is one that works.
+//! The output of `serve` at its start: addresses, data folder, agents and next steps. Every printed
+//! address works.
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -15,39 +15,39 @@ use crate::paint::{Printer, Style};
 use crate::place::USUAL_BIND;
 use crate::reach::Reach;
 
-/// What there is to say about a server that begins.
+/// Facts about a starting server, for its announcement.
 pub struct Doors<'a> {
-    /// The address and port on which it listens.
+    /// Address and port on which the server listens.
     pub address: SocketAddr,
-    /// How it is reached.
+    /// Addresses under which clients reach the server.
     pub reach: &'a Reach,
-    /// Who may do what.
+    /// Access mode.
     pub mode: Mode,
-    /// Whether it speaks TLS.
+    /// True if the server speaks TLS.
     pub tls: bool,
-    /// The folder in which it keeps everything.
+    /// Data folder of the server.
     pub data: &'a Path,
-    /// The names of the agents that it has.
+    /// Names of the agents.
     pub agents: &'a [String],
-    /// The start-up credential of this run.
+    /// Start-up credential of this run.
     pub key: &'a Secret,
 }
 
 impl Doors<'_> {
-    /// Says it. The start-up credential is shown on a terminal alone: what is printed elsewhere is
-    /// kept by whoever keeps logs.
+    /// Prints the announcement. The start-up credential is shown only on a terminal, because other
+    /// output may end up in logs.
     ///
     /// # Errors
-    /// Standard output is gone.
+    /// Standard output is closed.
     pub fn announce(&self, printer: &Printer) -> Result<(), Fault> {
         let data = std::path::absolute(self.data).unwrap_or_else(|_| self.data.to_owned());
         let here = &self.reach.here;
         let shown = std::io::stdout().is_terminal();
-        // A fragment stays in the browser: it is in no request and no log.
+        // A browser keeps a fragment to itself: neither requests nor logs contain it.
         let page =
             if shown { format!("{here}/#key={}", self.key.reveal()) } else { format!("{here}/") };
         if printer.json {
-            // Programs on this computer may leave TLS out, at the address under "here".
+            // Programs on this computer may skip TLS, at the address under "here".
             let listening =
                 if self.tls { here.replacen("http:", "https:", 1) } else { here.clone() };
             return printer.object(&json!({
@@ -100,7 +100,7 @@ impl Doors<'_> {
         steps
     }
 
-    /// What is allowed and unwise.
+    /// Returns a warning about a risky but allowed setting.
     pub fn warning(&self) -> Option<String> {
         let open = !self.address.ip().is_loopback() && !self.tls;
         open.then(|| {

@@ -1,8 +1,8 @@
 //! Waits for the answers to one message, and prints them.
 //!
-//! Each agent that is asked about the message is waited for, until it answers or is silent. Once
-//! the named agents have answered, those that may answer have a moment left. Answers to other
-//! messages, and reactions to answers, are left out and not waited for.
+//! Waits for each agent that is asked about the message, until the agent answers or passes. Once
+//! the named agents have answered, the voluntary ones get a short extra time. Answers to other
+//! messages, and reactions to answers, are neither printed nor waited for.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,42 +21,42 @@ use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads::{self, Faces};
 
-/// How often to look at what is still to come while the stream is silent.
+/// Interval between checks for pending answers while the stream is silent.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The longest wait for a named agent that takes no turns: none is open that would end.
+/// Longest wait for a named agent that takes no turns: it has no turn whose end could be seen.
 const READER_WAIT: Duration = Duration::from_secs(30);
 
-/// The longest wait for agents that may answer, after the named ones have answered.
+/// Longest wait for voluntary answers after the named agents have answered.
 const VOLUNTEERS_WAIT: Duration = Duration::from_secs(2);
 
-/// The answers that are still to come.
+/// Pending answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
-    /// Some that are waited for.
+    /// An answer that must be waited for.
     Awaited,
-    /// Those of agents that may answer: the named ones have answered.
+    /// Voluntary answers only: the named agents have answered.
     Voluntary,
     /// None.
     Nothing,
 }
 
-/// A message, and what came of it so far.
+/// A message, with its turns and answers.
 struct Answers<'a> {
     said: &'a Envelope,
     list: TurnList,
     heard: Vec<Envelope>,
 }
 
-/// Prints the answers to a message until none is to come any more, or a person has to answer first;
-/// then says what came of it.
+/// Prints the answers to a message until none is pending, or until a person has to answer first;
+/// then prints the outcome.
 ///
 /// # Errors
 /// The message was not answered; no server, or its refusal.
 pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault> {
     let (client, thread) = (&context.client, said.thread.as_str());
-    // The trace says when a turn ends without a word.
+    // Only the trace shows a turn that ends without a reply.
     let mut follow = Follower::new(client, thread, said.seq, EventSelection::Trace);
-    // It was said: a server that goes away meanwhile is waited for.
+    // The message is stored, so wait for a server that restarts now.
     let look = async || about(client, said).await;
     let state = async || threads::state(client, thread).await;
     let faces = Faces::of(&follow.when_there(state).await?);
@@ -85,7 +85,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
         if is_over {
             break;
         }
-        // Waiting is interrupted only between two frames, so none is lost.
+        // The wait is interrupted only between two frames, so no frame is lost.
         match tokio::time::timeout(LOOK_EVERY, follow.next()).await {
             Ok(Ok(FollowItem::Signal)) => {}
             Ok(Ok(FollowItem::Event(envelope))) => {
@@ -111,21 +111,21 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
     follow.when_there(async || outcome::of(client, said, &state, &answers.heard).await).await
 }
 
-/// Reads what came of a message, and what is still to come.
+/// Reads the turns about a message, and its pending answers.
 async fn about(client: &Client, said: &Envelope) -> Result<TurnList, Fault> {
     let path = threads::path(&said.thread, "turns");
     client.get(&format!("{path}?message={}", segment(&said.id))).await
 }
 
 impl Answers<'_> {
-    /// Returns which answers are still to come.
+    /// Returns the kind of the pending answers.
     fn rest(&self) -> Rest {
         let is_open = |turn: &TurnEntry| turn.outcome.is_none() && turn.id.is_some();
         let (awaited, voluntary) = match &self.list.pending {
             Some(PendingAnswers { waits, must, may }) => {
                 (*waits || !must.is_empty(), !may.is_empty())
             }
-            // A server of an earlier version says of its turns alone if they go on.
+            // A server of an earlier version reports only its open turns.
             None => (self.list.turns.iter().any(is_open), false),
         };
         match (awaited, voluntary) {
@@ -141,7 +141,7 @@ impl Answers<'_> {
         self.list.turns.iter().any(is_answer)
     }
 
-    /// Tells once of each thing that an open turn about the message waits for.
+    /// Prints once each obstacle that an open turn about the message waits for.
     fn note_waits(&self, told: &mut BTreeSet<String>) {
         let is_open = |turn: &&TurnEntry| turn.outcome.is_none() && turn.id.is_some();
         let waiting = self.list.turns.iter().filter(is_open).filter(|turn| self.is_own(turn));
@@ -152,7 +152,7 @@ impl Answers<'_> {
         }
     }
 
-    /// Tells of agents that may answer yet, so that their silence is not taken for an answer.
+    /// Names the agents that may still answer, so that their silence is not taken for an answer.
     fn note_rest(&self, faces: &Faces) {
         let may = self.list.pending.iter().flat_map(|pending| &pending.may);
         let names: Vec<_> = may.map(|id| faces.name(id)).collect();
@@ -162,12 +162,12 @@ impl Answers<'_> {
         }
     }
 
-    /// True if a named agent that takes no turns has said nothing yet.
+    /// True if a named agent that takes no turns has not spoken yet.
     fn are_read(&self) -> bool {
         self.readers().any(|reader| self.heard.iter().all(|heard| heard.from != reader))
     }
 
-    /// The named agents that are there and take no turns: they answer when they like.
+    /// Returns the named participants that take no turns: they answer at any time.
     fn readers(&self) -> impl Iterator<Item = &str> {
         let named = |id: &String| self.said.to == *id || self.said.meta.mentions.contains(id);
         let turns = self.list.turns.iter();
@@ -187,8 +187,8 @@ impl Answers<'_> {
         self.list.turns.iter().find(is_it).is_some_and(|entry| self.is_own(entry))
     }
 
-    /// True if an answer that is waited for comes after what is asked. A question of no turn keeps
-    /// its agent from all turns.
+    /// True if an awaited answer depends on a permission request. A request without a turn blocks
+    /// all turns of its agent.
     fn are_kept_by(&self, asked: &PendingPermission) -> bool {
         match &asked.turn {
             Some(turn) => self.asks(turn),
@@ -206,7 +206,7 @@ impl Answers<'_> {
             || pending.any(|list| list.must.iter().chain(&list.may).any(|id| id == agent))
     }
 
-    /// True if words answer the message.
+    /// True if an event answers the message.
     fn is_answer(&self, envelope: &Envelope) -> bool {
         let replies_to = envelope.meta.reply_to.as_ref();
         match envelope.meta.turn.as_deref() {

@@ -8,7 +8,7 @@ use crate::client::segment;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
-/// Rows that are asked for at once.
+/// Rows per request.
 const ROWS: usize = 1000;
 
 pub async fn run(context: &Context, args: &Apps) -> Result<(), Fault> {

@@ -1,4 +1,4 @@
-//! `audit`: follows the chain of the audit record, and prints an anchor for it.
+//! `audit`: checks the chain of the audit record, and prints an anchor for it.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ struct Head {
     anchor: String,
 }
 
-/// A walk along the record.
+/// Result of checking the chain.
 #[derive(Debug, Serialize)]
 struct AuditWalk {
     rows: u64,

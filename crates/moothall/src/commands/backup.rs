@@ -1,4 +1,4 @@
-//! `backup`: copies the log, whether a server writes to it or not.
+//! `backup`: copies the log, even while a server writes to it.
 
 use moothall_store::BackupError;
 

@@ -1,4 +1,4 @@
-//! Gatherings in words: what their events say, for every command that shows events. Pure.
+//! Words for gatherings: describes their events, for every command that shows events. Pure.
 
 use jiff::{SignedDuration, Timestamp};
 use moothall_kernel::policy::PolicyName;
@@ -11,27 +11,28 @@ use serde::Deserialize;
 use crate::client::{Client, segment};
 use crate::fault::Fault;
 
-/// A gathering as it is followed: who takes part, how it goes, and who has the piece.
+/// A followed gathering: its members, its rules, and the current holder of the piece.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circle {
     members: Vec<GatheringMember>,
     plan: GatheringRules,
     hold: Option<Hold>,
-    /// Who writes the harvest, once it is asked for.
+    /// Id of the harvester, once the harvest is requested.
     harvests: Option<String>,
 }
 
-/// Having the piece.
+/// The current holder's turn with the piece.
 #[derive(Clone, Debug, PartialEq)]
 struct Hold {
     holder: String,
     beat: u32,
     last_word: bool,
-    /// When the next beat comes, or the time for the last word ends; none while that stands still.
+    /// Time of the next beat, or the end of the last word; `None` while the clock stands: before
+    /// the holder begins, during a permission request, and in a pause.
     next_at: Option<Timestamp>,
 }
 
-/// Asks for a gathering, as the participant that the credential names.
+/// Reads a gathering, as the participant that the credential names.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -39,7 +40,7 @@ pub async fn ask(client: &Client, id: &str) -> Result<GatheringAnswer, Fault> {
     client.get(&path(id, "")).await
 }
 
-/// Asks for a gathering as a participant, with the seed message and the pulse that are for it.
+/// Reads a gathering as a participant, with the seed message and the pulse for that participant.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -50,25 +51,25 @@ pub async fn ask_as(client: &Client, id: &str, me: &str) -> Result<GatheringAnsw
     client.get(&path(id, &format!("?participant={}", segment(me)))).await
 }
 
-/// The path of a gathering, or of what can be done with it.
+/// Returns the path of a gathering, or of an action on it.
 pub fn path(id: &str, rest: &str) -> String {
     format!("/gatherings/{}{rest}", segment(id))
 }
 
-/// Whether a conversation is held as a gathering.
+/// True if a conversation is a gathering.
 pub fn is_one(state: &ThreadStateAnswer) -> bool {
     state.state.policy["name"] == <&str>::from(PolicyName::GATHERING)
 }
 
-/// What an event says about a gathering, if it is about one.
+/// Reads an event as a step of a gathering.
 pub fn step(envelope: &Envelope) -> Option<GatheringStep> {
     (envelope.kind == "gathering")
         .then(|| GatheringStep::deserialize(&envelope.content).ok())
         .flatten()
 }
 
-/// Whether everybody in a conversation is told of an event of its gathering: not of beats, and not
-/// of what the next event says as well.
+/// True if all members are shown an event of a gathering. Beats, and steps that the next event
+/// repeats, are not shown.
 pub fn is_told(envelope: &Envelope) -> bool {
     step(envelope).is_some_and(|step| match step {
         GatheringStep::Opened { .. }
@@ -85,17 +86,17 @@ pub fn is_told(envelope: &Envelope) -> bool {
     })
 }
 
-/// Whether a notice says again what the event of a gathering before it says.
+/// True if a notice repeats the gathering event before it.
 pub fn is_repeated(envelope: &Envelope) -> bool {
     envelope.kind == "notice" && envelope.content["code"] == "phase"
 }
 
-/// A name with its number.
+/// Returns a name with its number.
 pub fn numbered(name: &str, number: u32) -> String {
     format!("{name} ({number})")
 }
 
-/// Why a gathering is over, in words.
+/// Returns the reason why a gathering closed, in words.
 pub fn closing(because: &str) -> &str {
     match because {
         "done" => "its breath is over",
@@ -105,14 +106,14 @@ pub fn closing(because: &str) -> &str {
     }
 }
 
-/// How long it is until a moment, in whole seconds; none where it has passed.
+/// Returns the seconds until a moment, rounded up; 0 if it has passed.
 pub fn seconds_until(at: Timestamp, now: Timestamp) -> i64 {
     let left = at.duration_since(now).as_millis().max(0);
     i64::try_from((left + 999) / 1000).unwrap_or(i64::MAX)
 }
 
 impl Circle {
-    /// The gathering as it is now.
+    /// Returns the current state of a gathering.
     pub fn of(answer: &GatheringAnswer) -> Self {
         let hold = answer.holder.as_ref().map(|PieceHolder { participant_id, .. }| Hold {
             holder: participant_id.clone(),
@@ -138,23 +139,23 @@ impl Circle {
         }
     }
 
-    /// Who takes part and how it goes, without who has the piece now: for what was before.
+    /// Returns the members and the rules without the current holder, for showing earlier events.
     pub fn earlier(answer: &GatheringAnswer) -> Self {
         Self { hold: None, harvests: None, ..Self::of(answer) }
     }
 
-    /// Whether it is known who takes part.
+    /// True if the members are known.
     pub fn is_known(&self) -> bool {
         !self.members.is_empty()
     }
 
-    /// `Ann (2)`; the id of somebody who does not take part.
+    /// Returns `Ann (2)`, or the id of a non-member.
     pub fn named(&self, id: &str) -> String {
         let member = self.members.iter().find(|member| member.participant_id == id);
         member.map_or_else(|| id.to_owned(), |member| numbered(&member.name, member.number))
     }
 
-    /// Takes an event; gives what it says, if it is about a gathering.
+    /// Applies an event; returns its step if it is about a gathering.
     pub fn hear(&mut self, envelope: &Envelope) -> Option<GatheringStep> {
         let step = step(envelope)?;
         let after = |seconds: f64| {
@@ -195,7 +196,7 @@ impl Circle {
         Some(step)
     }
 
-    /// What an event says that was just heard, as people read it.
+    /// Describes a step that was just applied.
     pub fn words(&self, step: &GatheringStep) -> String {
         match step {
             GatheringStep::Opened { by, plan, participants } => {
@@ -246,7 +247,7 @@ impl Circle {
         self.hold.as_ref().map_or_else(|| "the holder".into(), |hold| self.named(&hold.holder))
     }
 
-    /// What somebody has to do after an event, where it is theirs to do something.
+    /// Returns a call to act after a step, if the participant has to act.
     pub fn call(&self, step: &GatheringStep, me: &str) -> Option<String> {
         let has_piece = self.hold.as_ref().is_some_and(|hold| hold.holder == me);
         match step {
@@ -270,7 +271,7 @@ impl Circle {
         }
     }
 
-    /// What is for somebody to do as it is now: for whoever comes while they have the piece.
+    /// Returns the current call to act, for a participant who joins during their own turn.
     pub fn call_now(&self, me: &str) -> Option<String> {
         if self.harvests.as_deref() == Some(me) {
             return Some(HARVEST.into());
@@ -292,7 +293,7 @@ impl Circle {
         )
     }
 
-    /// What the one who has the piece hears of a beat, and nobody else.
+    /// Returns the announcement of a beat, for the holder only.
     pub fn beat_of(&self, step: &GatheringStep, me: &str) -> Option<String> {
         let GatheringStep::Beat { number } = step else { return None };
         let mine = self.hold.as_ref().is_some_and(|hold| hold.holder == me);
@@ -301,13 +302,13 @@ impl Circle {
             .then(|| format!("Beat {number} of {}: you have the piece.", self.plan.beats_per_turn))
     }
 
-    /// Whether it is somebody's turn, so that time counts for them.
+    /// True if the participant holds the piece or writes the harvest.
     pub fn is_on(&self, me: &str) -> bool {
         self.hold.as_ref().is_some_and(|hold| hold.holder == me)
             || self.harvests.as_deref() == Some(me)
     }
 
-    /// Who has the piece, in a few words for a line that is always there.
+    /// Returns the status line about the piece.
     pub fn standing(&self, me: &str, now: Timestamp) -> Option<String> {
         if let Some(harvester) = &self.harvests {
             return Some(match harvester == me {
@@ -328,7 +329,7 @@ impl Circle {
         })
     }
 
-    /// How many rounds a phase has.
+    /// Returns the number of rounds of a phase.
     fn rounds_of(&self, phase: &str) -> u32 {
         let [inhale, hold, exhale] = self.plan.breath;
         match phase {
@@ -338,7 +339,7 @@ impl Circle {
         }
     }
 
-    /// Why somebody's words are not heard now, where a gathering keeps them out.
+    /// Explains why a gathering rejected a message; `None` for other errors.
     pub fn refusal(&self, fault: &Fault) -> Option<String> {
         if fault.code.as_deref() != Some("not_your_piece") {
             return None;

@@ -1,6 +1,5 @@
-//! `complete`: what a shell offers where a command takes the name of something that only the server
-//! knows. Whoever presses a key waits for it: so it is quick or says nothing, and it never
-//! complains.
+//! `complete`: completes names that only the server knows. The user waits for it at each key press,
+//! so it answers quickly or prints nothing, and never reports errors.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,14 +17,14 @@ use crate::fault::Fault;
 use crate::paint::Printer;
 use crate::threads;
 
-/// After so long nothing is offered.
+/// Time limit for all completions.
 const WITHIN: Duration = Duration::from_millis(300);
-/// Most names that are offered.
+/// Maximum number of completions.
 const OFFERED_MAX: usize = 200;
-/// What a conversation is called that was used last.
+/// Stands for the conversation used last.
 const LAST: &str = "-";
 
-/// What a word can be.
+/// The kind of name that an argument takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Conversation,
@@ -33,18 +32,17 @@ enum Kind {
     Session,
 }
 
-/// What has been typed: the word that is being typed is a name of this kind, asked of the server
-/// that these options name.
+/// The typed line: the kind of name to complete, and the options that choose the server.
 #[derive(Debug, PartialEq, Eq)]
 struct TypedLine {
     kind: Kind,
     options: BTreeMap<String, String>,
 }
 
-/// Prints the names that fit, one a line.
+/// Prints the matching names, one per line.
 ///
 /// # Errors
-/// Standard output is gone.
+/// Standard output is closed.
 pub async fn run(global: &Global, args: &Complete, printer: &Printer) -> Result<(), Fault> {
     let Some((begun, before)) = args.words.split_last() else { return Ok(()) };
     let begun = plain(begun);
@@ -57,8 +55,8 @@ pub async fn run(global: &Global, args: &Complete, printer: &Printer) -> Result<
     fitting.take(OFFERED_MAX).try_for_each(|name| printer.line(name))
 }
 
-/// What the next word is, after these. The program's own name and what stands before it, such as
-/// another command of a pipe, say nothing.
+/// Finds the argument that follows these words. Everything up to the program's own name, such as
+/// another command of a pipe, is ignored.
 fn typed(words: &[String]) -> Option<TypedLine> {
     let own = words
         .iter()
@@ -97,7 +95,7 @@ fn typed(words: &[String]) -> Option<TypedLine> {
     Some(TypedLine { kind: kind_of(positional)?, options })
 }
 
-/// The option that a word is, with its value behind `=` or without.
+/// Finds the option that a word names, with or without `=VALUE`.
 fn option<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     let long =
@@ -110,8 +108,8 @@ fn takes_value(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// What an argument takes; nothing where it is no name, or one of a few words that the shell knows
-/// already.
+/// Returns the kind of name that an argument takes; `None` for other text, and for fixed values,
+/// which the shell knows already.
 fn kind_of(argument: &Arg) -> Option<Kind> {
     if !argument.get_possible_values().is_empty() {
         return None;
@@ -124,7 +122,7 @@ fn kind_of(argument: &Arg) -> Option<Kind> {
     }
 }
 
-/// A word as it is meant: shells hand it on as it was typed.
+/// Removes quotes and backslashes: shells pass the word as typed.
 fn plain(word: &str) -> String {
     let mut meant = String::new();
     let mut chars = word.chars();
@@ -162,7 +160,7 @@ async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
     }
 }
 
-/// By name where one is enough, by id where several are called the same.
+/// Returns names of conversations, the newest first; an id instead of a name that several share.
 async fn conversations(client: &Client) -> Option<Vec<String>> {
     let mut threads = threads::all(client).await.ok()?;
     threads.sort_by(|a, b| b.updated_at.cmp(&a.updated_at));

@@ -1,4 +1,4 @@
-//! `config`: whether the configuration is in order, and what it says.
+//! `config`: checks and prints the configuration.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn check(file: &ConfigFile, printer: &Printer) -> Result<(), Fault> {
     set.iter().try_for_each(|setting| printer.line(&taken_over(&setting.key, printer)))
 }
 
-/// When a running server takes a key over.
+/// Returns the line about when a running server applies a key.
 fn taken_over(key: &str, printer: &Printer) -> String {
     let (style, when) = if needs_restart(key) {
         (Style::Warn, "needs a restart")
@@ -62,7 +62,7 @@ fn show(file: &ConfigFile, origin: bool, printer: &Printer) -> Result<(), Fault>
     settings.iter().try_for_each(|setting| printer.line(&row(setting, origin, printer)))
 }
 
-/// A line that is TOML itself.
+/// Returns a setting as a line of TOML.
 fn row(setting: &Setting, origin: bool, printer: &Printer) -> String {
     let line = printer.paint(Style::Plain, &format!("{} = {}", setting.key, setting.value));
     if origin {

@@ -1,4 +1,4 @@
-//! `delete`: takes a conversation away for good.
+//! `delete`: deletes a conversation permanently.
 
 use moothall_surfaces::wire::ThreadDeleted;
 

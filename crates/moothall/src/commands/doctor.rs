@@ -1,5 +1,5 @@
-//! `doctor`: looks at this computer, the configuration and the server, and says what to do about
-//! what it finds.
+//! `doctor`: checks this computer, the configuration and the server, and says how to fix each
+//! problem.
 
 mod agents;
 mod folder;
@@ -30,23 +30,23 @@ use crate::owner;
 use crate::paint::{Printer, Style};
 use crate::place::{StartupSettings, settle};
 
-/// Free space below which a log is in danger, and below which it is worth a word, in bytes.
+/// Free space in bytes below which a check fails, and below which it warns.
 const FREE_BYTES_MIN: u64 = 64 << 20;
 const FREE_BYTES_WARN: u64 = 1 << 30;
-/// The first SQLite whose write-ahead log cannot be damaged by a checkpoint that meets a writer.
+/// First SQLite without the checkpoint race that can damage a write-ahead log.
 const SQLITE_MIN: (u32, u32, u32) = (3, 51, 3);
-/// Open files below which a busy server lets connections wait.
+/// Limit of open files below which a busy server delays connections.
 pub const FILES_MIN: u64 = 1024;
-/// The first tmux whose pastes and control client do what sessions need.
+/// First tmux with the paste and control-client features that sessions need.
 const TMUX_MIN: (u32, u32) = (3, 2);
-/// Seconds after the epoch before which no clock can be right: 2026-01-01.
+/// Earliest plausible clock, in seconds since the epoch: 2026-01-01.
 const CLOCK_SECONDS_MIN: u64 = 1_767_225_600;
-/// The name of the check that local mode rests on.
+/// Name of the check that local mode depends on.
 const OWNER: &str = "users";
-/// How long a server may take to say that it is there.
+/// Time limit for a server's answer.
 const PING_WITHIN: Duration = Duration::from_secs(2);
 
-/// How a check came out.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Verdict {
@@ -56,7 +56,7 @@ enum Verdict {
     Fail,
 }
 
-/// What a check found, and what to do about it.
+/// A check's result, and the fix for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     check: &'static str,
@@ -238,7 +238,7 @@ fn files() -> Finding {
     }
 }
 
-/// What tmux says of itself, where it is installed.
+/// Returns the version line of tmux, if tmux is installed.
 pub fn tmux_version() -> Option<String> {
     let output = std::process::Command::new("tmux")
         .arg("-V")
@@ -248,7 +248,7 @@ pub fn tmux_version() -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Sessions live in it. Whoever configured a program that does cannot do without.
+/// Checks tmux, which sessions run in. A missing tmux fails only if the configuration needs it.
 fn tmux(version: Option<&str>, wanted: bool) -> Finding {
     let found = |trouble: &str| match wanted {
         true => Finding::new(
@@ -272,7 +272,7 @@ fn tmux(version: Option<&str>, wanted: bool) -> Finding {
     }
 }
 
-/// The numbers in `tmux 3.3a`; a version that is none, such as `tmux master`, has none.
+/// Returns the numbers in `tmux 3.3a`; `None` for versions such as `tmux master`.
 fn numbers(version: &str) -> Option<(u32, u32)> {
     let (major, minor) = version.split_whitespace().nth(1)?.split_once('.')?;
     let digits = minor.find(|c: char| !c.is_ascii_digit()).unwrap_or(minor.len());
@@ -339,8 +339,7 @@ fn free_space(folder: &Path) -> Option<Finding> {
     })
 }
 
-/// The write-ahead log needs memory that all its readers share, which file systems on other
-/// computers do not have.
+/// Warns of remote file systems: the write-ahead log needs shared memory, which they lack.
 #[cfg(target_os = "linux")]
 fn file_system(folder: &Path) -> Option<Finding> {
     use nix::sys::statfs;
@@ -361,13 +360,13 @@ fn file_system(folder: &Path) -> Option<Finding> {
     })
 }
 
-/// Only Linux says by a number what a file system is.
+/// Only Linux identifies a file system by a number.
 #[cfg(not(target_os = "linux"))]
 fn file_system(_: &Path) -> Option<Finding> {
     None
 }
 
-/// Local mode is for one user of the computer, so the system has to say which of them asks.
+/// Checks the premise of local mode: the system can tell which user a request is from.
 fn owner(settled: &StartupSettings) -> Option<Finding> {
     let server = &settled.config.server;
     if settled.mode == Mode::Token || server.other_users {

@@ -1,5 +1,5 @@
-//! Reads the events of a conversation: what there is, and what comes, without a gap when the
-//! connection breaks.
+//! Reads the events of a conversation: stored ones and new ones, without a gap if the connection
+//! breaks.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -13,17 +13,18 @@ use crate::paint::note;
 use crate::sse::Frame;
 use crate::threads;
 
-/// Which events are wanted.
+/// Selection of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventSelection {
-    /// Only what the caller would see as a participant, without the trace.
+    /// Only the events shown to participants, without the trace.
     Conversation,
-    /// The events that explain, too.
+    /// The trace as well.
     Trace,
 }
 
 impl EventSelection {
-    /// More parameters, each with its `&`: everybody reads a conversation through their own eyes.
+    /// Returns further query parameters, each with its `&`. `as` selects the caller's own view of
+    /// the conversation.
     fn query(self, client: &Client) -> String {
         match self {
             EventSelection::Conversation => {
@@ -34,10 +35,10 @@ impl EventSelection {
     }
 }
 
-/// Events asked for at once: of the longest that there are, they still fit into a little memory.
+/// Events per request: even 100 of the longest events fit into little memory.
 const PAGE: usize = 100;
 
-/// The events after a position that pass. What does not is forgotten page by page.
+/// Returns the events after a position that pass the filter. Other events are dropped page by page.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -60,7 +61,7 @@ pub async fn after(
     Ok(all)
 }
 
-/// At most `limit` events after a position.
+/// Returns at most `limit` events after a position.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -80,7 +81,7 @@ pub async fn page(
         .await
 }
 
-/// The first page of the events since a moment, in RFC 3339.
+/// Returns the first page of the events since a moment, given in RFC 3339.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -94,8 +95,8 @@ pub async fn since(
     client.get(&format!("{}?{query}", threads::path(thread, "events"))).await
 }
 
-/// The last `count` events that pass, read from the end so that a long conversation costs no more
-/// than a short one.
+/// Returns the last `count` events that pass the filter. Reads from the end, so that a long
+/// conversation costs no more than a short one.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -119,7 +120,7 @@ pub async fn last(
     }
 }
 
-/// Follows a conversation from a position.
+/// A follower of a conversation, from a position on.
 pub struct Follower<'a> {
     client: &'a Client,
     path: String,
@@ -130,16 +131,16 @@ pub struct Follower<'a> {
 
 type Frames = Pin<Box<dyn Stream<Item = Frame> + Send>>;
 
-/// What a stream says.
+/// An item of the event stream.
 pub enum FollowItem {
-    /// A recorded event, in its order.
+    /// A recorded event, in log order.
     Event(Box<Envelope>),
-    /// Something else than an event, such as presence or a piece of a reply.
+    /// Anything but a recorded event, such as presence or a piece of a reply.
     Signal,
 }
 
 impl<'a> Follower<'a> {
-    /// Follows from after a position; what was missed comes first.
+    /// Follows the conversation after a position; stored events come first.
     pub fn new(client: &'a Client, thread: &str, position: u64, wanted: EventSelection) -> Self {
         let path = format!(
             "{}?{}",
@@ -149,7 +150,7 @@ impl<'a> Follower<'a> {
         Self { client, path, position, frames: None, away: false }
     }
 
-    /// Asks the same server something, as soon as it is there.
+    /// Sends a request to the same server, and retries while the server is away.
     ///
     /// # Errors
     /// The server refuses.
@@ -160,11 +161,11 @@ impl<'a> Follower<'a> {
         when_there(&mut self.away, ask).await
     }
 
-    /// What comes next. Connects again, as long as it takes, when the server goes away; nothing is
-    /// lost or comes twice.
+    /// Returns the next item. Reconnects if the connection breaks, without a time limit; each event
+    /// comes exactly once.
     ///
     /// # Errors
-    /// The server refuses, or sends what this version does not understand.
+    /// The server refuses, or sends an event that this version does not understand.
     pub async fn next(&mut self) -> Result<FollowItem, Fault> {
         loop {
             let frames = match &mut self.frames {
@@ -197,8 +198,8 @@ fn parse(frame: &Frame) -> Result<Envelope, Fault> {
     })
 }
 
-/// Asks a server, however often it takes until it is there. That it is away is said once, however
-/// often whoever waits for it gives up and tries again.
+/// Retries a request until the server is reachable. `away` outlives cancelled calls, so that an
+/// outage is announced once.
 async fn when_there<T>(
     away: &mut bool,
     ask: impl AsyncFn() -> Result<T, Fault>,

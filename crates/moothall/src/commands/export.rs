@@ -1,4 +1,4 @@
-//! `export`: a whole conversation, for reading or for programs.
+//! `export`: prints a whole conversation, for reading or for programs.
 
 use moothall_surfaces::wire::Envelope;
 
@@ -10,8 +10,7 @@ use crate::cli::{Export, ExportFormat};
 use crate::fault::Fault;
 use crate::threads::{self, Faces};
 
-/// Events asked for at once, so that neither a long conversation nor a long page of it is whole in
-/// memory.
+/// Events per request, so that memory holds neither a long conversation nor a large page.
 const PAGE: usize = 100;
 
 pub async fn run(context: &Context, args: &Export) -> Result<(), Fault> {
@@ -29,7 +28,7 @@ pub async fn run(context: &Context, args: &Export) -> Result<(), Fault> {
     let mut after = 0;
     while after < state.head {
         let page = events::page(&context.client, &thread, after, PAGE, wanted).await?;
-        // What came since the export began is left for the next one.
+        // Events newer than the start of the export are left out.
         for envelope in page.events.iter().filter(|envelope| envelope.seq <= state.head) {
             print(envelope, &mut transcript)?;
         }

@@ -1,4 +1,4 @@
-//! `gather`: gatherings with a talking piece: begun, listed, shown, passed on and ended.
+//! `gather`: starts, lists, shows and ends gatherings with a talking piece, and passes the piece.
 
 mod plan;
 
@@ -17,7 +17,7 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
 use crate::{last, threads};
 
-/// The role of the one who writes the harvest.
+/// Role of the member that writes the harvest.
 const HARVESTER: &str = "harvester";
 
 pub async fn run(context: &Context, action: &Gather) -> Result<(), Fault> {
@@ -63,22 +63,22 @@ async fn wait(context: &Context, id: &str) -> Result<(), Fault> {
     context.printer.line(&context.printer.paint(Style::Plain, harvest.text.trim_end()))
 }
 
-/// What was heard of a gathering that is waited for.
+/// State of a gathering that `--wait` follows.
 #[derive(Default)]
 struct GatheringProgress {
     circle: Circle,
-    /// What went wrong last with an agent.
+    /// Message of an agent's latest failure.
     failed: Option<String>,
     is_over: bool,
 }
 
 impl GatheringProgress {
-    /// Takes an event; gives what to say about it beside the harvest.
+    /// Applies an event; returns words to print beside the harvest.
     fn take(&mut self, envelope: &Envelope) -> Option<String> {
         if let Some(fault) = &envelope.meta.error {
             self.failed = Some(fault.message.clone());
         }
-        // One whose members could not be brought is put aside.
+        // A gathering whose members could not be started is archived.
         self.is_over |= matches!(envelope.kind.as_str(), "thread.archived" | "thread.deleted");
         let Some(step) = self.circle.hear(envelope) else { return permit::told(envelope) };
         match step {
@@ -128,7 +128,7 @@ fn row(context: &Context, answer: &GatheringAnswer) -> String {
     format!("{id}  {title}  {}", printer.paint(Style::Dim, &standing(answer)))
 }
 
-/// Where a gathering is, on one line.
+/// Describes the state of a gathering on one line.
 fn standing(answer: &GatheringAnswer) -> String {
     if answer.status != "active" {
         let because = answer
@@ -174,7 +174,7 @@ async fn show(context: &Context, args: &Thread) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What there is to know of a gathering, line by line.
+/// Returns the details of a gathering, with a label per line.
 fn details(answer: &GatheringAnswer, now: Timestamp) -> Vec<(&'static str, String)> {
     let mut lines = vec![
         ("question", answer.opening_question.clone()),
@@ -205,7 +205,7 @@ fn details(answer: &GatheringAnswer, now: Timestamp) -> Vec<(&'static str, Strin
     lines
 }
 
-/// Who has the piece, since when, and when the next beat comes.
+/// Describes the holder, the start of the turn, and the next beat.
 fn piece(answer: &GatheringAnswer, now: Timestamp) -> Option<String> {
     let holder = answer.holder.as_ref()?;
     let since =

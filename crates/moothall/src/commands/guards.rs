@@ -1,5 +1,5 @@
-//! `guards` and `command`: what is held, refused or near its limit, and the slash commands that
-//! lift it.
+//! `guards` and `command`: shows active and near guards, and runs the slash commands that lift
+//! them.
 
 use std::fmt::Write;
 
@@ -14,9 +14,9 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// Longer titles and words push their line to the right.
+/// Maximum column width; longer text shifts the rest of its line.
 const COLUMN_MAX: usize = 48;
-/// The name of what all conversations share.
+/// Name of the scope that all conversations share.
 const WHOLE_SERVER: &str = "(whole server)";
 
 pub async fn run(context: &Context, args: &Guards) -> Result<(), Fault> {
@@ -99,12 +99,12 @@ fn state(guard: &GuardEntry, currency: &str) -> String {
     }
 }
 
-/// Returns a time as people read it.
+/// Formats a time for people.
 fn at(time: &str) -> String {
     day_and_time(time).unwrap_or_else(|| time.to_owned())
 }
 
-/// Returns a command that runs as it stands, or the time at which it is over.
+/// Returns a command that can be pasted into a shell, or the time at which the guard ends.
 fn lifted_by(guard: &GuardEntry) -> String {
     let Some(lift) = &guard.lift else { return String::new() };
     match (lift.by.as_str(), guard.thread.as_deref().map(threads::short)) {
@@ -123,7 +123,7 @@ fn slash(thread: &str, lift: &GuardLift) -> String {
     format!("moothall command {thread} {}", lift.command.as_deref().unwrap_or_default())
 }
 
-/// Returns a raise of the budget by half, or by what a call that waits lacks.
+/// Returns the command that raises a budget by half of its limit, or by the missing amount.
 fn raise(guard: &GuardEntry) -> String {
     let half = guard.limit.map_or_else(|| guard.missing.unwrap_or_default(), |limit| limit / 2);
     let mut command = "moothall budget raise".to_owned();
@@ -144,7 +144,7 @@ fn raise(guard: &GuardEntry) -> String {
     format!("{command} {more}")
 }
 
-/// A word as a shell takes it whole.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! `help`, `completions` and `man`: what the program says about itself.
+//! `help`, `completions` and `man`: documentation of the program itself.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use crate::config::nearest;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note, output_fault};
 
-/// What can be explained beside commands.
+/// Help topics other than commands.
 const TOPICS: [(&str, &str); 2] = [
     (
         "environment",
@@ -37,10 +37,10 @@ const TOPICS: [(&str, &str); 2] = [
 ];
 const EXIT_CODES: &str = "exit-codes";
 
-/// What there is, for whoever typed the bare name.
+/// Prints the overview for `moothall` without a command.
 ///
 /// # Errors
-/// Standard output is gone.
+/// Standard output is closed.
 pub fn overview() -> Result<(), Fault> {
     print(&mut cli::command(), false)
 }
@@ -97,14 +97,14 @@ pub fn completions(args: &Completions) -> Result<(), Fault> {
     io::Write::write_all(&mut io::stdout(), text.as_bytes()).map_err(|error| output_fault(&error))
 }
 
-/// The same script, and it asks the server for the names that it alone knows.
+/// Adds completion of server-side names to a script.
 fn knowing(shell: Shell, script: &str) -> String {
     match shell {
         Shell::Bash => format!("{script}{}", include_str!("completions/known.bash")),
         Shell::Fish => format!("{script}{}", include_str!("completions/known.fish")),
         Shell::Zsh => {
-            // What zsh takes to be anything is asked for; the script ends with what it does when it
-            // is loaded.
+            // Ask the server instead of using zsh's default completion. The function goes before
+            // the script's last lines, which run when zsh loads the script.
             let asking = script.replace(":_default'", ":_moothall_known'");
             let (before, loaded) = asking.rsplit_once("\nif [").unwrap_or((&asking, ""));
             format!("{before}{}\nif [{loaded}", include_str!("completions/known.zsh"))
@@ -127,7 +127,7 @@ pub fn man(args: &Man) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes the page of a command and of all that belong to it; gives how many that were.
+/// Writes the page of a command and of its subcommands; returns the number of pages.
 fn pages(command: &clap::Command, folder: &Path) -> io::Result<usize> {
     if command.is_hide_set() {
         return Ok(0);

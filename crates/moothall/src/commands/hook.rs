@@ -1,5 +1,5 @@
-//! `hook`: what a program in a terminal runs to report. Nothing that goes wrong here is the
-//! program's business, so it always succeeds.
+//! `hook`: reports an event of a program in a terminal. It always succeeds, because its failure
+//! must not disturb the program.
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Read, Write};
@@ -20,21 +20,21 @@ pub fn run(args: &Hook) {
         note(&format!("moothall hook: not reported: {error}"));
     }
     if !answer.is_empty() {
-        // A program that has closed it does not want to know.
+        // The program may have closed its end of the pipe.
         let _ = writeln!(io::stdout(), "{answer}");
     }
 }
 
-/// What the program says: the last argument, or standard input. All of it is read, so that the
-/// program can write all of it.
+/// Returns the event's data: the last argument, or standard input. Reads all input, so that the
+/// program's writes never block.
 fn said(argument: Option<&OsStr>) -> Vec<u8> {
     let mut said = Vec::new();
     if let Some(argument) = argument {
         said.extend_from_slice(argument.as_bytes());
     } else if !io::stdin().is_terminal() {
         let mut input = io::stdin().lock();
-        // One byte more than is kept tells that there was more. What cannot be read is as good as
-        // not said.
+        // One byte more than the maximum shows that the data was too long. A read error counts as
+        // the end of the data.
         let _ = input.by_ref().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut said);
         let _ = io::copy(&mut input, &mut io::sink());
     }

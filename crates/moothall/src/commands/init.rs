@@ -14,10 +14,10 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note};
 use crate::place::USUAL_BIND;
 
-/// Programs that can live in a terminal, by the name under which they are offered.
+/// Programs that can run in a terminal, by their agent name.
 const IN_TERMINALS: [&str; 3] = ["claude", "codex", "gemini"];
 
-/// What somebody who is asked chooses for the file that is written.
+/// Answers for the new configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Choices {
     bind: String,
@@ -54,7 +54,7 @@ pub fn run(args: &Init, printer: &Printer) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Asks on standard error; an empty line takes what stands in brackets.
+/// Asks on standard error; an empty line takes the default in brackets.
 fn ask(answers: &mut impl BufRead) -> Result<Choices, Fault> {
     let others =
         answer(answers, "Shall other computers reach it? Everybody needs a token then. [no]")?;
@@ -84,8 +84,8 @@ fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
     }
 }
 
-/// The file: what was chosen, and what was found as comments, because it is there without a line as
-/// well.
+/// Returns the file: the choices as settings, and the found agents as comments, because they are
+/// offered even without a line.
 fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String {
     let mode = moothall_engine::access::Mode::from(choices.mode);
     let mut text = format!(
@@ -120,7 +120,7 @@ fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String
     text
 }
 
-/// Writes a file that is not there yet.
+/// Creates a file; never overwrites one.
 fn write(file: &Path, text: &str) -> Result<(), Fault> {
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
     opened.and_then(|mut open| open.write_all(text.as_bytes())).map_err(|error| {

@@ -1,4 +1,5 @@
-//! `invitation`: links that let somebody without a token into one conversation.
+//! `invitation`: creates links that admit a person or an agent without a token into one
+//! conversation.
 
 use moothall_surfaces::wire::{InvitationCode, InvitationRequest};
 use serde_json::json;
@@ -48,7 +49,7 @@ async fn create(context: &Context, args: &NewInvitation, others: &[String]) -> R
     Ok(())
 }
 
-/// Under which address the other one reaches the server.
+/// Returns the server's address for the invited side.
 fn outside(used: &str, named: Option<&str>, others: &[String]) -> String {
     let known = others.first().filter(|_| is_loopback(used)).map(String::as_str);
     named.or(known).unwrap_or(used).to_owned()

@@ -1,4 +1,4 @@
-//! `invite` and `uninvite`: who is in a conversation.
+//! `invite` and `uninvite`: changes the participants of a conversation.
 
 use moothall_surfaces::wire::{Accepted, AgentEntry, AgentList, NewEvent, WireProfile};
 use serde_json::json;
@@ -70,14 +70,14 @@ async fn control(
     client.post(&threads::path(thread, "events"), &event).await
 }
 
-/// What an invite of a registry's agent says.
+/// Returns the profile for inviting an agent of the registry.
 pub fn profile_of(agent: &AgentEntry) -> WireProfile {
     let model = agent.profile.model.clone().or_else(|| Some("default".into()));
     WireProfile { client: Some(agent.client.clone()), model, ..agent.profile.clone() }
 }
 
-/// What was given, and at a first invite what the registry knows. A later invite changes only what
-/// it names.
+/// Returns the given profile; at a first invite, the registry's values fill it up. A later invite
+/// changes only the named fields.
 async fn profile(context: &Context, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
     let roles = (!args.roles.is_empty()).then(|| args.roles.clone());
     let given = WireProfile {
@@ -87,7 +87,7 @@ async fn profile(context: &Context, thread: &str, args: &Invite) -> Result<WireP
         nickname: args.nickname.clone(),
         session: args.session.clone(),
     };
-    // Of a session the server knows the rest.
+    // The server knows the rest of a session's profile.
     if given.session.is_some() {
         return Ok(given);
     }
@@ -109,7 +109,8 @@ async fn profile(context: &Context, thread: &str, args: &Invite) -> Result<WireP
     })
 }
 
-/// Somebody whom the registry does not know: a person, or a program that connects by itself.
+/// Returns the profile of a participant outside the registry: a person, or a program that connects
+/// by itself.
 fn outside(client: String) -> WireProfile {
     let model = if client == "human" { "human" } else { "default" };
     WireProfile { client: Some(client), model: Some(model.into()), ..WireProfile::default() }

@@ -1,4 +1,4 @@
-//! `join`: turns an invitation into a token, and keeps it.
+//! `join`: turns an invitation into a token, and stores the token.
 
 use moothall_surfaces::wire::{InvitationCode, TokenCreated};
 use serde_json::json;
@@ -11,9 +11,9 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note};
 use crate::profile::Profile;
 
-/// What stands before the code in a link: a fragment, which no request and no log contains.
+/// Stands before the code in a link: a fragment, which neither requests nor logs contain.
 pub const LINK_MARK: &str = "#join=";
-/// How a code begins.
+/// Prefix of a code.
 const CODE: &str = "inv_";
 
 pub async fn run(
@@ -71,7 +71,7 @@ pub async fn run(
     Ok(())
 }
 
-/// The server and the code of a link, or a code alone.
+/// Splits a link into its server and its code; a bare code has no server.
 fn split(link: &str) -> Result<(Option<String>, &str), Fault> {
     let link = link.trim();
     let found = match link.split_once(LINK_MARK) {

@@ -1,4 +1,4 @@
-//! `link`: sessions that hear each other.
+//! `link`: links sessions, lists links and closes them.
 
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{Actor, LinkAnswer, LinkEntry, LinkList, NewLink, NewLinkMember};
@@ -64,7 +64,7 @@ async fn list(context: &Context, session: Option<&str>) -> Result<(), Fault> {
     list.links.iter().try_for_each(|link| context.printer.line(&row(context, link)))
 }
 
-/// Says for which sessions a closed link waits, and what helps.
+/// Names the sessions for which a closed link waits, with the commands that help.
 fn tell_waits(link: &LinkEntry) {
     let title = for_terminal(&link.title);
     for lacking in link.waits_for.iter().map(|lacking| for_terminal(lacking)) {
@@ -85,7 +85,7 @@ async fn close(context: &Context, word: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The id that a word means: a whole one, or the beginning of one only.
+/// Resolves a link's id, or the beginning of an open link's id.
 async fn resolve(context: &Context, word: &str) -> Result<String, Fault> {
     if uuid::Uuid::try_parse(word).is_ok() {
         return Ok(word.to_owned());

@@ -1,4 +1,4 @@
-//! `list`: which conversations there are.
+//! `list`: lists conversations.
 
 use moothall_surfaces::wire::ThreadList;
 

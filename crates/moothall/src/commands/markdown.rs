@@ -1,5 +1,5 @@
-//! A conversation as Markdown: readable as text and as a page, and nothing that somebody said can
-//! act in it.
+//! Export of a conversation as Markdown, readable as text and as a page. Text of participants is
+//! never rendered.
 
 use moothall_kernel::ids::EventId;
 use moothall_kernel::text::for_terminal;
@@ -10,23 +10,23 @@ use super::show::{doubt, explain, mark, words_of};
 use crate::clock::day_and_time;
 use crate::threads::Faces;
 
-/// Shortest fence around somebody's words.
+/// Shortest fence around a message.
 const FENCE_MIN: usize = 3;
 
-/// Writes events one after the other.
+/// Writer of events, one after the other.
 pub struct Transcript {
     faces: Faces,
-    /// The gathering that is held there, as far as it was written.
+    /// The gathering, from the events written so far.
     circle: Circle,
 }
 
 impl Transcript {
-    /// With the names that people have now.
+    /// Creates a transcript with the current names.
     pub fn new(faces: Faces) -> Self {
         Self { faces, circle: Circle::default() }
     }
 
-    /// An event as a part of a page, without the last line break.
+    /// Returns an event as a part of the page, without the last line break.
     pub fn entry(&mut self, envelope: &Envelope) -> String {
         self.circle.hear(envelope);
         match envelope.kind.as_str() {
@@ -83,7 +83,7 @@ impl Transcript {
         )
     }
 
-    /// The name people read, and the id where it is another.
+    /// Returns the display name, and the id if it differs.
     fn who(&self, id: &str) -> String {
         match self.faces.name(id) {
             name if name == id => inert(id),
@@ -92,13 +92,13 @@ impl Transcript {
     }
 }
 
-/// Day and time, to the second.
+/// Returns day and time, to the second.
 fn time(envelope: &Envelope) -> String {
     day_and_time(&envelope.ts).unwrap_or_else(|| inert(&envelope.ts))
 }
 
-/// Words as they are, in a fence that they cannot close: it is longer than any row of its kind in
-/// them.
+/// Returns text in a fence that it cannot close: the fence is longer than any run of tildes in the
+/// text.
 fn fenced(text: &str) -> String {
     let text = for_terminal(text);
     let (longest, _) = text.chars().fold((0, 0), |(longest, row), c| {
@@ -109,7 +109,7 @@ fn fenced(text: &str) -> String {
     format!("{fence}text\n{text}\n{fence}")
 }
 
-/// Words on one line, in which no character means anything to Markdown or HTML.
+/// Returns text as one line, with all characters escaped that Markdown or HTML could interpret.
 fn inert(text: &str) -> String {
     let text = for_terminal(text);
     let mut line = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! What each command of the command line does, one file each, and what they share.
+//! Commands of the command line, one file each, and their shared parts.
 
 mod agents;
 mod apps;
@@ -59,9 +59,9 @@ use crate::credential::{CredentialOptions, ResolvedServer};
 use crate::fault::Fault;
 use crate::paint::Printer;
 
-/// What commands that talk to a server need.
+/// Shared context of commands that talk to a server.
 pub struct Context {
-    /// Speaks with the server that is meant, with what is shown to it.
+    /// Client for the chosen server, with its credential.
     pub client: Client,
     /// Writes to standard output, as text or as JSON.
     pub printer: Printer,
@@ -70,7 +70,7 @@ pub struct Context {
 /// Runs a command.
 ///
 /// # Errors
-/// Whatever kept it from being done.
+/// The command failed.
 pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     let printer = Printer::new(global.color, global.json);
     let command = match command {
@@ -93,8 +93,8 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     }
     let meant = ResolvedServer::find(&said, &config::environment())?;
     if let Command::Mcp(args) = &command {
-        // Whoever speaks through it is an agent, which never acts with the credential of the person
-        // who started the server.
+        // An agent speaks through this server. It must never act with the credential of the person
+        // who started it.
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
         let person = client.clone().with(meant.credential.clone());
         let agent = meant.credential.given().or_of_client(&config::environment());
@@ -153,7 +153,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     }
 }
 
-/// What was said about the server.
+/// Collects the options that choose a server.
 fn said<'a>(global: &'a Global, data: Option<&'a Path>) -> CredentialOptions<'a> {
     CredentialOptions {
         server: global.server.as_deref(),
@@ -164,7 +164,7 @@ fn said<'a>(global: &'a Global, data: Option<&'a Path>) -> CredentialOptions<'a>
     }
 }
 
-/// The data folder whose server is meant, where a command of its operator names one.
+/// Returns the data folder that an operator's command names.
 fn data_of(command: &Command) -> Option<&Path> {
     match command {
         Command::Token(

@@ -1,4 +1,4 @@
-//! `new`: begins a conversation and invites its agents.
+//! `new`: creates a conversation and invites its agents.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::fault::{Exit, Fault};
 use crate::last;
 use crate::paint::note;
 
-/// The agents that come with the server, for a conversation that names none.
+/// The demo agents, for a conversation created without `--with`.
 const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
 
 pub async fn run(context: &Context, args: &New) -> Result<(), Fault> {

@@ -1,4 +1,4 @@
-//! What came of a message: who answered it, or why nobody did.
+//! Outcome of a message: the agents that answered, or the reason why none did.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::threads::{self, Faces};
 
-/// What came of a message of which nothing is open any more: a fault of a kind of its own unless it
-/// was answered.
+/// Determines the outcome of a message without open turns. An unanswered message is a fault, with a
+/// kind of its own for each reason.
 ///
 /// # Errors
-/// Nobody answered; no server, or its refusal.
+/// No agent answered; no server, or its refusal.
 pub async fn of(
     client: &Client,
     said: &Envelope,
@@ -42,7 +42,7 @@ pub async fn of(
     Ok(())
 }
 
-/// Of those whom the message named, who said nothing to it although others did, and why.
+/// Explains the silence of named agents, if other agents answered.
 fn silent(turns: &[TurnEntry], said: &Envelope, faces: &Faces) -> BTreeSet<String> {
     let names = |id: &String| said.to == *id || said.meta.mentions.contains(id);
     let spoke: BTreeSet<_> = turns
@@ -55,7 +55,7 @@ fn silent(turns: &[TurnEntry], said: &Envelope, faces: &Faces) -> BTreeSet<Strin
     others.filter_map(|turn| reason(turn, faces)).collect()
 }
 
-/// What the words that came say about it, without the trace: nothing where none did.
+/// Returns the outcome that the received messages prove without the trace; `None` without messages.
 fn by_words(heard: &[Envelope]) -> Option<Result<(), Fault>> {
     if let Some(fault) = heard.iter().find_map(|event| event.meta.error.as_ref()) {
         return Some(Err(
@@ -65,20 +65,19 @@ fn by_words(heard: &[Envelope]) -> Option<Result<(), Fault>> {
     heard.iter().any(|event| event.kind == "message").then_some(Ok(()))
 }
 
-/// Whether a turn goes back to a message, or covers it: one that waited for its time takes up what
-/// was said meanwhile.
+/// True if a turn goes back to a message, or covers it: a queued turn also takes up later messages.
 pub fn concerns(turn: &TurnEntry, said: &Envelope) -> bool {
     goes_back_to(turn, said) || covers(turn, said)
 }
 
-/// Whether a turn about something newer covers a message too.
+/// True if a turn about a newer message also covers this one.
 pub fn covers(turn: &TurnEntry, said: &Envelope) -> bool {
     turn.cause.seq > said.seq
         && turn.from_seq.is_some_and(|from| from < said.seq)
         && turn.through_seq.is_some_and(|through| said.seq <= through)
 }
 
-/// Why nobody speaks in the whole conversation.
+/// Returns the reason why no agent answers in the whole conversation.
 fn stands_still(state: &ThreadStateAnswer) -> Option<String> {
     match &state.state.held {
         Some(guard) => Some(format!("a guard holds the conversation ({guard})")),
@@ -139,7 +138,7 @@ fn judge(
     })
 }
 
-/// Why somebody said nothing, in words.
+/// Explains in words why an agent did not answer.
 fn reason(turn: &TurnEntry, faces: &Faces) -> Option<String> {
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
     let how = match (turn.outcome.as_deref(), turn.why_not.as_deref()) {

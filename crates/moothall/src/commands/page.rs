@@ -1,4 +1,4 @@
-//! `page`: the page's address, with what signs its reader in.
+//! `page`: prints a sign-in link for the page.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ pub fn run(context: &Context) -> Result<(), Fault> {
             .try_this("be the user who runs the server, name its data folder with --data DIR, or show a token with --token-file FILE")
     };
     let key = context.client.credential().ok_or_else(none)?;
-    // A fragment stays in the browser: it is in no request and no log.
+    // A browser keeps a fragment to itself: neither requests nor logs contain it.
     let page = format!("{server}/#key={key}");
     if context.printer.json {
         context.printer.object(&json!({ "page": page }))

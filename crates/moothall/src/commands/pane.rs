@@ -1,4 +1,4 @@
-//! `pane`: what the server runs so that a session's program is another user's.
+//! `pane`: starts a session's program as another user, for the server.
 //! (`docs/decisions/0024-terminals-of-other-users.md`)
 
 use std::io;
@@ -11,8 +11,10 @@ use nix::unistd::{Uid, fchown};
 use crate::cli::Pane;
 use crate::fault::{Exit, Fault};
 
+/// Runs a `pane` action.
+///
 /// # Errors
-/// Whatever kept it from being done; where it becomes the program, it does not come back.
+/// The action failed. `enter` returns only on failure: on success this process becomes the program.
 pub fn run(pane: &Pane) -> Result<(), Fault> {
     match pane {
         Pane::Dress => {
@@ -22,7 +24,8 @@ pub fn run(pane: &Pane) -> Result<(), Fault> {
             Ok(())
         }
         Pane::Enter { uid, words } => {
-            // Programs open their terminal again by its name. One that is no terminal needs nobody.
+            // Programs may reopen the terminal by its name, as their own user. Standard input that
+            // is not a terminal needs no new owner, so errors are ignored.
             let _ = fchown(io::stdin(), Some(Uid::from_raw(*uid)), None);
             let mut words = words.iter();
             let became = Command::new(

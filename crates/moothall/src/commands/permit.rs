@@ -1,4 +1,4 @@
-//! `permit`: what agents ask permission for, and a person's answer.
+//! `permit`: shows the permission requests of agents, and sends a person's answer.
 
 use moothall_surfaces::wire::{
     Envelope, NewAnswer, OptionEntry, PermissionAnswered, SessionEntry, ThreadEntry,
@@ -15,27 +15,27 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// A permission that waits for a person.
+/// An open permission request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PendingPermission {
-    /// The id of the conversation in which it is asked.
+    /// Id of its conversation.
     pub thread: String,
-    /// The id of the permission.
+    /// Id of the permission.
     pub permission: String,
-    /// The number of the event that asks.
+    /// Number of the requesting event.
     pub number: u64,
-    /// The turn that waits for it; nothing where the agent goes on meanwhile.
+    /// The waiting turn; `None` if the agent does not wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// The id of the participant that asks.
+    /// Id of the requesting participant.
     pub participant: String,
-    /// What it wants to do, as far as it is known.
+    /// The requested action, as far as known.
     pub action: String,
-    /// Whether that is all of it.
+    /// True if `action` is complete.
     pub complete: bool,
-    /// The answers it offers.
+    /// Possible answers.
     pub options: Vec<OptionEntry>,
-    /// The folder in which it would be done.
+    /// Folder of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// The command with which to look at it.
@@ -44,8 +44,7 @@ pub struct PendingPermission {
 }
 
 impl PendingPermission {
-    /// What there is to know before an answer, beside the action: where it would be done, and
-    /// whether something is missing.
+    /// Returns further facts for the decision: the folder, and whether the action is incomplete.
     pub fn remarks(&self) -> Vec<String> {
         let folder = self.folder.as_ref().map(|folder| format!("in {folder}"));
         let look = self.look.as_ref().map_or(String::new(), |look| format!(": {look}"));
@@ -54,7 +53,7 @@ impl PendingPermission {
         folder.into_iter().chain(partial).collect()
     }
 
-    /// The answers, numbered as they can be given.
+    /// Returns the possible answers, with their numbers.
     pub fn answers(&self) -> impl Iterator<Item = String> {
         let own = |option: &OptionEntry| match (option.takes_text, option.with_others) {
             (true, _) => " (in words of your own)",
@@ -67,8 +66,7 @@ impl PendingPermission {
             .map(move |(at, option)| format!("{}. {}{}", at + 1, option.label, own(option)))
     }
 
-    /// Returns the command that answers it, as it can be typed: what stands behind the `#` says
-    /// what else may stand in place of the answer.
+    /// Returns the command that answers the request. The comment after `#` names alternatives.
     pub fn command(&self) -> String {
         let (thread, number) = (threads::short(&self.thread), self.number);
         let is_permission = self.options.iter().any(|option| option.kind == "allow_once");
@@ -83,63 +81,63 @@ impl PendingPermission {
     }
 }
 
-/// What an event says about permissions.
+/// A permission event.
 #[derive(Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum PermissionEvent {
-    /// One is asked for.
+    /// An agent asks for permission.
     Requested {
-        /// The id of the permission.
+        /// Id of the permission.
         permission: String,
-        /// The turn that waits for it.
+        /// The waiting turn.
         turn: Option<String>,
-        /// The id of the participant that asks.
+        /// Id of the requesting participant.
         participant: String,
-        /// What it wants to do, as far as it is known.
+        /// The requested action, as far as known.
         action: String,
-        /// Whether that is all of it.
+        /// True if `action` is complete.
         complete: bool,
-        /// The answers it offers.
+        /// Possible answers.
         options: Vec<OptionEntry>,
-        /// The folder in which it would be done.
+        /// Folder of the action.
         folder: Option<String>,
-        /// The command with which to look at it.
+        /// Command for looking at the whole request.
         look: Option<String>,
     },
-    /// A person answered a permission.
+    /// A person answered.
     Answered {
-        /// The id of the permission.
+        /// Id of the permission.
         permission: String,
-        /// The id of the participant that answered.
+        /// Id of the answering participant.
         by: String,
-        /// In which words of the question's.
+        /// Text of the chosen option.
         label: String,
-        /// In which words of their own; empty where they were erased.
+        /// The person's own words; empty after erasure.
         text: Option<String>,
     },
-    /// Its time is over.
+    /// The request timed out.
     Expired {
-        /// The id of the permission.
+        /// Id of the permission.
         permission: String,
     },
-    /// A request of no turn has an outcome: to start a program, or to talk to a session.
+    /// Outcome of a request without a turn: to start a program, or to talk to a session.
     Settled {
-        /// The id of the permission.
+        /// Id of the permission.
         permission: String,
-        /// The id of the participant that had asked.
+        /// Id of the requesting participant.
         participant: String,
         /// The outcome.
         #[serde(flatten)]
         outcome: RequestOutcome,
     },
-    /// Its asker has stopped waiting for an answer.
+    /// The requesting agent stopped waiting.
     GaveUp {
-        /// The id of the permission.
+        /// Id of the permission.
         permission: String,
     },
-    /// It is not asked any more.
+    /// The request was withdrawn.
     Withdrawn {
-        /// The id of the permission.
+        /// Id of the permission.
         permission: String,
         /// `gone`, `replaced`, `left` or `not_given`.
         because: String,
@@ -147,7 +145,7 @@ pub enum PermissionEvent {
 }
 
 impl PermissionEvent {
-    /// Whether it is about this permission.
+    /// True if the event is about this request.
     pub fn is_about(&self, asked: &PendingPermission) -> bool {
         match self {
             PermissionEvent::Requested { permission, .. }
@@ -160,15 +158,15 @@ impl PermissionEvent {
     }
 }
 
-/// What an event says about permissions, if it is about one.
+/// Reads a permission event; `None` for other events.
 pub fn news(envelope: &Envelope) -> Option<PermissionEvent> {
     (envelope.kind == "permission")
         .then(|| PermissionEvent::deserialize(&envelope.content).ok())
         .flatten()
 }
 
-/// What an event says about permissions, in words for whoever reads on, with what can be done about
-/// it.
+/// Describes a permission event for a person who follows the conversation, with the command that
+/// answers it.
 pub fn told(envelope: &Envelope) -> Option<String> {
     let news = news(envelope)?;
     let mut open = Open::default();
@@ -203,28 +201,28 @@ pub fn told(envelope: &Envelope) -> Option<String> {
     })
 }
 
-/// The outcome of a request of no turn.
+/// Outcome of a request without a turn.
 #[derive(Debug, Deserialize)]
 pub struct RequestOutcome {
     /// `started`, `linked`, `failed`, `refused` or `expired`.
     pub outcome: String,
-    /// The name of the session that runs.
+    /// Name of the started session.
     name: Option<String>,
-    /// The session with which it was to be linked.
+    /// The session to be linked.
     talk: Option<TalkTarget>,
-    /// Why it could not be done.
+    /// Reason of a failure.
     why: Option<String>,
 }
 
-/// The session to which another asked to talk.
+/// The session that an agent asked to talk to.
 #[derive(Debug, Deserialize)]
 struct TalkTarget {
-    /// The name, as the agent wrote it.
+    /// Name of the session, as the agent wrote it.
     to: String,
 }
 
 impl RequestOutcome {
-    /// Returns a line for a person who reads along.
+    /// Describes the outcome on one line.
     pub fn line(&self, asker: &str) -> String {
         let wish = match &self.talk {
             Some(talk) => format!("{asker}'s wish to talk to {}", talk.to),
@@ -239,7 +237,7 @@ impl RequestOutcome {
     }
 }
 
-/// The events about permissions that may still be open.
+/// Reads the permission events that may belong to open requests.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -256,12 +254,12 @@ pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Env
     Ok(page.events)
 }
 
-/// Those of them that are open.
+/// The open requests of one or more conversations.
 #[derive(Clone, Debug, Default)]
 pub struct Open(Vec<PendingPermission>);
 
 impl Open {
-    /// Takes what an event says.
+    /// Applies an event.
     pub fn take(&mut self, thread: &str, number: u64, news: &PermissionEvent) {
         match news {
             PermissionEvent::Requested {
@@ -295,17 +293,17 @@ impl Open {
         }
     }
 
-    /// All that wait, the one that was asked first before the others.
+    /// Returns all open requests, the oldest first.
     pub fn all(&self) -> &[PendingPermission] {
         &self.0
     }
 
-    /// What a turn that is over had asked for is of no interest any more.
+    /// Drops the requests of a participant's ended turn.
     pub fn forget(&mut self, participant: &str) {
         self.0.retain(|asked| asked.participant != participant || asked.turn.is_none());
     }
 
-    /// Returns the one of this number, or the only one; otherwise what to say about it.
+    /// Returns the request with this number, or the only one; otherwise an explanation.
     pub fn one(&self, number: Option<u64>) -> Result<&PendingPermission, String> {
         let meant: Vec<&PendingPermission> =
             self.0.iter().filter(|asked| number.is_none_or(|one| asked.number == one)).collect();
@@ -336,7 +334,7 @@ impl Open {
     }
 }
 
-/// The beginning of an action, for a list in which it is told from others.
+/// Returns the beginning of an action, for a list.
 fn first_line(action: &str) -> String {
     const CHARS_MAX: usize = 80;
     let first: String = action.lines().next().unwrap_or_default().chars().take(CHARS_MAX).collect();
@@ -369,7 +367,7 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Shows what is asked for in every conversation.
+/// Shows the open requests of all conversations.
 async fn everywhere(context: &Context) -> Result<(), Fault> {
     let mut found = Vec::new();
     let waiting = waiting(context).await?;
@@ -397,15 +395,16 @@ async fn everywhere(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the conversations in which a person may have to answer.
+/// Returns the conversations with possible requests to people.
 async fn waiting(context: &Context) -> Result<Vec<ThreadEntry>, Fault> {
     let mut all = threads::all(&context.client).await?;
     all.retain(|thread| !thread.archived && thread.waits_for_people != Some(0));
     Ok(all)
 }
 
-/// Returns what is asked in the conversation of this name; for a session also what it asks in
-/// others, because a link or a gathering shows the card of its members.
+/// Returns the open requests of the named conversation. For a session, it adds the session's
+/// requests in other conversations, because links and gatherings show the requests of their
+/// members.
 async fn of_word(context: &Context, word: &str) -> Result<Open, Fault> {
     let home = threads::resolve(&context.client, word).await?;
     let mut found = open(&context.client, &threads::state(&context.client, &home).await?).await?;
@@ -423,7 +422,7 @@ async fn of_word(context: &Context, word: &str) -> Result<Open, Fault> {
     Ok(found)
 }
 
-/// What is asked for and not answered.
+/// Reads the open requests of a conversation.
 async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault> {
     let mut open = Open::default();
     for envelope in &heard(client, state).await? {
@@ -434,18 +433,18 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
     Ok(open)
 }
 
-/// Shows what keeps a turn waiting for a person, as a fault: the caller would wait as long.
-/// `is_waited_for` tells of a permission if the caller waits for the agent that asks.
+/// Prints the requests that block an awaited turn, and returns them as a fault, because waiting
+/// longer would not help. `is_waited_for` tells if the caller waits for the requesting agent.
 ///
 /// # Errors
-/// Something is asked for; no server, or its refusal.
+/// A request is open; no server, or its refusal.
 pub async fn still_asked(
     context: &Context,
     state: &ThreadStateAnswer,
     is_waited_for: impl Fn(&PendingPermission) -> bool,
 ) -> Result<(), Fault> {
     let mut open = open(&context.client, state).await?;
-    // Whoever asks to have a program started goes on meanwhile.
+    // An agent that asks to start a program does not wait for the answer.
     let is_question = |asked: &PendingPermission| {
         asked.turn.is_some()
             || state.state.questions.iter().any(|one| one.permission == asked.permission)
@@ -462,16 +461,16 @@ pub async fn still_asked(
     ))
 }
 
-/// What a person answers.
+/// A person's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardAnswer {
-    /// Which option; none where there are words of their own.
+    /// The chosen option; empty for an answer in own words.
     pub option: String,
-    /// Words of their own.
+    /// The person's own words.
     pub text: Option<String>,
 }
 
-/// The words that an answer was given in.
+/// Returns the text of an answer.
 pub fn said<'a>(label: &'a str, text: Option<&'a str>) -> &'a str {
     match text {
         Some("") => "words that were erased",
@@ -480,7 +479,7 @@ pub fn said<'a>(label: &'a str, text: Option<&'a str>) -> &'a str {
     }
 }
 
-/// Tells the server a person's answer; under a key of the caller's where it has one.
+/// Sends a person's answer, under the caller's idempotency key if there is one.
 ///
 /// # Errors
 /// No server, or its refusal.

@@ -1,4 +1,4 @@
-//! `redact`: erases words for good.
+//! `redact`: erases the text of a message permanently.
 
 use moothall_surfaces::wire::{EventPage, Redacted};
 use serde_json::json;
@@ -31,7 +31,7 @@ pub async fn run(context: &Context, args: &Redact) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The id that a word means: itself, or that of the event with this number.
+/// Resolves an event's id or number to its id.
 async fn id_of(client: &Client, thread: &str, word: &str) -> Result<String, Fault> {
     let Ok(seq) = word.strip_prefix('#').unwrap_or(word).parse::<u64>() else {
         return Ok(word.to_owned());

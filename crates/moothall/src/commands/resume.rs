@@ -1,4 +1,4 @@
-//! `resume`: sessions that ended run again.
+//! `resume`: restarts ended sessions.
 
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{Actor, SessionEntry, SessionList, SessionResumed};
@@ -18,7 +18,7 @@ pub async fn run(context: &Context, args: &Resume) -> Result<(), Fault> {
     }
 }
 
-/// Returns the sessions that went with a restart and do not run again.
+/// Returns the sessions that a restart of the computer ended and that do not run again.
 async fn lost(context: &Context) -> Result<Vec<SessionEntry>, Fault> {
     let list: SessionList = context.client.get("/sessions?ended=true").await?;
     let is_lost = |session: &SessionEntry| session.ended.as_ref().is_some_and(|end| end.lost);
@@ -42,7 +42,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Resumes what went with a restart, the oldest first: links come back with the last member.
+/// Resumes the lost sessions, the oldest first. A link resumes with its last member.
 async fn resume_all(context: &Context) -> Result<(), Fault> {
     let lost = lost(context).await?;
     if lost.is_empty() {

@@ -1,10 +1,9 @@
-//! What a control says, in words.
+//! Descriptions of control events.
 
 use moothall_kernel::state::LINK_KEY;
 use serde_json::{Map, Value};
 
-/// The content of a control event as people read it: each of its changes in a few words. What is
-/// not known is shown as it is.
+/// Describes each change of a control event. Unknown content is shown as it is.
 pub fn control(content: &Value) -> String {
     match content.as_object() {
         Some(changes) if !changes.is_empty() => {
@@ -14,8 +13,8 @@ pub fn control(content: &Value) -> String {
     }
 }
 
-/// The changes of a control, one by one: where several have the same name, the one beside their
-/// list is only the first of them.
+/// Returns the changes of a control one by one. If there is a list such as `invites`, the single
+/// `invite` only repeats its first element.
 pub fn each(changes: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     changes.iter().flat_map(|(key, value)| {
         let one = ["invite", "uninvite", "bind", "unbind"]
@@ -29,7 +28,8 @@ pub fn each(changes: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)
     })
 }
 
-/// What a conversation is bound to, as people read it: the key of a link says nothing to them.
+/// Describes the target of a binding. The key of a link is not shown, since it means nothing to
+/// people.
 pub fn bound(value: &Value) -> String {
     match value.as_str() {
         Some(target) if target.starts_with(LINK_KEY) => "a link of its sessions".into(),

@@ -1,4 +1,4 @@
-//! `say` and `stop`: a person's words, the answers to them, and the end of it.
+//! `say` and `stop`: sends a message and waits for its answers, or cancels turns.
 
 use std::io::Read;
 
@@ -53,7 +53,8 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Words that begin with a command are not said by mistake; two slashes say them with one.
+/// Returns the text of a message. Rejects text that begins with a command, because it is probably a
+/// mistake; two slashes stand for one in plain text.
 fn said(text: &str, thread: &str) -> Result<String, Fault> {
     if let Some(command) = slash::named_by(text) {
         let told = format!("{command} is a command, and say only says words: nothing was said");
@@ -86,7 +87,8 @@ pub async fn stop(context: &Context, args: &Stop) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The words given, or standard input for a lone `-`, to its last byte: a patch is what it is.
+/// Returns the given text, or for a lone `-` all of standard input, unchanged: a patch needs its
+/// last newline.
 pub fn words(given: &[String]) -> Result<String, Fault> {
     if given != ["-"] {
         return Ok(given.join(" "));
@@ -102,7 +104,7 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
     })
 }
 
-/// Somebody is speaking, or will without anything more being done.
+/// True if an agent is speaking, or will speak without further input.
 pub fn is_busy(answer: &ThreadStateAnswer) -> bool {
     let state = &answer.state;
     let waiting = !state.turns.is_empty() || !state.queue.is_empty() || !state.upcoming.is_empty();

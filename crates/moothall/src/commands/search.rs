@@ -34,8 +34,8 @@ pub async fn run(context: &Context, args: &Search) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The query that the words of a command line stand for. A shell takes the quotes off, so where
-/// there are several words one that holds spaces is put back into quotes.
+/// Returns the query for the words of a command line. The shell has removed quotes: if there are
+/// several words, those with spaces are quoted again.
 fn query(words: &[String]) -> String {
     let [whole] = words else {
         return words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");

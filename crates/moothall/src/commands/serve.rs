@@ -1,4 +1,4 @@
-//! `serve`: opens the log, the hall and the doors, and closes them in the opposite order.
+//! `serve`: opens the log, the hall and the listener, and closes them in the opposite order.
 
 mod reload;
 
@@ -43,10 +43,9 @@ use crate::terminals::{Host, Terminals};
 use crate::trail::Trails;
 use reload::RunningServer;
 
-/// How long open work may take when the server is told to stop.
+/// Time for running turns at shutdown.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
-/// How long requests in flight and streams have after that, however much of the time the turns
-/// took.
+/// Minimum time for open requests and streams after that, even if the turns took all of theirs.
 const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
 pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
@@ -104,7 +103,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         HttpOptions { tls: tls.clone(), ..options(&settled, &reach, address, key, args.log) };
     let gate = Surface::new(hall.clone(), options);
     let doors = tokio::spawn(serve_through(gate.clone(), listener, async move {
-        // The sender going away means the same as its word.
+        // A dropped sender also means stop.
         let _ = stopped.await;
     }));
     let left = host.clone();
@@ -139,7 +138,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         );
     }
     listening.inspect(|listening| listening.abort());
-    // A log that cannot be written keeps no answer that anybody could wait for.
+    // If the log cannot be written, answers could not be stored: do not wait for turns.
     let within = if reason.is_none() { DRAIN_WITHIN } else { Millis(0) };
     tokio::select! {
         () = close(&hall, within, &*store.upkeep, stop, doors, left) => {}
@@ -163,7 +162,7 @@ fn certificate(files: &TlsConfig) -> Result<Tls, Fault> {
     })
 }
 
-/// Lets running turns end while readers still see them do so, then closes the doors, then the log.
+/// Lets running turns end while readers can still see them, then closes the listener, then the log.
 async fn close(
     hall: &Hall,
     within: Millis,
@@ -178,7 +177,7 @@ async fn close(
     let left =
         Duration::from_millis(DRAIN_WITHIN.0).saturating_sub(begun.elapsed()).max(DOORS_WITHIN_MIN);
     let _ = tokio::time::timeout(left, doors).await;
-    // Before the log is given up: from then on another server may start programs there.
+    // Leave before the log is unlocked: from then on, another server may start programs there.
     if let Some(terminals) = terminals {
         terminals.leave().await;
     }
@@ -187,9 +186,9 @@ async fn close(
     }
 }
 
-/// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end. SIGHUP asks
-/// for the configuration to be read again, unless it says that the terminal of this server is gone:
-/// then it asks for a calm end too.
+/// Signal handlers. SIGINT and SIGTERM ask for an orderly shutdown, a second one for an immediate
+/// exit. SIGHUP reloads the configuration; if this server's terminal has closed, it asks for a
+/// shutdown instead.
 struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
@@ -197,13 +196,14 @@ struct StopSignals {
     terminals: [bool; 3],
 }
 
-/// What a signal asks for.
+/// Meaning of a signal.
 enum SignalRequest {
     Stop,
     Reload,
 }
 
-/// Which of standard input, output and error are terminals. One that is gone is none any more.
+/// Returns which of standard input, output and error are terminals. A closed terminal no longer
+/// counts.
 fn terminals() -> [bool; 3] {
     [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()]
 }
@@ -232,13 +232,13 @@ impl StopSignals {
         }
     }
 
-    /// Waits for the word to stop, whatever else is said.
+    /// Waits for a stop signal; ignores reloads.
     async fn first(&mut self) {
         while matches!(self.next().await, SignalRequest::Reload) {}
     }
 }
 
-/// Says something on standard error, where programs expect nothing but their lines.
+/// Writes a message to standard error, in the format of the log.
 fn tell(format: LogFormat, text: &str) {
     match format {
         LogFormat::Text => note(text),
@@ -246,7 +246,7 @@ fn tell(format: LogFormat, text: &str) {
     }
 }
 
-/// People read what is wrong; programs read all requests and turns too.
+/// Starts logging. Text logs show problems only; JSON logs also show requests and turns.
 fn start_logging(format: LogFormat) {
     let usual = match format {
         LogFormat::Text => "warn",
@@ -280,7 +280,7 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
     })
 }
 
-/// Listens, with the start-up credential in its place before anybody can ask for it.
+/// Starts listening. The start-up credential is written before the first request can arrive.
 async fn listen_with(
     settled: &StartupSettings,
     tls: Option<&Tls>,
@@ -290,7 +290,7 @@ async fn listen_with(
         let reach = Reach::of(address, &settled.config.server, tls);
         StartupKey::new(&settled.data, address, &reach.others, key.reveal())
     };
-    // Nobody knows a port yet that the system is to choose.
+    // The system chooses port 0's replacement while listening, so the file is written after that.
     let early = if settled.bind.port() == 0 { None } else { Some(post(settled.bind)?) };
     let (listener, address) = listen(settled.bind).await?;
     let mut posted = early.map_or_else(|| post(address), Ok)?;
@@ -313,11 +313,10 @@ async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     })
 }
 
-/// Connections that may wait to be let in: as many as come when a server with many readers starts
-/// again. The system may allow fewer.
+/// Maximum number of connections waiting to be accepted: enough for many readers that reconnect
+/// after a restart. The system's limit may be lower.
 const BACKLOG: u32 = 4096;
-/// What the system keeps of an answer for a connection that takes it slowly. Accepted connections
-/// have it from the listener.
+/// Send buffer of a connection. Accepted connections inherit it from the listener.
 const SEND_BUFFER_BYTES: u32 = 256 * 1024;
 
 fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
@@ -328,8 +327,8 @@ fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// The built-in agents and those that this computer offers, and the configured ones in their place
-/// where the names are the same.
+/// Builds the registry: built-in agents and those found on this computer, replaced by configured
+/// agents of the same name.
 fn registry(
     config: &Config,
     address: SocketAddr,
@@ -384,7 +383,7 @@ async fn open_hall(
     })
 }
 
-/// Has harvests carried to their trails.
+/// Registers the courier that carries harvests to their trails.
 async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
     let trails = Trails { hall: hall.weak(), folder: config.server.trails.clone() };
     hall.register_courier(TRAIL, Arc::new(trails)).await.map_err(|error| {
@@ -399,7 +398,7 @@ fn sessions_of(config: &Config, terminals: Option<&Terminals>) -> Sessions {
     }))
 }
 
-/// What the configuration says of sessions: how they behave, and what clients are granted.
+/// Returns the configuration of sessions, and the rights of clients.
 fn session_terms(config: &Config) -> (SessionsConfig, BTreeMap<String, ClientRights>) {
     let clients = config
         .agents
@@ -409,17 +408,17 @@ fn session_terms(config: &Config) -> (SessionsConfig, BTreeMap<String, ClientRig
     (SessionsConfig { most: config.limits.sessions, ..config.sessions.clone() }, clients)
 }
 
-/// The values of `Host` that are accepted beside those of the address itself.
+/// Returns the accepted `Host` values other than the bound address.
 fn hosts(config: &ServerConfig, reach: &Reach) -> Vec<String> {
     config.allowed_hosts.iter().chain(&reach.hosts).cloned().collect()
 }
 
-/// How many of the files that may be open are left to the log, its index, agents and their pipes:
-/// all of them where there are few.
+/// Open files reserved for the log, its index, agents and their pipes. With a low limit the reserve
+/// is smaller.
 const FILES_KEPT: usize = 256;
 
-/// Connections for which there are files: the others wait, because a log that cannot open its own
-/// has to stop.
+/// Returns the maximum number of connections. Further ones wait, because the server has to stop if
+/// the log cannot open its files.
 fn connections_max(files: u64, most: usize) -> usize {
     let files = usize::try_from(files).unwrap_or(usize::MAX);
     most.min(files - FILES_KEPT.min(files / 4 * 3)).max(1)

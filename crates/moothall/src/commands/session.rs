@@ -1,4 +1,4 @@
-//! `run`, `sessions`, `attach`, `send`, `interrupt` and `end`: agents that live in terminals.
+//! `run`, `sessions`, `attach`, `send`, `interrupt` and `end`: agents in terminals.
 
 use std::io::IsTerminal;
 use std::os::unix::process::CommandExt;
@@ -18,7 +18,7 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// The path of what belongs to a session.
+/// Returns the path of a session's resource.
 fn path(session: &str, rest: &str) -> String {
     format!("/sessions/{}/{rest}", segment(session))
 }
@@ -56,7 +56,7 @@ pub async fn run(context: &Context, args: &Run) -> Result<(), Fault> {
     context.printer.line(&id)
 }
 
-/// The whole path of the folder to work in.
+/// Returns the absolute path of the working folder.
 fn folder(given: Option<&Path>) -> Result<String, Fault> {
     let found = std::fs::canonicalize(given.unwrap_or(Path::new(".")));
     let path = found.map_err(|error| {
@@ -79,7 +79,7 @@ pub async fn attach(context: &Context, args: &Session) -> Result<(), Fault> {
     go_to(context, &args.session).await
 }
 
-/// Becomes the program that shows the session's terminal.
+/// Replaces this process by the program that shows the session's terminal.
 async fn go_to(context: &Context, session: &str) -> Result<(), Fault> {
     let answer: AttachAnswer = context.client.get(&path(session, "attach")).await?;
     let [program, args @ ..] = answer.argv.as_slice() else {
@@ -88,7 +88,7 @@ async fn go_to(context: &Context, session: &str) -> Result<(), Fault> {
             "the server does not know how to look at this session",
         ));
     };
-    // Only a failure comes back.
+    // `exec` returns only on failure.
     let error = std::process::Command::new(program).args(args).exec();
     Err(Fault::new(Exit::Failure, format!("cannot run {program}"))
         .because(error)
@@ -120,7 +120,7 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Says for which sessions the links of a session wait, and what helps.
+/// Names the sessions that block the links of a session, with the commands that help.
 pub fn tell_waits(session: &SessionEntry) {
     let name = for_terminal(&session.name);
     for lacking in session.waits_for.iter().map(|lacking| for_terminal(lacking)) {

@@ -1,4 +1,4 @@
-//! Shows events to people in a terminal: takes an envelope, gives lines.
+//! Formatting of events for people at a terminal.
 
 use std::borrow::Cow;
 
@@ -20,28 +20,28 @@ use crate::threads::{self, Faces};
 /// Width of an event's number and time.
 const PLACE_CHARS: usize = 14;
 
-/// Shows the events of one conversation.
+/// Printer of one conversation's events.
 pub struct View<'a> {
     context: &'a Context,
     thread: &'a str,
     faces: Faces,
-    /// The gathering that is held there, once one is heard of.
+    /// The gathering, once an event of it has arrived.
     circle: Circle,
-    /// The day of the event shown last; today before the first.
+    /// Day of the latest event; today before the first.
     day: Option<String>,
 }
 
 impl<'a> View<'a> {
-    /// A view of a conversation with these faces.
+    /// Creates a view with the names of the participants.
     pub fn new(context: &'a Context, thread: &'a str, faces: Faces) -> Self {
         let day = day(&jiff::Timestamp::now().to_string());
         Self { context, thread, faces, circle: Circle::default(), day }
     }
 
-    /// Prints an event: an object on a line, or as people read it.
+    /// Prints an event: a JSON object, or lines for people.
     ///
     /// # Errors
-    /// Standard output is gone.
+    /// Standard output is closed.
     pub async fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
         if self.context.printer.json {
             return self.context.printer.object(envelope);
@@ -62,16 +62,16 @@ impl<'a> View<'a> {
         printer.line(&self.row(envelope))
     }
 
-    /// Somebody may have come, gone or got another name. The old faces do when the server cannot be
-    /// asked.
+    /// Reads the participants again after a change. Keeps the old names if the server does not
+    /// answer.
     async fn look_again(&mut self, client: &Client) {
         if let Ok(state) = threads::state(client, self.thread).await {
             self.faces = Faces::of(&state);
         }
     }
 
-    /// Events name those who take part by their ids alone. These do when the server cannot be
-    /// asked.
+    /// Reads the members of the gathering, since its events contain only ids. Ids are shown if the
+    /// server does not answer.
     async fn gather(&mut self, client: &Client) {
         if !self.circle.is_known()
             && let Ok(answer) = circle::ask(client, self.thread).await
@@ -85,7 +85,7 @@ impl<'a> View<'a> {
         let place =
             printer.paint(Style::Dim, &format!("{:>4} {}", envelope.seq, clock(&envelope.ts)));
         let who = self.faces.painted(printer, &envelope.from, self.faces.width());
-        // Later lines stand below the first, so that none of them passes for another speaker.
+        // Later lines are indented, so that none can pass for another speaker.
         let indent = format!("\n{}", " ".repeat(PLACE_CHARS + 2 + self.faces.width() + 2));
         format!("{place}  {who}  {}", self.words(printer, envelope).replace('\n', &indent))
     }
@@ -118,8 +118,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What is to be known after the words of a message: that they were cut short, or why there are
-/// none.
+/// Returns the remark after a message: that it was cut short, or why it is empty.
 fn ending(envelope: &Envelope) -> String {
     match &envelope.meta.error {
         Some(fault) => format!("  {}", fault.message),
@@ -127,7 +126,7 @@ fn ending(envelope: &Envelope) -> String {
     }
 }
 
-/// Returns how the words of a message ended, if they may not be all that was to be said.
+/// Returns a remark on the end of a message, if its text may be incomplete.
 pub fn mark(envelope: &Envelope) -> Option<String> {
     let meta = &envelope.meta;
     let ended = meta.ended.as_deref().and_then(|ended| ended.parse::<Ending>().ok()?.phrase());
@@ -140,7 +139,7 @@ pub fn mark(envelope: &Envelope) -> Option<String> {
     (!marks.is_empty()).then(|| marks.join("; "))
 }
 
-/// The words of a message in the order in which they were written, or that they are gone.
+/// Returns the text of a message in reading order, or a note of its erasure.
 pub fn words_of(envelope: &Envelope) -> Cow<'_, str> {
     if envelope.meta.redacted {
         "(erased)".into()
@@ -149,7 +148,7 @@ pub fn words_of(envelope: &Envelope) -> Cow<'_, str> {
     }
 }
 
-/// What keeps an event from being surely its author's, in a few words.
+/// Returns the reason to doubt the sender of an event.
 pub fn doubt(envelope: &Envelope) -> Option<String> {
     match &envelope.meta.typed_at {
         Some(at) => Some(format!("typed at {at}'s terminal")),
@@ -157,32 +156,32 @@ pub fn doubt(envelope: &Envelope) -> Option<String> {
     }
 }
 
-/// What people said, and what the server has to tell them.
+/// True for messages and notices.
 pub fn is_conversation(envelope: &Envelope) -> bool {
     matches!(envelope.kind.as_str(), "message" | "notice")
 }
 
-/// The same, and how a gathering goes.
+/// True for messages, notices and steps of a gathering.
 pub fn is_told(envelope: &Envelope) -> bool {
     (is_conversation(envelope) && !circle::is_repeated(envelope)) || circle::is_told(envelope)
 }
 
-/// The same, and what agents ask people for.
+/// True for everything of [`is_told`], and for permission requests.
 pub fn is_read(envelope: &Envelope) -> bool {
     is_told(envelope) || envelope.kind == "permission"
 }
 
-/// Every event, whatever its kind.
+/// True for every event.
 pub fn is_anything(_: &Envelope) -> bool {
     true
 }
 
-/// Hours, minutes and seconds of a time stamp, as wide as in UTC.
+/// Returns the time of a time stamp, padded to the width of a UTC time.
 pub fn clock(ts: &str) -> String {
     format!("{:<9}", time(ts))
 }
 
-/// An event that is no message, in a few words; a gathering has heard it before.
+/// Describes an event other than a message. `circle` must already include the event.
 pub fn explain(envelope: &Envelope, circle: &Circle) -> String {
     match envelope.kind.as_str() {
         "notice" => text_of(&envelope.content, "text"),
@@ -276,13 +275,13 @@ fn explain_turn(event: TurnEvent) -> String {
     }
 }
 
-/// What a turn used: time, tokens read and written where a model said so, and what they cost where
-/// prices are configured.
+/// Formats the usage of a turn: time, tokens if a model reported them, and cost if prices are
+/// configured.
 pub fn spent(usage: &WireUsage) -> String {
     spent_in(usage, "")
 }
 
-/// The same, with the currency of the cost.
+/// Formats the usage of a turn, with the currency of the cost.
 pub fn spent_in(usage: &WireUsage, currency: &str) -> String {
     let tokens = match (usage.input_tokens, usage.output_tokens) {
         (0, 0) => String::new(),
@@ -297,7 +296,7 @@ pub fn spent_in(usage: &WireUsage, currency: &str) -> String {
     format!("{:.2} s{tokens}{cost}", usage.seconds)
 }
 
-/// Millionths as a plain number; small sums keep their digits.
+/// Formats millionths as a decimal number; small sums keep their digits.
 pub fn cost(micros: u64) -> String {
     let exact = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     let digits = exact.trim_end_matches('0').len().max(exact.len() - 4);
@@ -308,7 +307,7 @@ fn names(ids: &[String]) -> String {
     if ids.is_empty() { "nobody".into() } else { ids.join(", ") }
 }
 
-/// The number at the end of a turn's id.
+/// Returns the number at the end of a turn's id.
 fn number(turn: &str) -> &str {
     turn.rsplit('.').next().unwrap_or(turn)
 }

@@ -1,4 +1,4 @@
-//! `usage` and `budget`: what turns have cost, and what may still be spent.
+//! `usage` and `budget`: shows costs, and shows and raises budgets.
 
 use moothall_kernel::text::counted;
 use moothall_surfaces::wire::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
@@ -129,7 +129,7 @@ fn line(name: &str, width: usize, row: &UsageRow, currency: &str) -> String {
     format!("{name}{pad}  {}", summed(row, currency))
 }
 
-/// What a sum says: turns, tokens, and money where prices are configured.
+/// Formats a sum: turns, tokens, and money if prices are configured.
 pub fn summed(row: &UsageRow, currency: &str) -> String {
     let turns = counted(row.turns, "turn");
     let tokens = match (row.input_tokens, row.output_tokens) {

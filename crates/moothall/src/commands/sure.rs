@@ -1,5 +1,5 @@
-//! Whether what cannot be undone is meant: a person at a terminal is asked, unless they said so
-//! before.
+//! Confirmation of commands that cannot be undone: asks the person at the terminal, unless `--yes`
+//! is given.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -7,11 +7,11 @@ use super::Context;
 use crate::cli::Confirmation;
 use crate::fault::{Exit, Fault};
 
-/// Goes on where it is meant: `--yes` says so, and so does whoever calls from a program, where
-/// nobody could answer.
+/// Succeeds if the person confirms the action. Does not ask with `--yes`, nor in a program, where
+/// nothing could answer.
 ///
 /// # Errors
-/// It is not meant; nothing was done.
+/// The person declined; nothing was done.
 pub fn ask(context: &Context, sure: &Confirmation, what: &str) -> Result<(), Fault> {
     if sure.yes || context.printer.json || !io::stdin().is_terminal() || !io::stderr().is_terminal()
     {

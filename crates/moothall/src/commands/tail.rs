@@ -1,4 +1,4 @@
-//! `tail`: reads a conversation, and goes on reading as it grows.
+//! `tail`: prints a conversation, and follows it as it grows.
 
 use moothall_surfaces::wire::{Envelope, EventPage};
 
@@ -39,7 +39,7 @@ pub async fn run(context: &Context, args: &Tail) -> Result<(), Fault> {
     }
 }
 
-/// The events that came since a moment.
+/// Returns the events since a moment.
 async fn since(
     client: &Client,
     thread: &str,
@@ -52,7 +52,7 @@ async fn since(
             .try_this("10m, 2h, 3d, a day like 2026-01-31, or 2026-01-31T09:00:00Z")
     })?;
     let first = events::since(client, thread, &moment, wanted).await?;
-    // The first page says where it begins; from there on positions lead further.
+    // The first page gives a position; further pages are read by position.
     let mut rest = events::after(client, thread, first.through, wanted, pass).await?;
     let mut events: Vec<Envelope> = first.events.into_iter().filter(pass).collect();
     events.append(&mut rest.events);

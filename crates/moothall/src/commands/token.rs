@@ -1,4 +1,4 @@
-//! `token`: makes, lists and revokes tokens.
+//! `token`: creates, lists and revokes tokens.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// Rows that are asked for at once.
+/// Rows per request.
 const ROWS: usize = 1000;
 
 pub async fn run(context: &Context, command: &Token) -> Result<(), Fault> {
@@ -69,7 +69,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
     list.tokens.iter().try_for_each(|token| context.printer.line(&row(context, token)))
 }
 
-/// All tokens, page by page.
+/// Reads all tokens, page by page.
 pub async fn all(client: &Client) -> Result<TokenList, Fault> {
     let (mut tokens, mut next) = (Vec::new(), None);
     loop {
@@ -91,7 +91,7 @@ fn row(context: &Context, token: &TokenEntry) -> String {
     };
     let place = match token.threads.as_deref() {
         None => String::new(),
-        // What such an agent reaches is said by its tasks.
+        // The tasks of such an agent decide what it reaches.
         Some([]) => " in its tasks".into(),
         Some(threads) => format!(" in {}", threads.join(", ")),
     };
@@ -145,7 +145,7 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the valid tokens that came of the invitations of a token, and of theirs.
+/// Returns the valid tokens created from the invitations of a token, recursively.
 async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> {
     let mut left = all(&context.client).await?.tokens;
     let (mut known, mut found) = (BTreeSet::from([id.to_owned()]), Vec::new());

@@ -1,4 +1,4 @@
-//! `verify`: walks a log that no server has open, and says what is damaged and what to do.
+//! `verify`: checks a log that no server uses, and reports damage with a way to fix it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, Style};
 use crate::place::data_folder_of;
 
-/// What the walk found.
+/// Result of checking a log.
 #[derive(Debug, Serialize)]
 pub struct VerifyReport {
     data: PathBuf,
     threads: u64,
     events: u64,
-    /// The tables beside the conversations of which every row was checked.
+    /// Fully checked tables other than conversations, with their numbers of rows.
     tables: BTreeMap<String, u64>,
-    /// The rest, which no checksum covers.
+    /// Data without checksums.
     unchecked: Vec<String>,
     damage: Vec<String>,
 }
 
 impl VerifyReport {
-    /// What a walk over the log in a folder found.
+    /// Creates the report about a folder.
     pub fn new(data: &Path, found: &Verification) -> Self {
         let damage = found.faults.iter().map(ToString::to_string).collect();
         let tables = found.tables.iter().map(|checked| (checked.table.clone(), checked.rows));
@@ -42,10 +42,10 @@ impl VerifyReport {
         }
     }
 
-    /// Tells it to people or programs.
+    /// Prints the report.
     ///
     /// # Errors
-    /// Standard output is gone.
+    /// Standard output is closed.
     pub fn tell(&self, printer: &Printer) -> Result<(), Fault> {
         if printer.json {
             return printer.object(self);
@@ -73,10 +73,10 @@ impl VerifyReport {
     }
 }
 
-/// Prints a line for each place that is damaged.
+/// Prints a line for each damaged place.
 ///
 /// # Errors
-/// Standard output is gone.
+/// Standard output is closed.
 pub fn damaged(damage: &[String], printer: &Printer) -> Result<(), Fault> {
     damage.iter().try_for_each(|damage| {
         printer.line(&format!("{}  {damage}", printer.paint(Style::Bad, "DAMAGED")))
@@ -96,7 +96,7 @@ pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
         .try_this("copy the folder away, check the disk, and put back the newest backup that verifies: docs/operations.md, \"Damage\""))
 }
 
-/// Why a folder's log cannot be looked at.
+/// Explains why a log cannot be checked.
 pub fn closed(error: &OpenError) -> Fault {
     let fault = |exit| Fault::new(exit, error.to_string());
     match error {

@@ -1,4 +1,4 @@
-//! `why`: who was asked, why, what came of it, and why others were not.
+//! `why`: explains which agents were asked, why, with what result, and why others were not.
 
 use moothall_kernel::ending::Ending;
 use moothall_surfaces::wire::{
@@ -18,34 +18,34 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, Style, note};
 use crate::threads::{self, Faces};
 
-/// Why somebody was asked where everything goes on to the others.
+/// Reason of a turn in a link or a session's home, which forward every message.
 const LINK: &str = "link";
 
-/// A message and everything it gave rise to.
+/// A message and its turns.
 #[derive(Debug, Serialize)]
 struct Story {
     message: Envelope,
     turns: Vec<TurnEntry>,
-    /// Where it has no turns of its own: those about something newer that cover it.
+    /// If the message has no turns: turns about newer messages that cover it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     covered_by: Vec<TurnEntry>,
-    /// The reason for which no agent was asked.
+    /// Reason why no agent was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     unasked: Option<UnaskedMessage>,
 }
 
-/// All that is told about a conversation.
+/// The report about a conversation.
 #[derive(Debug, Serialize)]
 struct Stories {
     thread: String,
     messages: Vec<Story>,
-    /// What no message gave rise to, such as a prod.
+    /// Turns without a message, such as those after a prod.
     others: Vec<TurnEntry>,
-    /// Whether all turns are shown, and not the reader's own alone.
+    /// True if all turns are shown; otherwise only the reader's own.
     whole: bool,
-    /// What the turns of the whole conversation have cost.
+    /// Usage of the whole conversation.
     usage: UsageRow,
-    /// The currency of these costs, as ISO 4217 writes it.
+    /// Currency of the costs, in ISO 4217.
     currency: String,
 }
 
@@ -72,16 +72,16 @@ pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
     print(&context.printer, &state, room, &stories)
 }
 
-/// Where everything that is said goes on to the others.
+/// Kind of a conversation that forwards every message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ThreadRole {
-    /// What is said there goes on to the other members' sessions.
+    /// Messages go to the other members' sessions.
     Link,
-    /// What is said there is told to its session.
+    /// Messages go to the conversation's own session.
     Home,
 }
 
-/// A conversation with the id of a session is its home.
+/// Returns the kind of a conversation. The home of a session has the session's id.
 async fn room(client: &Client, thread: &str) -> ThreadRole {
     let session: Result<SessionEntry, Fault> =
         client.get(&format!("/sessions/{}", segment(thread))).await;
@@ -98,7 +98,7 @@ impl Stories {
     }
 }
 
-/// Groups turns by the human message that they go back to.
+/// Groups turns by the message that they go back to.
 fn tell(
     thread: String,
     events: Vec<Envelope>,
@@ -153,7 +153,7 @@ fn tell(
     Ok(told)
 }
 
-/// True if a turn took up what it covers: it goes on, spoke or passed.
+/// True if a turn took up the messages that it covers: it still runs, spoke or passed.
 fn took_up(turn: &TurnEntry) -> bool {
     turn.id.is_some() && turn.outcome.as_deref().is_none_or(|how| matches!(how, "spoke" | "passed"))
 }
@@ -164,7 +164,7 @@ pub fn goes_back_to(turn: &TurnEntry, message: &Envelope) -> bool {
         || turn.also_about.contains(&message.id)
 }
 
-/// A message of a person, or one of an agent that nobody had asked and others answered.
+/// True for a person's message, and for an unprompted message of an agent that others answered.
 fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
     !turns.is_empty()
         || (message.meta.depth.is_none()
@@ -218,7 +218,7 @@ fn print(
     printer.line(&printer.paint(Style::Dim, &total))
 }
 
-/// Tells what became of a message that has no turn of its own, in the server's words.
+/// Describes the fate of a message without a turn of its own, in the server's words.
 fn silence(
     faces: &Faces,
     whole: bool,
@@ -238,7 +238,7 @@ fn silence(
     }
 }
 
-/// The reason of a message about which no agent was asked, and what helps.
+/// Describes why no agent was asked about a message, and the cure.
 pub fn fate(one: &UnaskedMessage) -> String {
     let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(". {cure}"));
     format!("{}: {}{cure}", one.reason, one.text)

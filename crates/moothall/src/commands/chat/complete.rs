@@ -1,4 +1,4 @@
-//! What can be completed and hinted at: names of participants, commands and their arguments.
+//! Completions and hints: names of participants, commands and their arguments.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use moothall_kernel::policy::PolicyName;
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{CommandUsage, ThreadStateAnswer};
 
-/// Commands of the chat itself: name, arguments, what they do.
+/// Commands of the chat itself: name, arguments, effect.
 const OWN: [(&str, &str, &str); 4] = [
     (
         "/permit",
@@ -19,7 +19,7 @@ const OWN: [(&str, &str, &str); 4] = [
     ("/quit", "", "Leave; so does Ctrl-D."),
 ];
 
-/// The help text of those, one line for each, as the server writes its own.
+/// Returns the help text of the chat's own commands, one line each, in the server's format.
 pub fn own_help() -> String {
     OWN.iter()
         .map(|(name, arguments, does)| {
@@ -28,30 +28,30 @@ pub fn own_help() -> String {
         .collect()
 }
 
-/// What stands in arguments for a participant.
+/// Argument placeholders that stand for a participant.
 const PARTICIPANT: [&str; 4] = ["<id>", "<agent>", "[id]", "[name]"];
 
-/// What can be completed now.
+/// Everything that can be completed now.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     ids: Vec<String>,
-    /// Ids, nicknames and roles: everything that a mention can say.
+    /// Ids, nicknames and roles: every name usable in a mention.
     names: Vec<String>,
     clients: Vec<String>,
     commands: Vec<CommandUsage>,
 }
 
-/// What could stand in place of the word before the cursor.
+/// Completions for the word before the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Where that word begins.
+    /// Byte at which the word begins.
     pub from: usize,
-    /// The words, each whole.
+    /// Whole replacements for the word.
     pub words: Vec<String>,
 }
 
 impl Book {
-    /// A book of a server's commands.
+    /// Creates a book with the commands and clients of a server.
     pub fn new(mut commands: Vec<CommandUsage>, clients: Vec<String>) -> Self {
         commands.extend(OWN.iter().map(|(name, arguments, does)| CommandUsage {
             name: (*name).into(),
@@ -62,7 +62,7 @@ impl Book {
         Self { commands, clients, ..Self::default() }
     }
 
-    /// Takes down who is here.
+    /// Stores the names of the present participants.
     pub fn update(&mut self, state: &ThreadStateAnswer) {
         let invited = &state.state.participants.invited;
         self.ids = invited.iter().map(|entry| entry.id.clone()).collect();
@@ -81,7 +81,7 @@ impl Book {
         Self { ids: names.clone(), names, ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// What could stand in place of the word at the end of this text.
+    /// Returns completions for the word at the end of this text.
     pub fn offer(&self, before: &str) -> Option<Offer> {
         let from = before
             .rfind(char::is_whitespace)
@@ -91,13 +91,13 @@ impl Book {
         }
         let (signed, begun) = mentions::typed(before)?;
         let sign = signed.chars().next_back().map_or(0, char::len_utf8);
-        // A name with a blank may be typed so far that it has one.
+        // A name with a space may be typed up to and after its space.
         let words = starting(&self.names, begun).into_iter().map(|name| format!("@{name}"));
         let offer = Offer { from: signed.len() - sign, words: words.collect() };
         (!offer.words.is_empty()).then_some(offer)
     }
 
-    /// Commands that begin so; a command can be two words.
+    /// Completes a command; a command can be two words.
     fn command(&self, before: &str) -> Option<Offer> {
         let names: Vec<String> = self.commands.iter().map(|command| command.name.clone()).collect();
         let words = starting(&names, before);
@@ -125,7 +125,7 @@ impl Book {
         Some(Offer { from: before.len() - begun.len(), words })
     }
 
-    /// The command that a line begins with, followed by a space.
+    /// Returns the command at the beginning of a line, if a space follows it.
     fn usage(&self, line: &str) -> Option<&CommandUsage> {
         let named = |usage: &&CommandUsage| {
             line.strip_prefix(&usage.name).is_some_and(|rest| rest.starts_with(' '))
@@ -133,7 +133,7 @@ impl Book {
         self.commands.iter().filter(named).max_by_key(|usage| usage.name.len())
     }
 
-    /// What may follow what is written, in grey behind the cursor.
+    /// Returns the continuation shown in grey behind the cursor.
     pub fn ghost(&self, line: &str) -> String {
         if let Some(usage) = self.usage(line) {
             let empty = line.len() == usage.name.len() + 1;
@@ -153,7 +153,7 @@ impl Book {
         }
     }
 
-    /// What a command does, while it is being written.
+    /// Describes the command that is being written.
     pub fn hint(&self, line: &str) -> Option<String> {
         let exact = self.commands.iter().find(|usage| line.trim_end() == usage.name);
         let usage = self.usage(line).or(exact)?;
@@ -161,7 +161,7 @@ impl Book {
     }
 }
 
-/// The words that begin so, whatever their case, without what cannot be typed.
+/// Returns the words with this beginning, in any case, without words that cannot be typed.
 fn starting(words: &[String], begun: &str) -> Vec<String> {
     let mut found: Vec<String> = words
         .iter()

@@ -1,4 +1,4 @@
-//! The line being written: pure, so that every key can be tested.
+//! The line editor. It is pure, so that every key can be tested.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -6,12 +6,12 @@ use super::complete::{Book, Offer};
 use super::keys::Key;
 use super::width::width;
 
-/// What a key came to.
+/// Effect of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyOutcome {
-    /// The line may look different now.
+    /// The line may have changed.
     Edited,
-    /// Enter was pressed, and this is what was written.
+    /// Enter was pressed, with this text.
     Submitted(String),
     /// Ctrl-C on an empty line.
     Interrupted,
@@ -23,22 +23,22 @@ pub enum KeyOutcome {
     Suspended,
 }
 
-/// A line, possibly of several rows, and what was written before.
+/// A line of one or more rows, and the history before it.
 #[derive(Debug, Default)]
 pub struct Editor {
     text: String,
-    /// Bytes before the cursor.
+    /// Cursor, in bytes from the beginning.
     at: usize,
     killed: String,
     past: Vec<String>,
-    /// Which past line is shown, while one is.
+    /// Index of the past line that is shown, if any.
     place: Option<usize>,
-    /// What was being written before past lines were looked at.
+    /// Text written before the first look at past lines.
     draft: String,
     choice: Option<Choice>,
 }
 
-/// Several completions, of which one may be taken for now.
+/// Several completions, of which one may be selected.
 #[derive(Debug)]
 struct Choice {
     offer: Offer,
@@ -46,34 +46,34 @@ struct Choice {
 }
 
 impl Editor {
-    /// An empty line, with what was written before, the newest last.
+    /// Creates an empty line, with past lines, the newest last.
     pub fn new(past: Vec<String>) -> Self {
         Self { past, ..Self::default() }
     }
 
-    /// The line as it is written so far.
+    /// Returns the text of the line.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The completions to choose from, and which is taken.
+    /// Returns the completions to choose from, and the selected one.
     pub fn choices(&self) -> Option<(&[String], Option<usize>)> {
         self.choice.as_ref().map(|choice| (choice.offer.words.as_slice(), choice.taken))
     }
 
-    /// What is written before the cursor, where that is the end.
+    /// Returns the text if the cursor is at its end.
     pub fn at_end(&self) -> Option<&str> {
         (self.at == self.text.len()).then_some(self.text.as_str())
     }
 
-    /// Puts a line back, where none is being written.
+    /// Restores a text, unless another is being written.
     pub fn restore(&mut self, text: &str) {
         if self.text.is_empty() {
             self.replace(text.to_owned());
         }
     }
 
-    /// Takes a key, and says what it came to.
+    /// Applies a key, and returns its effect.
     pub fn press(&mut self, key: &Key, book: &Book) -> KeyOutcome {
         match key {
             Key::Tab => return self.complete(book, true),
@@ -137,7 +137,7 @@ impl Editor {
         self.place = None;
     }
 
-    /// A backslash at the end asks for another row.
+    /// Submits the line; a backslash at its end adds a row instead.
     fn submit(&mut self) -> KeyOutcome {
         let backslashes = self.text.len() - self.text.trim_end_matches('\\').len();
         if backslashes % 2 == 1 {
@@ -151,7 +151,7 @@ impl Editor {
         if text.trim().is_empty() { KeyOutcome::Edited } else { KeyOutcome::Submitted(text) }
     }
 
-    /// Keeps a line among those written before, unless it is the same as the newest.
+    /// Adds a line to the history, unless it repeats the newest.
     pub fn remember(&mut self, line: &str) {
         if self.past.last().is_none_or(|last| last != line) {
             self.past.push(line.to_owned());
@@ -188,7 +188,7 @@ impl Editor {
         self.text[self.at..].find('\n').map_or(self.text.len(), |length| self.at + length)
     }
 
-    /// The row above, or an earlier line that begins with what is written.
+    /// Moves to the row above, or to an earlier line with the same beginning.
     fn up(&mut self) {
         let start = self.line_start();
         if start > 0 && self.place.is_none() {
@@ -208,7 +208,7 @@ impl Editor {
         }
     }
 
-    /// The row below, or a later line.
+    /// Moves to the row below, or to a later line.
     fn down(&mut self) {
         if let Some(shown) = self.place {
             match (shown + 1..self.past.len())
@@ -232,7 +232,7 @@ impl Editor {
         self.place = Some(place);
     }
 
-    /// The nearest boundary at or before a byte, in the row of the cursor.
+    /// Returns the nearest boundary at or before a byte, in the cursor's row.
     fn nearest(&self, byte: usize) -> usize {
         let byte = byte.min(self.line_end());
         self.text
@@ -286,15 +286,14 @@ impl Editor {
         self.choice = Some(choice);
     }
 
-    /// Puts a word in place of what stands between a position and the cursor. A space that follows
-    /// already is not doubled.
+    /// Replaces the text between a position and the cursor. A following space is not doubled.
     fn take(&mut self, from: usize, word: &str) {
         self.remove(from, self.at);
         let word = if self.text[self.at..].starts_with(' ') { word.trim_end() } else { word };
         self.insert(word);
     }
 
-    /// The line as rows of this many columns, and the cursor's row and column.
+    /// Returns the line as rows of at most this many columns, and the cursor's row and column.
     pub fn rows(&self, columns: usize) -> (Vec<String>, usize, usize) {
         let mut rows = vec![String::new()];
         let (mut cells, mut cursor) = (0, (0, 0));
@@ -330,7 +329,7 @@ impl Editor {
     }
 }
 
-/// What all of the words begin with.
+/// Returns the common beginning of the words.
 fn common_start(words: &[String]) -> String {
     let Some(first) = words.first() else { return String::new() };
     let shared = |word: &String| {

@@ -1,17 +1,17 @@
-//! What was written before: a private file in the XDG state folder, without what looks like a
-//! secret.
+//! The history of written lines: a private file in the XDG state folder, without lines that look
+//! like secrets.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Lines that are kept.
+/// Maximum number of lines kept.
 const LINES_MAX: usize = 1000;
-/// Longest line that is kept, in bytes.
+/// Longest line kept, in bytes.
 const LINE_BYTES_MAX: usize = 8 * 1024;
-/// From this length on, a word of letters and digits is taken for a secret.
+/// Minimum length of a word of letters and digits that is taken for a secret.
 const SECRET_CHARS_MIN: usize = 20;
-/// How tokens begin that say what they are.
+/// Beginnings of well-known kinds of tokens.
 const SECRET_STARTS: [&str; 14] = [
     "sk-",
     "sk_",
@@ -28,23 +28,24 @@ const SECRET_STARTS: [&str; 14] = [
     "eyJ",
     "-----BEGIN",
 ];
-/// Words that are followed by a secret.
+/// Words that announce a secret.
 const SECRET_NAMES: [&str; 6] = ["password", "passwd", "secret", "token", "api_key", "apikey"];
 
-/// The file of past lines.
+/// File of past lines.
 #[derive(Debug)]
 pub struct History {
     file: Option<PathBuf>,
 }
 
 impl History {
-    /// The history in this folder. Without a folder, or where it cannot be made, nothing is kept.
+    /// Opens the history in a folder. Without a folder, or if it cannot be created, no line is
+    /// kept.
     pub fn at(folder: Option<PathBuf>) -> Self {
         let usable = folder.filter(|folder| make_private(folder).is_ok());
         Self { file: usable.map(|folder| folder.join("chat_history")) }
     }
 
-    /// The lines, the newest last. A file that has grown too long is cut.
+    /// Returns the lines, the newest last. Cuts a file that has grown too long.
     pub fn read(&self) -> Vec<String> {
         let Some(file) = &self.file else { return Vec::new() };
         let text = fs::read_to_string(file).unwrap_or_default();
@@ -59,8 +60,8 @@ impl History {
         lines
     }
 
-    /// Keeps a line, unless it looks like a secret. A disk that is full is no reason to stop
-    /// talking.
+    /// Stores a line, unless it looks like a secret. Write errors are ignored: a full disk must not
+    /// stop the chat.
     pub fn keep(&self, line: &str) {
         if line.len() <= LINE_BYTES_MAX && !looks_secret(line) {
             self.write(&(escape(line) + "\n"));
@@ -77,7 +78,7 @@ impl History {
     }
 }
 
-/// A folder that only its owner can enter.
+/// Creates a folder that only its owner can enter.
 fn make_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -112,8 +113,7 @@ fn unescape(line: &str) -> String {
     out
 }
 
-/// Whether a line may hold a token, a key or a password. Rather one line too many than one secret
-/// on the disk.
+/// True if a line may contain a token, a key or a password. Errs on the side of dropping lines.
 pub fn looks_secret(line: &str) -> bool {
     let words = line.split(|c: char| c.is_whitespace() || "/,;()[]{}<>\"'`".contains(c));
     words.into_iter().any(is_secret) || names_secret(line)
@@ -132,7 +132,7 @@ fn is_secret(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+=~".contains(c))
 }
 
-/// `password: x`, `API_KEY=x`, `Bearer x`.
+/// Matches `password: x`, `API_KEY=x`, `Bearer x`.
 fn names_secret(line: &str) -> bool {
     let line = line.to_lowercase();
     let followed = |name: &str| {

@@ -1,44 +1,44 @@
-//! What a line that a person wrote asks for: takes the line, gives words to say or a command.
+//! Parsing of a typed line: returns a message or a command.
 
 use moothall_kernel::slash;
 
 use crate::commands::permit::CardAnswer;
 use crate::threads::Faces;
 
-/// What a line asks for.
+/// Meaning of a typed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineAction {
-    /// Say this in the conversation.
+    /// Send a message.
     Say {
-        /// What is to be said, as text.
+        /// Text of the message.
         text: String,
-        /// The number of the message that they reply to.
+        /// Number of the message replied to.
         reply: Option<u64>,
-        /// The participant whom they address.
+        /// Id of the addressed participant.
         to: Option<String>,
     },
-    /// The next message replies to this one; nothing takes it back.
+    /// Make the next message a reply to this one; `None` cancels that.
     ReplyNext(Option<u64>),
-    /// Messages address this participant from now on; nothing stands for all.
+    /// Address further messages to this participant; `None` means all.
     Address(Option<String>),
-    /// Answer a permission: like this, of the event with this number.
+    /// Answer a permission request.
     Permit {
-        /// Which option, or words of one's own.
+        /// The chosen option, or words of one's own.
         answer: CardAnswer,
-        /// Which; the only one where it is missing.
+        /// Number of the request's event; `None` means the only request.
         number: Option<u64>,
     },
     /// A command for the server.
     Command(String),
-    /// The server's help, and that of the chat.
+    /// Show the server's help, and the chat's.
     Help,
-    /// Leave the chat; the conversation goes on.
+    /// Leave the chat; the conversation continues.
     Quit,
-    /// Not understood; one line that helps.
+    /// Invalid; with a line that helps.
     Wrong(String),
 }
 
-/// Understands a line as it was written, among participants with these names.
+/// Parses a line, with the names of the participants.
 pub fn parse(line: &str, faces: &Faces) -> LineAction {
     let line = line.trim_end();
     if let Some((number, text)) = quick_reply(line) {
@@ -75,7 +75,7 @@ fn say(text: &str) -> LineAction {
     LineAction::Say { text: text.to_owned(), reply: None, to: None }
 }
 
-/// `>12 text`, or `>12` alone. A quotation has a space after its mark.
+/// Parses `>12 text` and `>12`. A quotation has a space after `>`.
 fn quick_reply(line: &str) -> Option<(u64, &str)> {
     let rest = line.strip_prefix('>')?;
     let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -113,8 +113,8 @@ fn permit(rest: &str) -> LineAction {
     if option.is_empty() { wrong() } else { LineAction::Permit { answer, number } }
 }
 
-/// `/permit: words`, `/permit 3: words` and `/permit 3 #17: words`. Before the colon stands which
-/// answer takes them, and of which question.
+/// Parses `/permit: words`, `/permit 3: words` and `/permit 3 #17: words`. The option and the
+/// number of the request stand before the colon.
 fn in_words(head: &str, text: &str) -> LineAction {
     let text = Some(text.trim().to_owned());
     match permit(head.trim()) {

@@ -1,5 +1,5 @@
-//! At a terminal: what is said scrolls, what still changes stands below it, and the line being
-//! written is never torn.
+//! The chat at a terminal: messages scroll up, live rows stand below them, and output never tears
+//! the input line.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -29,21 +29,21 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-/// How long to wait after Escape before it counts as the key alone.
+/// Time after which an Escape byte counts as the key alone.
 const ESCAPE_WAIT: Duration = Duration::from_millis(60);
-/// How often to look whether somebody's presence is too old.
+/// Interval of redrawing, so that old presence disappears.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// How often the time is shown that is left for a person who has the talking piece.
+/// Interval of redrawing while the person holds the talking piece and the remaining time is shown.
 const COUNT_EVERY: Duration = Duration::from_secs(1);
-/// How long others are left with the news that something is being written.
+/// Interval after which the typing presence is sent again.
 const TYPING_AGAIN: Duration = Duration::from_secs(60);
-/// What the line being written begins with.
+/// Prompt of the input line.
 const PROMPT: &str = "› ";
 const WELCOME: &str = "Tab completes @names and /commands; /help; Ctrl-D leaves.";
 const ASK_STOP: &str = "Press Ctrl-C again to stop everything that runs or waits; Ctrl-D leaves.";
 const NOTHING_RUNS: &str = "Nothing runs. Ctrl-D leaves.";
 
-/// A request without an answer, or one whose event has not been heard yet.
+/// A request without an answer, or one whose event has not arrived yet.
 struct PendingRequest {
     key: String,
     said: ShownMessage,
@@ -64,15 +64,15 @@ struct InteractiveChat<'a> {
     to: Option<String>,
     reply: Option<u64>,
     away: bool,
-    /// When others were told that something is being written, if they were.
+    /// Time of the last typing presence, if one is active.
     typing_since: Option<Instant>,
-    /// A word below the line, until the next key.
+    /// Hint below the line, until the next key.
     whisper: Option<&'static str>,
     settled: Vec<String>,
     size: (usize, usize),
 }
 
-/// What comes of a key.
+/// Effect of a key on the chat.
 enum LoopStep {
     On,
     Suspended,
@@ -137,7 +137,7 @@ pub async fn run(
     done
 }
 
-/// What is typed, as it is.
+/// Reads raw bytes from standard input.
 fn typed() -> mpsc::UnboundedReceiver<Vec<u8>> {
     let (sender, bytes) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
@@ -179,7 +179,7 @@ impl InteractiveChat<'_> {
                 }
                 Some(first) = heard.recv() => {
                     self.hear(first)?;
-                    // Everything that has come is shown at once.
+                    // Apply everything that has arrived before the next drawing.
                     while let Ok(next) = heard.try_recv() {
                         self.hear(next)?;
                     }
@@ -229,8 +229,7 @@ impl InteractiveChat<'_> {
         LoopStep::On
     }
 
-    /// Tells others when something is being written, and when it is not any more. Commands are
-    /// nobody's business.
+    /// Sends presence when the person begins or stops writing. Commands are not announced.
     fn tell_typing(&mut self) {
         let text = self.editor.text();
         let typing = !text.is_empty() && !text.starts_with('/');
@@ -247,7 +246,7 @@ impl InteractiveChat<'_> {
         };
         let (client, path) = (self.context.client.clone(), threads::path(&self.thread, "presence"));
         tokio::spawn(async move {
-            // Whoever misses it misses nothing.
+            // Presence is best effort.
             let _: Result<PresenceAccepted, _> =
                 client.post_keyed(&path, &presence, &uuid::Uuid::now_v7().to_string()).await;
         });
@@ -316,7 +315,7 @@ impl InteractiveChat<'_> {
     fn post(&mut self, matter: Matter, said: ShownMessage) {
         let outgoing = Outgoing::new(self.me, matter);
         self.pending.push(PendingRequest { key: outgoing.key.clone(), said, seq: None });
-        // The other end lives as long as this does.
+        // The receiver lives as long as this chat.
         let _ = self.outgoing.send(outgoing);
     }
 
@@ -399,7 +398,7 @@ impl InteractiveChat<'_> {
     }
 
     fn brush(&self) -> RenderContext<'_> {
-        // The last column stays free: some terminals go on below as soon as it is filled.
+        // The last column stays free: some terminals wrap as soon as it is filled.
         RenderContext {
             printer: &self.context.printer,
             faces: &self.room.faces,
@@ -413,8 +412,8 @@ impl InteractiveChat<'_> {
         screen::write(&self.screen.draw(&settled, live, self.size.0));
     }
 
-    /// Answers being written, what was sent and has not arrived, the rule, the line, and a word
-    /// below it.
+    /// Returns running answers, unconfirmed messages, the rule, the input line, and a hint below
+    /// it.
     fn live_rows(&self) -> Live {
         let brush = self.brush();
         let mut rows = Vec::new();
@@ -422,7 +421,7 @@ impl InteractiveChat<'_> {
         let each = (self.size.1 / 2).checked_div(writing.len()).unwrap_or_default();
         rows.extend(writing.iter().flat_map(|(from, text)| brush.unfinished(from, text, each)));
         rows.extend(self.pending.iter().flat_map(|pending| brush.message(&pending.said)));
-        // What does not fit above the line would scroll away with every change.
+        // Rows that do not fit above the line would scroll up again at every change.
         let most = self.size.1.saturating_sub(2 + self.size.1 / 3 + 1);
         rows.drain(..rows.len().saturating_sub(most));
         rows.push(self.rule(&brush));
@@ -461,7 +460,7 @@ impl InteractiveChat<'_> {
         let prompt = self.prompt();
         let lead = width(&prompt);
         let (written, row, column) = self.editor.rows(brush.columns.saturating_sub(lead).max(4));
-        // Of a long text, the rows around the cursor.
+        // Show only the rows around the cursor if the text is long.
         let most = (self.size.1 / 3).max(1);
         let first = (row + 1).saturating_sub(most);
         let begin = rows.len();
@@ -479,7 +478,7 @@ impl InteractiveChat<'_> {
         Live { rows, row: begin + row - first, column: lead + column }
     }
 
-    /// A question, the completions to choose from, or what a command does.
+    /// Returns the row below the line: a question, completions, or a command's description.
     fn below(&self, brush: &RenderContext<'_>) -> Option<String> {
         let printer = &self.context.printer;
         if let Some(whisper) = self.whisper {
@@ -492,7 +491,7 @@ impl InteractiveChat<'_> {
         Some(printer.paint(Style::Dim, &clip(&format!("  {hint}"), brush.columns)))
     }
 
-    /// What could not be sent is not lost.
+    /// Prints unsent messages, so that they are not lost.
     fn farewell(&self) {
         for pending in self.pending.iter().filter(|pending| pending.seq.is_none()) {
             note(&format!("perhaps not sent: {}", pending.said.text));
@@ -500,7 +499,7 @@ impl InteractiveChat<'_> {
     }
 }
 
-/// The completions on one row, beginning far enough on that the taken one is seen.
+/// Returns the completions on one row, scrolled so that the selected one is visible.
 fn choices(brush: &RenderContext<'_>, words: &[String], taken: Option<usize>) -> String {
     let room = brush.columns.saturating_sub(3);
     let used = |first: usize| {

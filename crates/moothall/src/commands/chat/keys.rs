@@ -1,4 +1,4 @@
-//! Keys, from the bytes that a terminal sends.
+//! Decoding of keys from a terminal's bytes.
 
 use moothall_kernel::text::for_terminal;
 
@@ -6,7 +6,7 @@ use moothall_kernel::text::for_terminal;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     Char(char),
-    /// What was pasted, newlines kept, cleaned.
+    /// Pasted text, with newlines, cleaned.
     Paste(String),
     Enter,
     /// A new line without sending: Alt-Enter or Ctrl-J.
@@ -19,45 +19,45 @@ pub enum Key {
     Right,
     Up,
     Down,
-    /// The key or Ctrl-A.
+    /// The Home key or Ctrl-A.
     Home,
-    /// The key or Ctrl-E.
+    /// The End key or Ctrl-E.
     End,
     /// Ctrl- or Alt-Left, Alt-B.
     WordLeft,
     /// Ctrl- or Alt-Right, Alt-F.
     WordRight,
-    /// Ctrl and this letter, where it has no other name here.
+    /// Ctrl with this letter, for keys not listed above.
     Ctrl(char),
-    /// Alt and this character, where it has no other name here.
+    /// Alt with this character, for keys not listed above.
     Alt(char),
-    /// The Escape key, where no longer sequence begins with it.
+    /// The Escape key alone.
     Escape,
 }
 
-/// What a terminal sends before what is pasted.
+/// Sent by a terminal before pasted text.
 const PASTE: &[u8] = b"\x1b[200~";
-/// What a terminal sends after what is pasted.
+/// Sent by a terminal after pasted text.
 const PASTE_END: &[u8] = b"\x1b[201~";
-/// Longest paste that is kept; messages have a smaller limit of their own.
+/// Longest paste accepted; messages have a smaller limit.
 const PASTE_BYTES_MAX: usize = 1 << 20;
 
-/// Takes bytes and gives keys.
+/// Decoder from bytes to keys.
 #[derive(Debug, Default)]
 pub struct Keys {
     waiting: Vec<u8>,
 }
 
-/// What the front of the bytes is.
+/// Result of decoding the first bytes.
 enum Front {
-    /// So many bytes, and the key that they are, if any.
+    /// Number of bytes consumed, and the decoded key, if any.
     Taken(usize, Option<Key>),
-    /// More bytes have to come first.
+    /// More bytes are needed.
     Unfinished,
 }
 
 impl Keys {
-    /// Takes the next bytes and gives the keys that they complete.
+    /// Adds bytes, and returns the keys that they complete.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.waiting.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -73,13 +73,12 @@ impl Keys {
         keys
     }
 
-    /// Whether bytes wait that may be a whole key by themselves: Escape sends what longer sequences
-    /// begin with.
+    /// True if an Escape byte waits: a key by itself, or the beginning of a longer sequence.
     pub fn is_unsure(&self) -> bool {
         self.waiting.first() == Some(&0x1b) && !self.waiting.starts_with(PASTE)
     }
 
-    /// Nothing follows: what waits is what it is.
+    /// Ends the wait for more bytes; returns Escape if it stands alone.
     pub fn settle(&mut self) -> Option<Key> {
         let waiting = std::mem::take(&mut self.waiting);
         (waiting == [0x1b]).then_some(Key::Escape)
@@ -113,7 +112,7 @@ fn control(byte: u8) -> Option<Key> {
     })
 }
 
-/// The first character: its length, and nothing in place of bytes that are no UTF-8.
+/// Decodes the first character: its length, and `None` for bytes that are not UTF-8.
 fn character(bytes: &[u8]) -> Option<(usize, Option<char>)> {
     let length = match bytes.first()? {
         0x00..=0x7f => 1,

@@ -1,5 +1,5 @@
-//! `chat`: a conversation as a person lives in it. A line to write on at the bottom, what is said
-//! scrolling above it; or, for pipes and screen readers, one block of plain text for each message.
+//! `chat`: takes part in a conversation. Messages scroll above an input line. For pipes and screen
+//! readers, each message is one block of plain text.
 
 mod complete;
 mod editor;
@@ -31,9 +31,9 @@ use crate::cli::Chat;
 use crate::fault::Fault;
 use crate::threads;
 
-/// Messages shown of what was said before.
+/// Earlier messages shown at the start.
 const EARLIER: usize = 20;
-/// Events heard that may wait to be shown. A server that has more to say waits.
+/// Capacity of the queue of received events. When it is full, reading from the server waits.
 const HEARD_MAX: usize = 256;
 
 pub async fn run(context: &Context, args: &Chat) -> Result<(), Fault> {
@@ -50,13 +50,13 @@ pub async fn run(context: &Context, args: &Chat) -> Result<(), Fault> {
     interactive::run(context, &thread, me, &state).await
 }
 
-/// `NO_COLOR` and a dumb terminal ask for text without escapes.
+/// True if `NO_COLOR` or a dumb terminal asks for text without escapes.
 fn wants_plain(variable: impl Fn(&str) -> Option<String>) -> bool {
     variable("NO_COLOR").is_some_and(|value| !value.is_empty())
         || variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
-/// The gathering that is held in a conversation, if one is, as the one who chats sees it.
+/// Reads the gathering of a conversation, if there is one, from this participant's view.
 async fn gathering(
     context: &Context,
     state: &ThreadStateAnswer,
@@ -68,7 +68,7 @@ async fn gathering(
     circle::ask_as(&context.client, &state.thread, me).await.map(Some)
 }
 
-/// The latest messages up to where a state is.
+/// Returns the latest messages up to the head of a state.
 async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let mut page = last(
         &context.client,
@@ -79,12 +79,12 @@ async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Env
         is_told,
     )
     .await?;
-    // What came since is heard as it is.
+    // The stream delivers newer events.
     page.events.retain(|envelope| envelope.seq <= state.head);
     Ok(page.events)
 }
 
-/// Both ways to the server.
+/// Channels to and from the server.
 struct Line {
     heard: mpsc::Receiver<ChatNews>,
     outgoing: mpsc::UnboundedSender<Outgoing>,

@@ -1,5 +1,5 @@
-//! What was written and has to reach the server: in order, each once, however often the connection
-//! breaks.
+//! The outbox: delivers requests to the server in order, each exactly once, across broken
+//! connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,61 +18,61 @@ use crate::fault::Fault;
 use crate::paint::sentences;
 use crate::threads;
 
-/// Something on its way.
+/// A request to deliver.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
-    /// The key under which the server does it once.
+    /// Idempotency key.
     pub key: String,
-    /// The id of the participant who sends it.
+    /// Id of the sending participant.
     pub from: String,
-    /// What the server is asked to do.
+    /// The request itself.
     pub matter: Matter,
 }
 
-/// What a request is.
+/// Kind of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matter {
     /// A message to the conversation.
     Say {
-        /// What the message says, as text.
+        /// Text of the message.
         text: String,
-        /// The id of the participant whom it addresses; all where unset.
+        /// Id of the addressed participant; `None` means all.
         to: Option<String>,
-        /// The id of the event that they reply to.
+        /// Id of the event replied to.
         reply_to: Option<String>,
     },
-    /// A slash command, as it was written.
+    /// A slash command, as written.
     Command(String),
-    /// What can be typed.
+    /// The server's help, and the chat's.
     Help,
     /// Cancel open turns and waiting messages.
     Stop,
     /// A person's answer to a permission.
     Permit {
-        /// The id of the permission.
+        /// Id of the permission.
         permission: String,
-        /// Which option, or words of one's own.
+        /// The chosen option, or words of one's own.
         answer: permit::CardAnswer,
     },
 }
 
-/// What the server said to a request.
+/// The server's answer to a request.
 #[derive(Debug)]
 pub struct SendOutcome {
-    /// The key of the request.
+    /// Key of the request.
     pub key: String,
-    /// Its position if it became an event, and words to show.
+    /// Position of the resulting event, if any, and text to show.
     pub result: Result<(Option<u64>, Vec<String>), Fault>,
 }
 
 impl Outgoing {
-    /// A request under a key of its own.
+    /// Creates a request with a new key.
     pub fn new(from: &str, matter: Matter) -> Self {
         Self { key: uuid::Uuid::now_v7().to_string(), from: from.to_owned(), matter }
     }
 }
 
-/// Carries requests until no more come. When `back` rings, the server is there again.
+/// Delivers requests until the channel closes. `back` signals that the server is reachable again.
 pub async fn carry(
     client: Client,
     thread: String,
@@ -88,7 +88,7 @@ pub async fn carry(
     }
 }
 
-/// Tries until the server has answered: the key makes a repetition harmless.
+/// Retries until the server has answered; the key makes repetition harmless.
 async fn deliver(
     client: &Client,
     thread: &str,
@@ -102,7 +102,7 @@ async fn deliver(
             answer => return answer,
         }
         let wait = Duration::from_millis(waits.next().unwrap_or_default());
-        // Which of the two it was makes no difference.
+        // Retry in both cases: after the wait, or when the server is back.
         let _ = tokio::time::timeout(wait, back.notified()).await;
     }
 }
@@ -141,7 +141,7 @@ async fn send(
             let ran: CommandRan = client
                 .post_keyed(&threads::path(thread, "commands"), &command, &outgoing.key)
                 .await?;
-            // What became an event is shown as that.
+            // The stream shows the event, so its text is not repeated here.
             let words = if ran.event.is_some() { Vec::new() } else { vec![ran.text] };
             Ok((ran.event.map(|event| event.seq), words))
         }

@@ -1,5 +1,5 @@
-//! Plain mode: lines in, one block of text for each message out, no escapes. Ends with the input,
-//! when everybody has answered.
+//! Plain mode: reads lines, and prints one block of text per message, without escapes. It ends
+//! after the end of input, when every agent has answered.
 
 use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
 
-/// How often to look whether everybody has answered, when nothing is heard.
+/// Interval between checks for pending answers, after the end of input.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 struct PlainChat<'a> {
@@ -31,11 +31,11 @@ struct PlainChat<'a> {
     me: &'a str,
     room: ChatView,
     outgoing: mpsc::UnboundedSender<Outgoing>,
-    /// Letters without an answer.
+    /// Number of requests without an answer.
     under_way: usize,
     to: Option<String>,
     reply: Option<u64>,
-    /// Words that stand on the person's own terminal already.
+    /// Texts that the person typed, which the terminal shows already.
     typed: Vec<String>,
     echoes: bool,
     over: bool,
@@ -70,7 +70,8 @@ pub async fn run(
     let held = gathering(context, state, me).await?;
     held.iter().for_each(|held| plain.room.gathers(held));
     for envelope in &earlier(context, state).await? {
-        // A pipe gets what comes; but what was said before can be replied to.
+        // A pipe prints only new messages. Earlier ones are still read, so that lines can reply to
+        // them.
         if person {
             plain.show(envelope)?;
         } else {
@@ -113,7 +114,7 @@ enum LineStep {
     Ends,
 }
 
-/// Lines of standard input; a backslash at the end goes on with the next.
+/// Reads lines of standard input; a backslash at the end joins the next line.
 fn input() -> mpsc::UnboundedReceiver<String> {
     let (sender, lines) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
@@ -164,7 +165,7 @@ impl PlainChat<'_> {
         }
     }
 
-    /// The id behind a number; nothing where nobody knows the number.
+    /// Returns the id of the message to reply to; `None` if the number is unknown.
     fn replied(&self, number: Option<u64>) -> Option<Option<String>> {
         let Some(number) = number else { return Some(None) };
         let id = self.room.id_of(number).map(str::to_owned);
@@ -176,7 +177,7 @@ impl PlainChat<'_> {
 
     fn send(&mut self, matter: Matter) {
         self.under_way += 1;
-        // The other end lives as long as this does.
+        // The receiver lives as long as this chat.
         let _ = self.outgoing.send(Outgoing::new(self.me, matter));
     }
 
@@ -240,7 +241,7 @@ impl PlainChat<'_> {
         }
     }
 
-    /// Shows what has happened and was not heard yet.
+    /// Shows the events that the stream has not delivered yet.
     async fn rest(&mut self) -> Result<(), Fault> {
         for envelope in after(
             &self.context.client,
@@ -257,7 +258,7 @@ impl PlainChat<'_> {
         Ok(())
     }
 
-    /// Whether everything was sent, and nobody will say more by themselves.
+    /// True if every request is answered, and no agent is about to speak.
     async fn is_answered(&self) -> Result<bool, Fault> {
         if self.under_way > 0 {
             return Ok(false);

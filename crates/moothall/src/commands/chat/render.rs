@@ -1,5 +1,4 @@
-//! How things look: rows of a terminal, and blocks of plain text. Whatever comes from elsewhere is
-//! cleaned here.
+//! Rendering: rows of a terminal, and blocks of plain text. All foreign text is cleaned here.
 
 use moothall_kernel::text::for_terminal;
 
@@ -10,26 +9,26 @@ use crate::threads::Faces;
 
 /// Columns of a message's number.
 const NUMBER_COLUMNS: usize = 4;
-/// Longest name that is shown whole.
+/// Maximum columns of a name.
 const NAME_COLUMNS_MAX: usize = 20;
-/// On narrower terminals names stand above the words.
+/// Terminal width below which names stand above the text.
 const BESIDE_COLUMNS_MIN: usize = 60;
-/// Rows of an unfinished answer that are shown: its end.
+/// Maximum rows shown of an unfinished answer: its end.
 const UNFINISHED_ROWS_MAX: usize = 12;
 
-/// What to draw with.
+/// Settings for drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderContext<'a> {
-    /// Paints text in colours, where there are any.
+    /// Paints text, if colours are on.
     pub printer: &'a Printer,
     /// Names and their colours.
     pub faces: &'a Faces,
-    /// Columns that may be used.
+    /// Usable columns.
     pub columns: usize,
 }
 
 impl RenderContext<'_> {
-    /// Something for good, as rows.
+    /// Returns the rows of a settled item.
     pub fn item(&self, item: &Item) -> Vec<String> {
         match item {
             Item::Message(said) => self.message(said),
@@ -39,7 +38,7 @@ impl RenderContext<'_> {
         }
     }
 
-    /// What the program says: below the words, behind a dot.
+    /// Returns a note of the program, marked with a dot and indented like message text.
     pub fn note(&self, text: &str, style: Style) -> Vec<String> {
         let rows =
             wrap(for_terminal(text).trim_end(), self.columns.saturating_sub(self.indent() + 2));
@@ -51,13 +50,13 @@ impl RenderContext<'_> {
         marked.map(|row| format!("{lead}{}", self.printer.paint(style, &row))).collect()
     }
 
-    /// Rows without a mark, such as a help text.
+    /// Returns rows without a mark, such as a help text.
     pub fn text(&self, text: &str) -> Vec<String> {
         let rows = wrap(for_terminal(text).trim_end(), self.columns.saturating_sub(2));
         rows.iter().map(|row| format!("  {}", self.printer.paint(Style::Plain, row))).collect()
     }
 
-    /// The rows that show a message.
+    /// Returns the rows of a message.
     pub fn message(&self, said: &ShownMessage) -> Vec<String> {
         let number = said.number.map_or_else(|| "…".to_owned(), |number| number.to_string());
         let style = match (said.number, &said.fault) {
@@ -85,7 +84,7 @@ impl RenderContext<'_> {
         wrap(&for_terminal(&format!("{doubt}{reply}{to}{}", said.text)), self.body_columns())
     }
 
-    /// The end of an answer that is being written.
+    /// Returns the end of a running answer.
     pub fn unfinished(&self, from: &str, text: &str, rows_max: usize) -> Vec<String> {
         let all = wrap(for_terminal(text).trim_end(), self.body_columns());
         let hidden = all.len().saturating_sub(rows_max.clamp(1, UNFINISHED_ROWS_MAX));
@@ -102,7 +101,7 @@ impl RenderContext<'_> {
         self.faces.width().min(NAME_COLUMNS_MAX)
     }
 
-    /// Columns to the left of the words.
+    /// Returns the columns left of the text.
     fn indent(&self) -> usize {
         if self.is_narrow() { 2 } else { NUMBER_COLUMNS + 2 + self.name_columns() + 2 }
     }
@@ -111,8 +110,8 @@ impl RenderContext<'_> {
         self.columns.saturating_sub(self.indent())
     }
 
-    /// Number and name beside the first row, or above it where there is little room. Later rows
-    /// stand below the first, so that none of them passes for another speaker.
+    /// Puts number and name beside the first row, or above it on a narrow terminal. Later rows are
+    /// indented, so that none can pass for another speaker.
     fn beside(&self, number: &str, from: &str, rows: Vec<String>) -> Vec<String> {
         let name = clip(&for_terminal(self.faces.name(from)), self.name_columns());
         let fill = " ".repeat(self.name_columns().saturating_sub(width(&name)));
@@ -135,7 +134,7 @@ impl RenderContext<'_> {
             .collect()
     }
 
-    /// The line between the conversation and what is being written, with words in it.
+    /// Returns the rule between the conversation and the input line, with words in it.
     pub fn rule(&self, words: &str, style: Style) -> String {
         let words = clip(&for_terminal(words).replace('\n', " "), self.columns.saturating_sub(8));
         let rest = self.columns.saturating_sub(4 + width(&words));
@@ -148,8 +147,7 @@ impl RenderContext<'_> {
     }
 }
 
-/// Something for good as plain text: one block, later lines indented; nothing of what only tells
-/// how things go.
+/// Returns an item as one block of plain text, later lines indented; `None` for mere status.
 pub fn plain(item: &Item, room: &ChatView) -> Option<String> {
     let block = match item {
         Item::Message(said) => {
@@ -253,7 +251,7 @@ mod tests {
                 all.iter().all(|row| !row.chars().any(|c| c.is_control() || c == '\u{202e}')),
                 "{all:?}"
             );
-            // A forged row stays to the right of where rows begin.
+            // Forged rows keep their indentation.
             assert!(all.iter().skip(1).all(|row| row.starts_with("        ")), "{all:?}");
         }
         let block = plain(&items[0], &ChatView::default()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a person in the conversation has to know: pure, fed with what the server tells.
+//! State of a conversation for the person who chats. It is pure, and fed with the server's events.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -18,42 +18,42 @@ use crate::commands::show::{doubt, mark, words_of};
 use crate::fault::Fault;
 use crate::threads::Faces;
 
-/// Messages whose numbers are known, to reply to.
+/// Maximum number of messages that can be replied to by number.
 const NUMBERS_MAX: usize = 5000;
-/// How long a presence counts, as the server counts it.
+/// Lifetime of a presence; equal to the server's.
 const PRESENCE_TTL: Duration = Duration::from_secs(120);
 
-/// Something to show, once and for good.
+/// An item to show once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A message, or one that is on its way.
+    /// A message, sent or still on its way.
     Message(ShownMessage),
-    /// What happened, in a few words.
+    /// A short status line.
     Status(String),
-    /// What everybody was told of how a gathering goes.
+    /// A step of a gathering, as shown to all members.
     Told(String),
-    /// What a person has to do something about.
+    /// A request for the person to act.
     Alert(String),
 }
 
-/// What a participant said, as it is shown.
+/// A message as it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownMessage {
-    /// Its number; none while it is on its way.
+    /// Number of its event; `None` while it is on its way.
     pub number: Option<u64>,
-    /// The id of the participant who said it.
+    /// Id of the sender.
     pub from: String,
-    /// Whom they address, if one.
+    /// Id of the addressed participant.
     pub to: Option<String>,
-    /// The number of the message that they reply to, where a person chose it.
+    /// Number of the message replied to, if a person chose it.
     pub reply: Option<u64>,
-    /// What keeps them from being surely the speaker's.
+    /// Reason to doubt the sender.
     pub doubt: Option<String>,
-    /// What was said, as text.
+    /// Text of the message.
     pub text: String,
-    /// The marks of their ends, if they may not be all.
+    /// Remark that the text may be incomplete.
     pub mark: Option<String>,
-    /// What went wrong, when they say that an agent failed.
+    /// Error message, if the message reports a failed agent.
     pub fault: Option<String>,
 }
 
@@ -62,29 +62,29 @@ pub struct ShownMessage {
 struct Turn {
     participant: String,
     running: bool,
-    /// It only listens: what it says stays in the trace.
+    /// True if the turn only listens: its output stays in the trace.
     listens: bool,
-    /// It was addressed, so that a pass has a notice of its own.
+    /// True if the agent was addressed; its pass then has a notice of its own.
     addressed: bool,
     attempt: u32,
-    /// What came of it so far.
+    /// Output so far.
     text: String,
 }
 
-/// A conversation as it is followed.
+/// A followed conversation.
 #[derive(Debug, Default)]
 pub struct ChatView {
-    /// The title of the conversation.
+    /// Title of the conversation.
     pub name: String,
-    /// Whose chat this is.
+    /// Id of the person who chats.
     me: String,
-    /// The gathering that is held here, where one is.
+    /// The gathering, if the conversation is one.
     circle: Circle,
-    /// The seed message of that gathering was shown.
+    /// True once the gathering's seed message was shown.
     seeded: bool,
-    /// The hold, by its beginning, and its beat whose pulse was shown last.
+    /// Start of the hold and the beat whose pulse was shown last.
     pulse_of: Option<(String, u32)>,
-    /// How participants are shown.
+    /// Names and colours of participants.
     pub faces: Faces,
     agents: BTreeSet<String>,
     people: BTreeSet<String>,
@@ -93,18 +93,18 @@ pub struct ChatView {
     numbers: VecDeque<(String, u64)>,
     turns: BTreeMap<String, Turn>,
     presence: BTreeMap<String, (String, Instant)>,
-    /// What was said last about a participant, so that it is not said again.
+    /// Latest status line about each participant, so that it is not repeated.
     told: BTreeMap<String, String>,
-    /// What agents ask permission for.
+    /// Open permission requests.
     pub asks: Open,
-    /// Why agents stand still, if they do.
+    /// Reason why agents do not respond, if any.
     pub still: Option<&'static str>,
-    /// The newest position heard of.
+    /// Newest position received.
     pub heard: u64,
 }
 
 impl ChatView {
-    /// A conversation as somebody has it, with the turns that are open now.
+    /// Creates the state from the server's answer, with the open turns.
     pub fn new(answer: &ThreadStateAnswer, me: &str) -> Self {
         let mut room = Self { heard: answer.head, me: me.to_owned(), ..Self::default() };
         room.update(answer);
@@ -119,7 +119,7 @@ impl ChatView {
         room
     }
 
-    /// Takes down who is here and whether agents stand still.
+    /// Stores the participants, and the reason why agents do not respond.
     pub fn update(&mut self, answer: &ThreadStateAnswer) {
         let state = &answer.state;
         let invited = &state.participants.invited;
@@ -140,12 +140,12 @@ impl ChatView {
         };
     }
 
-    /// `user`, and who was invited as a person; everybody else counts as an agent.
+    /// True for `user` and participants invited as a person; all others count as agents.
     fn is_person(&self, id: &str) -> bool {
         id == ParticipantId::USER || self.people.contains(id)
     }
 
-    /// What somebody should know who speaks here without counting as a person.
+    /// Returns a warning if this sender does not count as a person.
     pub fn stranger(&self, id: &str) -> Option<String> {
         let word = || {
             format!(
@@ -155,17 +155,17 @@ impl ChatView {
         (!self.is_person(id) && !self.invited.contains(id)).then(word)
     }
 
-    /// The id of the message with this number.
+    /// Returns the id of the message with this number.
     pub fn id_of(&self, number: u64) -> Option<&str> {
         self.numbers.iter().rev().find(|(_, known)| *known == number).map(|(id, _)| id.as_str())
     }
 
-    /// Whether turns are open.
+    /// True if turns are open.
     pub fn is_busy(&self) -> bool {
         !self.turns.is_empty()
     }
 
-    /// Whether such an event may change who is here, or whether agents stand still.
+    /// True if the event may change the participants, or the reason why agents do not respond.
     pub fn changes_with(envelope: &Envelope) -> bool {
         let floor = || {
             matches!(envelope.content.get("code").and_then(Value::as_str), Some("held" | "stopped"))
@@ -177,7 +177,7 @@ impl ChatView {
         }
     }
 
-    /// Takes an event; gives what is to be shown of it.
+    /// Applies an event; returns the item to show.
     pub fn hear(&mut self, envelope: &Envelope) -> Option<Item> {
         let is_news = envelope.seq > self.heard;
         self.heard = self.heard.max(envelope.seq);
@@ -223,13 +223,13 @@ impl ChatView {
         beat.or_else(told).map(Item::Told)
     }
 
-    /// Takes how a gathering stands, before what was said in it is shown.
+    /// Sets the gathering before its earlier messages are shown.
     pub fn gathers(&mut self, answer: &GatheringAnswer) {
         self.circle = Circle::earlier(answer);
     }
 
-    /// Takes how a gathering stands now; gives what is told to this person alone: the seed message
-    /// once, and the pulse of each beat.
+    /// Sets the current state of the gathering. Returns the items for this person only: the seed
+    /// message once, and the pulse of each beat.
     pub fn stands(&mut self, answer: &GatheringAnswer) -> Vec<Item> {
         self.circle = Circle::of(answer);
         let seed = answer.seed.as_ref().filter(|_| !std::mem::replace(&mut self.seeded, true));
@@ -242,22 +242,22 @@ impl ChatView {
         told.into_iter().flatten().map(Item::Told).collect()
     }
 
-    /// What a gathering asks of this person now.
+    /// Returns the gathering's current call to this person.
     pub fn call(&self) -> Option<Item> {
         self.circle.call_now(&self.me).map(Item::Alert)
     }
 
-    /// Whether a gathering counts the time of this person.
+    /// True if the gathering's clock runs for this person.
     pub fn is_on(&self) -> bool {
         self.circle.is_on(&self.me)
     }
 
-    /// Who has the talking piece, in a few words.
+    /// Describes the holder of the talking piece.
     pub fn piece(&self, now: Timestamp) -> Option<String> {
         self.circle.standing(&self.me, now)
     }
 
-    /// The same fault, with what is known here of why.
+    /// Replaces the text of an error with a more precise one, if the gathering explains it.
     pub fn refused(&self, fault: Fault) -> Fault {
         match self.circle.refusal(&fault) {
             Some(what) => Fault { what, ..fault },
@@ -336,7 +336,7 @@ impl ChatView {
         }
     }
 
-    /// Takes what was asked before, and gives what is asked still.
+    /// Applies earlier requests, and returns those that are still open.
     pub fn recall(&mut self, earlier: &[Envelope]) -> Vec<Item> {
         let heard = self.heard;
         let items: Vec<_> =
@@ -353,7 +353,7 @@ impl ChatView {
         self.presence.remove(&envelope.from);
         let human = self.is_person(&envelope.from);
         if human {
-            // What agents do about it is news again.
+            // A person spoke: the agents' reactions are worth showing again.
             self.told.clear();
         }
         if self.numbers.len() == NUMBERS_MAX {
@@ -418,7 +418,7 @@ impl ChatView {
                     "passed" if addressed => None,
                     "passed" => self.tell(&participant, "passed"),
                     "cancelled" => self.tell(&participant, "was stopped"),
-                    // What was said is shown, and what failed has a message of its own.
+                    // Speech is shown as a message, and a failure has a message of its own.
                     _ => None,
                 }
             }
@@ -429,14 +429,14 @@ impl ChatView {
                 "muted" => self.tell(&participant, "is muted"),
                 _ => None,
             },
-            // Whoever wrote it was told when it was refused.
+            // The author got the refusal as the answer to their request.
             TurnEvent::Kept { participant, because, .. } if because == "no_piece" => {
                 if participant == self.me {
                     return None;
                 }
                 self.tell(&participant, "wrote without having the piece; it is not shown")
             }
-            // Its thoughts come with each answer of some models; the trace has them.
+            // Some models send their thoughts with each answer; they stay in the trace.
             TurnEvent::Kept { because, .. } if because == "thought" => None,
             TurnEvent::Kept { participant, because, .. } => {
                 self.tell(&participant, &format!("said something that is not shown ({because})"))
@@ -457,14 +457,14 @@ impl ChatView {
         }
     }
 
-    /// Says something about a participant, unless that was said last.
+    /// Returns a status line about a participant, unless it repeats the latest.
     fn tell(&mut self, participant: &str, what: &str) -> Option<String> {
         let before = self.told.insert(participant.to_owned(), what.to_owned());
         (before.as_deref() != Some(what))
             .then(|| format!("{} {what}", self.faces.name(participant)))
     }
 
-    /// Takes a piece of a running answer.
+    /// Adds a piece of a running answer.
     pub fn delta(&mut self, delta: DeltaSignal) {
         let open = self.turns.entry(delta.turn).or_default();
         open.participant = delta.participant;
@@ -472,25 +472,25 @@ impl ChatView {
         if delta.attempt > open.attempt || delta.offset == 0 {
             (open.attempt, open.text) = (delta.attempt, String::new());
         }
-        // After a gap, or from an attempt that is over, a piece has no place.
+        // Drop pieces after a gap, and pieces of an earlier attempt.
         if delta.attempt == open.attempt && open.text.is_char_boundary(delta.offset) {
             open.text.truncate(delta.offset);
             open.text.push_str(&delta.text);
         }
     }
 
-    /// Takes how somebody is.
+    /// Stores a participant's presence.
     pub fn presence(&mut self, update: PresenceUpdate, now: Instant) {
         self.presence.insert(update.participant, (update.state, now));
     }
 
-    /// The answers that are being written: whose, and what there is so far.
+    /// Returns the running answers: participant, and text so far.
     pub fn writing(&self) -> impl Iterator<Item = (&str, &str)> {
         let writing = self.turns.values().filter(|turn| !turn.text.is_empty() && !turn.listens);
         writing.map(|turn| (turn.participant.as_str(), turn.text.as_str()))
     }
 
-    /// What goes on right now, in a few words; nothing about oneself.
+    /// Describes the current activity of the other participants.
     pub fn doing(&self, me: &str, now: Instant) -> Vec<String> {
         let thinking = self
             .turns
@@ -506,7 +506,7 @@ impl ChatView {
         for (id, (state, since)) in &self.presence {
             let busy = ["thinking", "typing"].contains(&state.as_str())
                 && now.duration_since(*since) < PRESENCE_TTL;
-            // What an agent does is told by its turns.
+            // Turns already show an agent's activity.
             if busy && id != me && !self.agents.contains(id) {
                 words.push(format!("{} is {state}", self.faces.name(id)));
             }
@@ -523,12 +523,12 @@ fn notice(content: &Value) -> Item {
     }
 }
 
-/// Text as it is, anything else as JSON.
+/// Returns a string as it is, anything else as JSON.
 fn words(content: &Value) -> String {
     content.as_str().map_or_else(|| content.to_string(), str::to_owned)
 }
 
-/// What somebody changed, after their name.
+/// Describes changes, to follow the name of their author.
 fn control_words(content: &Value) -> String {
     let Value::Object(changes) = content else { return "changed something".into() };
     let parts: Vec<String> =

@@ -1,5 +1,5 @@
-//! The terminal: what is settled scrolls away above, what still changes is drawn again below it,
-//! and both in one write, so that nothing tears.
+//! The terminal. Settled rows scroll up, live rows are redrawn below them, and both go into one
+//! write, so that the screen does not tear.
 
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -12,18 +12,19 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::width::width;
 use crate::fault::Fault;
 
-/// Columns and rows where a terminal does not say.
+/// Columns and rows of a terminal without a known size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// A terminal that sends every key at once and echoes nothing; as it was before, when this is
-/// dropped.
+/// A terminal in raw mode: each key arrives at once, without echo. Dropping it restores the mode.
 pub struct Raw {
     before: Termios,
 }
 
 impl Raw {
+    /// Switches to raw mode.
+    ///
     /// # Errors
-    /// Standard input is no terminal.
+    /// Standard input is not a terminal.
     pub fn enter() -> Result<Self, Fault> {
         let stdin = std::io::stdin();
         let fault = |error: nix::Error| Fault::io("cannot set up the terminal", &error.into());
@@ -42,7 +43,7 @@ impl Raw {
         raw.control_chars[SpecialCharacterIndices::VMIN as usize] = 1;
         raw.control_chars[SpecialCharacterIndices::VTIME as usize] = 0;
         tcsetattr(std::io::stdin().as_fd(), SetArg::TCSADRAIN, &raw)?;
-        // Pastes come with marks around them.
+        // Bracketed paste: the terminal marks pasted text.
         write("\x1b[?2004h");
         Ok(())
     }
@@ -52,7 +53,7 @@ impl Raw {
         let _ = tcsetattr(std::io::stdin().as_fd(), SetArg::TCSADRAIN, &self.before);
     }
 
-    /// Stops this process, as Ctrl-Z does, until it is continued.
+    /// Suspends this process, as Ctrl-Z does, until it is continued.
     pub fn suspend(&self) {
         self.reset();
         let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGTSTP);
@@ -66,43 +67,43 @@ impl Drop for Raw {
     }
 }
 
-/// Whether a person sits at both ends.
+/// True if both standard input and output are terminals.
 pub fn is_there() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// How many columns and rows the terminal has.
+/// Returns the terminal's columns and rows.
 pub fn size() -> (usize, usize) {
     let found = terminal_size::terminal_size()
         .map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
     found.filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(USUAL_SIZE)
 }
 
-/// A terminal that is gone tells so by its input.
+/// Writes to the terminal. Errors are ignored: a closed terminal ends its input, too.
 pub fn write(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// What changes: rows, and where the cursor stands in them.
+/// Live rows, and the cursor in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Live {
-    /// Its rows, none wider than the terminal.
+    /// Rows, each at most as wide as the terminal.
     pub rows: Vec<String>,
-    /// The row in which the cursor stands, from 0.
+    /// Row of the cursor, from 0.
     pub row: usize,
-    /// The column in which the cursor stands, from 0.
+    /// Column of the cursor, from 0.
     pub column: usize,
 }
 
-/// What was drawn last.
+/// State of the last drawing.
 #[derive(Debug, Default)]
 pub struct Screen {
     drawn: Live,
 }
 
 impl Screen {
-    /// The bytes that put settled rows above, and the live ones below them in place of the old.
+    /// Returns the bytes that print settled rows and redraw the live rows below them.
     pub fn draw(&mut self, settled: &[String], live: Live, columns: usize) -> String {
         if settled.is_empty() && live == self.drawn {
             return String::new();
@@ -127,21 +128,21 @@ impl Screen {
         out
     }
 
-    /// The bytes that clear everything.
+    /// Returns the bytes that clear the screen.
     pub fn clear(&mut self) -> String {
         self.drawn = Live::default();
         "\x1b[H\x1b[2J".into()
     }
 
-    /// The bytes that remove what is live.
+    /// Returns the bytes that remove the live rows.
     pub fn leave(&mut self, columns: usize) -> String {
         let bytes = self.to_top(columns);
         self.drawn = Live::default();
         bytes
     }
 
-    /// Goes to where the live rows begin and clears from there. A terminal that became narrower has
-    /// broken them into more.
+    /// Moves to the first live row and clears from there. A terminal that became narrower has
+    /// wrapped the rows.
     fn to_top(&self, columns: usize) -> String {
         let above: usize = self
             .drawn
@@ -155,7 +156,7 @@ impl Screen {
     }
 }
 
-/// The columns of a painted row: what paints takes none.
+/// Returns the columns of a painted row; escape sequences take none.
 fn cells(row: &str) -> usize {
     let mut total = 0;
     let mut painting = false;

@@ -1,4 +1,4 @@
-//! Everything that happens in a conversation, as it happens, across breaks of the connection.
+//! The event stream of a conversation, across broken connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,32 +19,32 @@ use crate::fault::{Exit, Fault};
 use crate::sse::Frame;
 use crate::threads;
 
-/// What a chat hears of its conversation.
+/// An item that the chat receives from its conversation.
 #[derive(Debug)]
 pub enum ChatNews {
-    /// An event; each one once, in order.
+    /// An event; each comes once, in order.
     Event(Box<Envelope>),
     /// A piece of a running answer.
     Delta(DeltaSignal),
-    /// The presence of a participant changed.
+    /// A participant's changed presence.
     Presence(PresenceUpdate),
-    /// What the conversation is like, after something changed that.
+    /// The conversation's state, after an event that may have changed it.
     State(Box<ThreadStateAnswer>),
-    /// How its gathering stands, after something changed that.
+    /// The gathering's state, after an event that may have changed it.
     Gathering(Box<GatheringAnswer>),
     /// The server is away.
     Away,
-    /// It is back; nothing was missed.
+    /// The server is back; no event was missed.
     Back,
-    /// The server refuses to tell more, for this reason.
+    /// The server refuses to continue, for this reason.
     Refused(Fault),
 }
 
-/// Nobody listens any more.
+/// The receiver is closed.
 struct ReceiverGone;
 
-/// Listens from after where a conversation is until nobody wants to hear more. Rings `back` when a
-/// server that was away is there again.
+/// Follows a conversation from a state's head until the receiver closes. Notifies `back` when the
+/// server is reachable again.
 pub async fn listen(
     client: Client,
     me: String,
@@ -66,14 +66,14 @@ pub async fn listen(
 
 struct StreamReader {
     client: Client,
-    /// The participant whose chat it is.
+    /// Id of the chat's participant.
     me: String,
     thread: String,
     path: String,
     position: u64,
     out: Sender<ChatNews>,
     back: Arc<Notify>,
-    /// Whether a gathering is held there.
+    /// True if the conversation is a gathering.
     gathers: bool,
 }
 
@@ -82,7 +82,7 @@ impl StreamReader {
         self.out.send(heard).await.map_err(|_| ReceiverGone)
     }
 
-    /// A stream that goes on where the last one ended; nothing where the server refuses.
+    /// Connects at the current position; returns `None` if the server refuses.
     async fn connect(&self) -> Result<Option<impl Stream<Item = Frame> + use<>>, ReceiverGone> {
         let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
         let mut away = false;
@@ -92,7 +92,8 @@ impl StreamReader {
                     if away {
                         self.back.notify_one();
                         self.say(ChatNews::Back).await?;
-                        // The time for which the server was away counts for nobody.
+                        // The gathering's clock stood still while the server was away, so read the
+                        // new times.
                         self.gathering().await?;
                     }
                     return Ok(Some(frames));
@@ -118,7 +119,7 @@ impl StreamReader {
                 "" => self.event(&frame).await?,
                 "delta" => self.signal(&frame, ChatNews::Delta).await?,
                 "presence" => self.signal(&frame, ChatNews::Presence).await?,
-                // What a later version says besides is not needed to follow.
+                // Unknown frames of later versions are not needed to follow.
                 _ => {}
             }
         }
@@ -154,7 +155,7 @@ impl StreamReader {
         let changes = ChatView::changes_with(&envelope);
         let step = circle::step(&envelope);
         let opened = matches!(step, Some(GatheringStep::Opened { .. }));
-        // The pulse of a beat is for its holder alone, and stands in no event that others read.
+        // Only its holder may read the pulse of a beat, so it is in no shared event.
         let beats = matches!(step, Some(GatheringStep::Beat { .. }));
         self.gathers |= opened;
         self.say(ChatNews::Event(Box::new(envelope))).await?;
@@ -164,7 +165,7 @@ impl StreamReader {
         if changes || opened || beats { self.gathering().await } else { Ok(()) }
     }
 
-    /// Says how the gathering stands, where one is held.
+    /// Reads and reports the gathering's state, if there is one.
     async fn gathering(&self) -> Result<(), ReceiverGone> {
         if self.gathers
             && let Ok(answer) = circle::ask_as(&self.client, &self.thread, &self.me).await

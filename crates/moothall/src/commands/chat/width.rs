@@ -1,22 +1,21 @@
-//! How text fills the columns of a terminal: East Asian characters and emoji take two, marks none.
+//! Column widths of text: East Asian characters and emoji take two columns, marks take none.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Longest cluster that is shown, in characters. Whoever stacks more marks on a letter wants to
-/// cover other lines.
+/// Maximum characters of a cluster. Longer stacks of marks are meant to cover other lines.
 const CLUSTER_CHARS_MAX: usize = 12;
-/// What a tab becomes.
+/// Replacement for a tab.
 const TAB: &str = "    ";
 /// Punctuation that does not begin a row.
 const CLOSING: &str = "、。，．）」』】！？：；";
 
-/// The columns that text on one row takes.
+/// Returns the columns of a text in one row.
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The beginning of a text that fits, with `…` where something is missing.
+/// Returns the beginning of a text that fits, with `…` if text is missing.
 pub fn clip(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -32,8 +31,8 @@ pub fn clip(text: &str, columns: usize) -> String {
     out
 }
 
-/// Text as rows that fit: broken at spaces and beside wide characters, inside a word only where it
-/// is longer than a row.
+/// Wraps a text into rows: at spaces and beside wide characters, and inside a word only if it is
+/// longer than a row.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let text = text.replace('\t', TAB);
     let mut rows = Vec::new();
@@ -52,7 +51,7 @@ fn wrap_line(line: &str, columns: usize, rows: &mut Vec<String>) {
             row.break_at = Some(row.text.len());
         }
         if row.cells + cells > columns && row.cells > 0 {
-            // The space at which a row is broken is seen on neither.
+            // The space at the break belongs to neither row.
             if cluster == " " {
                 row.break_at = None;
                 rows.push(row.turn());
@@ -78,7 +77,7 @@ struct Row {
 }
 
 impl Row {
-    /// Gives the full row, and goes on with what does not fit.
+    /// Returns the full row, and keeps the rest for the next one.
     fn turn(&mut self) -> String {
         let rest = self.break_at.take().map(|at| self.text.split_off(at)).unwrap_or_default();
         self.cells = width(&rest);
@@ -87,7 +86,7 @@ impl Row {
     }
 }
 
-/// A cluster without most of a tower of marks.
+/// Cuts excessive marks from a cluster.
 fn clamp(cluster: &str) -> &str {
     let end = cluster.char_indices().nth(CLUSTER_CHARS_MAX).map_or(cluster.len(), |(at, _)| at);
     &cluster[..end]

@@ -1,4 +1,4 @@
-//! What people read of a gathering, and what each of them is asked to do.
+//! Descriptions of a gathering, and the calls to its members.
 #![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn at(second: u32) -> Timestamp {
     format!("2026-01-01T00:00:{second:02}.200Z").parse().unwrap()
 }
 
-/// Hears an event and gives its words.
+/// Applies an event and returns its description.
 fn words(circle: &mut Circle, content: Value) -> String {
     let step = circle.hear(&event(1, content)).unwrap();
     circle.words(&step)

@@ -1,7 +1,6 @@
-//! The agents: where their programs are, in which version, with which login, as whom they run; and
-//! the models, with key and address.
+//! Checks of agents: program, version, login and user; and of models: key and address.
 //!
-//! No secret is ever in what is found: of a variable its name, of an address its host.
+//! Findings never contain a secret: a variable appears by its name, an address by its host.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -22,11 +21,11 @@ use super::{Finding, Verdict};
 use crate::accounts;
 use crate::config::Config;
 
-/// How long a program may take to say its version.
+/// Time limit for printing a version.
 const VERSION_WITHIN: Duration = Duration::from_secs(10);
 const VERSION_CHARS_MAX: usize = 60;
 
-/// A program that agents run.
+/// A program that runs for an agent.
 pub struct Runs {
     client: String,
     argv: Vec<String>,
@@ -35,11 +34,11 @@ pub struct Runs {
     run_as: Option<String>,
     in_terminal: bool,
     login: Option<&'static Login>,
-    /// Whether somebody configured it, so that it has to be there.
+    /// True if the configuration names the agent, so that its program must exist.
     wanted: bool,
 }
 
-/// All that is found of agents; `ping` asks the addresses of models.
+/// Checks all agents; `ping` sends a request to the addresses of models.
 pub async fn examine(config: &Config, ping: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     let all = programs(config);
@@ -140,7 +139,7 @@ impl Runs {
         match spec.check() {
             Ok(file) => {
                 let how = if self.in_terminal { "in a terminal" } else { "for each turn" };
-                // What is not known might take the question for something to do.
+                // An unknown program might take `--version` for a task.
                 let known = Login::of(self.argv.first().map_or("", String::as_str)).is_some();
                 let version = if known {
                     version(&file.to_string_lossy(), account).await
@@ -175,8 +174,8 @@ impl Runs {
         }
     }
 
-    /// Warns of hooks that its user switched off: without them a session's answers are read off
-    /// its record, and come late.
+    /// Warns of hooks that the program's user switched off: without them a session's answers are
+    /// read from its record, and come late.
     fn hooks_off(&self, login: &Login, account: Option<&Account>) -> Option<Finding> {
         let here = std::env::current_dir().ok();
         let project = self.cwd.as_deref().or(here.as_deref());
@@ -212,7 +211,7 @@ impl Runs {
     }
 }
 
-/// What those agents are told of together that are the server's own user.
+/// Returns one finding for all agents that run as the server's own user.
 fn of_own_user(all: &[Runs]) -> Option<Finding> {
     let own = |program: &&Runs| program.run_as.as_deref().is_none_or(accounts::is_own);
     let clients: Vec<&str> =
@@ -239,8 +238,7 @@ fn of_own_user(all: &[Runs]) -> Option<Finding> {
     )
 }
 
-/// The first line of what a program says of its version, for people; asked as the user that it runs
-/// as.
+/// Returns the first line of a program's `--version`, for people. Runs as the agent's own user.
 async fn version(file: &str, account: Option<&Account>) -> String {
     let before = account.map_or(Ok(Vec::new()), Account::before).unwrap_or_default();
     let mut words = before.iter().map(String::as_str).chain([file, "--version"]);

@@ -1,4 +1,4 @@
-//! Whose the data folder is, and who else can reach into it.
+//! Checks of the data folder's owner and permissions.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,7 +10,7 @@ use nix::unistd::{Uid, User, geteuid};
 
 use super::{Finding, Verdict};
 
-/// What others may do with it. Who can write to the folder can put another log into it.
+/// Checks the permissions. A user who can write to the folder can replace the log in it.
 pub fn private(folder: &Path) -> Option<Finding> {
     let mode = fs::metadata(folder).ok()?.mode() & 0o777;
     let (verdict, others) = match mode {
@@ -26,13 +26,13 @@ pub fn private(folder: &Path) -> Option<Finding> {
     })
 }
 
-/// The first thing in it that belongs to somebody else, as when a server once ran as root.
+/// Finds the first file of another user, as after a server run as root.
 pub fn owned(folder: &Path) -> Option<Finding> {
     owned_by(folder, geteuid())
 }
 
-/// Returns the warning for a server that is root, if the folder or what is in it belongs to another
-/// user. Who is not root cannot open it, and is told by that.
+/// Returns the warning for a server that is root, if the folder or a file in it belongs to another
+/// user. Other users need no warning: opening the folder fails for them.
 pub fn warning(folder: &Path) -> Option<String> {
     let found = owned(folder).filter(|found| found.verdict == Verdict::Warn)?;
     let fix = found.fix.map_or_else(String::new, |fix| format!(": {fix}"));
@@ -49,7 +49,7 @@ fn owned_by(folder: &Path, own: Uid) -> Option<Finding> {
     let found = format!("{} belongs to {}, and this is {}", path.display(), name(owner), name(own));
     let whose = Uid::from_raw(folder.symlink_metadata().ok()?.uid());
     Some(match (own.is_root(), whose == own) {
-        // Root can do all of it, and what it writes there its user can no longer open.
+        // Root can write here, but the folder's owner could no longer open the new files.
         (true, false) => Finding::new("owner", Verdict::Warn, found)
             .fix(format!("run the server as {}, who owns the folder", name(whose))),
         (true, true) => Finding::new("owner", Verdict::Warn, found)
@@ -70,7 +70,7 @@ fn name(user: Uid) -> String {
     User::from_uid(user).ok().flatten().map_or_else(|| format!("user {user}"), |user| user.name)
 }
 
-/// Whether the log in it can be opened by this version, where there is one.
+/// Checks if this version can open the log, if there is one.
 pub fn log(folder: &Path) -> Option<Finding> {
     let found = |verdict, found: String| Some(Finding::new("log", verdict, found));
     match moothall_store::look(folder) {
@@ -99,7 +99,7 @@ pub fn log(folder: &Path) -> Option<Finding> {
     }
 }
 
-/// A file system that takes no writes, whoever asks.
+/// Fails for a file system mounted read-only.
 pub fn read_only(folder: &Path) -> Option<Finding> {
     let mounted = statvfs(folder).ok()?.flags().contains(FsFlags::ST_RDONLY);
     let found = || {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_disk_without_writing_is_named() {
-        // The kernel's own files are on one that takes none, where it is mounted at all.
+        // The kernel's own file systems are read-only, if they are mounted at all.
         let sealed = ["/sys", "/proc/sys"].into_iter().map(Path::new);
         for path in sealed.filter(|path| {
             statvfs(*path).is_ok_and(|stat| stat.flags().contains(FsFlags::ST_RDONLY))

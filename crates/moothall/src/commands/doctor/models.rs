@@ -1,5 +1,4 @@
-//! A model: whether its key and its address are there, and, where that is asked for, whether the
-//! address answers and takes the key.
+//! Checks of a model: its key and address, and with `--ping` the address's answer to a request.
 
 use std::time::Duration;
 
@@ -10,12 +9,12 @@ use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use super::{Finding, Verdict};
 
 const CHECK: &str = "model";
-/// How long an address may take to answer.
+/// Time limit for the answer of an address.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// The version of Anthropic's protocol that is spoken.
+/// Version of Anthropic's protocol.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// What is found of a model; `ping` asks its address.
+/// Checks a model; `ping` sends a request to its address.
 pub async fn examine(client: &str, spec: &LlmSpec, ping: bool) -> Finding {
     let base = spec.base_url.as_deref().unwrap_or(spec.provider.default_base_url());
     let at = Url::parse(base)
@@ -54,7 +53,7 @@ fn judge(about: String, status: StatusCode, client: &str) -> Finding {
         status if status.is_success() => {
             Finding::new(CHECK, Verdict::Ok, format!("{about}: it answers"))
         }
-        // A gateway may have no list of models, and work.
+        // A gateway may work without a list of models.
         status => Finding::new(
             CHECK,
             Verdict::Info,
@@ -63,10 +62,10 @@ fn judge(about: String, status: StatusCode, client: &str) -> Finding {
     }
 }
 
-/// Asks for the list of models, which costs nothing.
+/// Requests the list of models, which costs nothing.
 async fn ask(spec: &LlmSpec, base: &str) -> reqwest::Result<Response> {
-    // No client can be made before there is a provider of TLS. Whoever came first has installed the
-    // same.
+    // reqwest needs an installed TLS provider. An error means that the same one is already
+    // installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http =
         reqwest::Client::builder().redirect(Policy::none()).timeout(ANSWER_WITHIN).build()?;
@@ -86,7 +85,7 @@ fn with_key(request: RequestBuilder, spec: &LlmSpec) -> RequestBuilder {
     }
 }
 
-/// Why, without the address, which may hold a secret.
+/// Describes an error without the address, which may contain a secret.
 fn short(error: &reqwest::Error) -> &'static str {
     match error {
         error if error.is_timeout() => "not in time",
@@ -122,7 +121,7 @@ mod tests {
                 "{found:?}"
             );
         }
-        // Nobody listens where somebody just did.
+        // The listener is already closed here, so connections to its address fail.
         let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let found = examine("ada", &spec(&format!("http://{gone}/CANARY/")), true).await;
         assert!(

@@ -1,4 +1,4 @@
-//! A server that runs: whether it is there, which version, and what it takes this person for.
+//! Checks of a running server: reachability, version, and the caller's identity.
 
 use moothall_surfaces::error::Code;
 use moothall_surfaces::wire::{Ping, WhoAmI};
@@ -13,7 +13,7 @@ use crate::owner;
 
 const CHECK: &str = "server";
 
-/// What is found of the server that was named.
+/// Checks the named server.
 pub async fn examine(said: &CredentialOptions<'_>) -> Vec<Finding> {
     let reached = ResolvedServer::find(said, &config::environment()).and_then(|meant| {
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
@@ -86,7 +86,8 @@ async fn proof(client: &Client) -> Finding {
     }
 }
 
-/// Asks as any user of this computer could, if the server asks the system who they are.
+/// Sends a request without a credential, as any user of this computer could. Warns if the server
+/// cannot tell the user of such a request.
 async fn unasked(base: &str, said: &CredentialOptions<'_>) -> Option<Finding> {
     let stranger = Client::new(base, said.cacert).ok()?;
     let refused = timeout(PING_WITHIN, stranger.get::<WhoAmI>("/session")).await.ok()?.err()?;

@@ -1,4 +1,4 @@
-//! How a gathering is planned: what a file says, and the flags over it.
+//! The plan of a gathering: a file, and the flags that override it.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ use crate::cli::{GatherMember, GatherStart, MemberIs};
 use crate::config::{Document, Entries, Node, Variables};
 use crate::fault::{Exit, Fault};
 
-/// The role of the one who writes the harvest.
+/// Role of the member that writes the harvest.
 const HARVESTER: &str = "harvester";
-/// What stands for a key that the file leaves out.
+/// Placeholders for keys that a file leaves out.
 const LEFT_OUT: &str = "participants = []\nnumber = 0";
 
-/// What is asked of the server.
+/// Builds the request for a gathering.
 ///
 /// # Errors
-/// The file cannot be read, or the flags do not fit together.
+/// The file cannot be read, or the flags contradict each other.
 pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
     let mut new = match &args.file {
         Some(file) => read(file)?,
@@ -55,7 +55,7 @@ fn over<T: Clone>(key: &mut Option<T>, flag: &Option<T>) {
     }
 }
 
-/// Whoever has no number comes after the one before.
+/// Returns the number of a member without one: the last number plus one.
 fn next_number(before: &[NewGatheringMember]) -> u32 {
     before.last().map_or(0, |member| member.number).saturating_add(1)
 }
@@ -77,7 +77,7 @@ fn member(given: &GatherMember) -> NewGatheringMember {
     }
 }
 
-/// The one of this name writes the harvest, and nobody else does.
+/// Makes the named member the only harvester.
 fn choose_harvester(members: &mut [NewGatheringMember], name: &str) -> Result<(), Fault> {
     if !members.iter().any(|member| member.name == name) {
         let names: Vec<_> = members.iter().map(|member| member.name.as_str()).collect();
@@ -103,7 +103,7 @@ fn read(file: &Path) -> Result<NewGathering, Fault> {
     understood(file, text)
 }
 
-/// The plan that a file holds. Whoever has no number there gets one.
+/// Reads the plan in a file, and numbers the members without a number.
 fn understood(file: &Path, text: String) -> Result<NewGathering, Fault> {
     let document = Document::of(vec![(file.to_owned(), text)], &Variables::new());
     let mut entries = document.entries()?;
@@ -119,7 +119,7 @@ fn understood(file: &Path, text: String) -> Result<NewGathering, Fault> {
     Ok(new)
 }
 
-/// Puts in what the type asks for and the file may leave out; gives the places of those who have no
+/// Inserts required keys that the file leaves out. Returns the indexes of the members without a
 /// number.
 fn fill<'a>(entries: &mut Entries<'a>, left_out: &DeTable<'a>) -> Vec<usize> {
     let standing = |key: &str| left_out.iter().find(|(known, _)| known.get_ref() == key);
@@ -146,7 +146,7 @@ fn fill<'a>(entries: &mut Entries<'a>, left_out: &DeTable<'a>) -> Vec<usize> {
     unnumbered
 }
 
-/// The tables in a list, with their places.
+/// Returns the tables of a list, with their indexes.
 fn tables<'a, 'b>(node: &'b mut Node<'a>) -> Vec<(usize, &'b mut DeTable<'a>)> {
     let DeValue::Array(list) = node.get_mut() else { return Vec::new() };
     let items = list.iter_mut().enumerate();
@@ -194,7 +194,7 @@ role = "harvester"
         understood(Path::new("plan.toml"), text.to_owned())
     }
 
-    /// The plan of a file with flags over it.
+    /// Returns the plan of a file, overridden by flags.
     fn both(text: &str, args: GatherStart) -> Result<NewGathering, Fault> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("plan.toml");

@@ -1,4 +1,4 @@
-//! What is shown of a gathering, and what comes of waiting for one.
+//! Output about a gathering, and the results of waiting for one.
 #![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
-//! `mcp install`: what a client's configuration needs, shown or put into it.
+//! `mcp install`: shows a client's configuration, or writes it.
 //!
-//! A client runs `moothall mcp` and hands it the variables that a session's environment has, so the
-//! server knows which session calls. Outside a session there are none, and the client is an agent
-//! with a token of its own, which is made for it when it is installed and lies in a file that its
-//! configuration names. A server that was named is named there too; inside a session its own is
-//! meant all the same.
+//! A client runs `moothall mcp`. Inside a session it passes on the session's variables, so that the
+//! server knows which session calls. Outside a session these are missing, and the client is an
+//! agent with a token of its own. Installation creates that token in a file, which the
+//! configuration names. An explicitly named server is written into the configuration; inside a
+//! session, the session's own server wins.
 
 use std::fs;
 use std::io::Write;
@@ -21,20 +21,20 @@ use crate::credential::{CLIENT_VARIABLE, write_private};
 use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note};
 
-/// What the server is called there.
+/// Name of the server in a client's configuration.
 const NAME: &str = "moothall";
 /// Variables of a session that the program needs.
 const VARIABLES: [&str; 3] = ["MOOTHALL_URL", "MOOTHALL_SESSION_TOKEN", "MOOTHALL_SPOOL"];
 
-/// What the token of a client allows: what people give an agent to work with.
+/// Rights of a client's token: the usual ones of a working agent.
 const SCOPES: [&str; 4] =
     ["threads:read", "threads:write", "participants:invite", "sessions:drive"];
 
-/// What a client starts.
+/// The command that a client starts.
 struct Start {
     program: String,
     args: Vec<String>,
-    /// Where its token is.
+    /// File with the client's token.
     token: Option<String>,
 }
 
@@ -50,8 +50,7 @@ impl Start {
     }
 }
 
-/// Shows it or writes it, with the server where one was named, and with a token where it is
-/// written.
+/// Shows or writes the configuration, with the named server, if any. Writing also creates a token.
 pub async fn run(
     printer: &Printer,
     person: &Client,
@@ -90,7 +89,7 @@ pub async fn run(
     Ok(())
 }
 
-/// Takes it out again, and revokes what was made for it.
+/// Removes the entry, and revokes its token.
 pub async fn undo(
     printer: &Printer,
     person: &Client,
@@ -140,7 +139,7 @@ fn cannot_change(file: &Path, why: String) -> Fault {
         .try_this("change it by hand")
 }
 
-/// Under which name a client is known.
+/// Returns the principal of a client.
 fn principal_of(client: McpClient) -> &'static str {
     match client {
         McpClient::Claude => "mcp-claude",
@@ -149,13 +148,14 @@ fn principal_of(client: McpClient) -> &'static str {
     }
 }
 
-/// Where the token of a client is kept, for its user alone.
+/// Returns the private file for a client's token.
 fn token_of(client: McpClient, variables: &Variables) -> Option<PathBuf> {
     usual_state_folder(variables).map(|folder| folder.join("mcp").join(principal_of(client)))
 }
 
-/// The file with the client's token, which is made unless there is one. Without a server, or a
-/// person's credential, there is none, and the client converses as far as anybody may.
+/// Returns the file with the client's token, and creates a missing one. Without a server or a
+/// person's credential the result is `None`, and the client has only the rights of callers without
+/// a token.
 async fn made(person: &Client, client: McpClient, file: Option<PathBuf>) -> Option<PathBuf> {
     let file = file?;
     if file.exists() {
@@ -202,8 +202,8 @@ async fn revoke(person: &Client, client: McpClient) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where a client reads its servers: of Claude the folder's own file, which it asks about before it
-/// uses it.
+/// Returns the client's configuration file. Claude's is in the current folder; Claude asks before
+/// using it.
 fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     let home = || {
         let home = variables.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
@@ -236,7 +236,8 @@ fn show(printer: &Printer, client: McpClient, program: &Start, file: &Path) -> R
     printer.line(text.trim_end())
 }
 
-/// Each client fills variables in differently, and only those that it is told of.
+/// Returns the JSON entry. Clients substitute variables in different syntax, and pass on only the
+/// listed ones.
 fn json_entry(client: McpClient, program: &Start) -> Value {
     let filled = |name: &str| {
         if client == McpClient::Claude { format!("${{{name}:-}}") } else { format!("${name}") }
@@ -282,7 +283,7 @@ fn toml_entry(program: &Start) -> String {
     )
 }
 
-/// The text stays as it is, with its comments; the entry is put behind it.
+/// Appends the entry. The existing text keeps its comments.
 fn with_toml(before: &str, program: &Start) -> Result<String, String> {
     let whole: toml::Table = before.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let entry = toml_entry(program);
@@ -312,7 +313,7 @@ fn without_json(before: &str) -> Result<String, String> {
     serde_json::to_string_pretty(&whole).map(|text| text + "\n").map_err(|error| error.to_string())
 }
 
-/// Takes the lines of the entry out, from its head to the next, and leaves the others as they are.
+/// Removes the lines of the entry, from its header to the next one, and keeps all others.
 fn without_toml(before: &str) -> Result<String, String> {
     let head = format!("[mcp_servers.{NAME}]");
     let mut inside = false;
@@ -332,7 +333,7 @@ fn without_toml(before: &str) -> Result<String, String> {
     }
 }
 
-/// The whole file at once, so that nobody ever reads half of it.
+/// Replaces the file atomically, so that readers never see half of it.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let folder =
@@ -348,7 +349,7 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     });
     let replaced = written.and_then(|()| fs::rename(&beside, &file));
     if replaced.is_err() {
-        // What was there before is there still; only the half-made one goes.
+        // The old file is still in place; remove only the unfinished one.
         let _ = fs::remove_file(&beside);
     }
     replaced

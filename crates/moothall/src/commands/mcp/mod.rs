@@ -1,4 +1,4 @@
-//! `mcp`: an MCP server on standard input and output, which passes everything on to the running
+//! `mcp`: an MCP server on standard input and output, which forwards all calls to the running
 //! server.
 
 mod install;
@@ -17,23 +17,23 @@ use crate::fault::Fault;
 use crate::in_session::is_inside;
 use crate::place::USUAL_SERVER;
 
-/// Messages that may wait to be passed on. A client that has more to say waits.
+/// Maximum number of messages waiting to be forwarded. Reading pauses when it is reached.
 const WAITING_MAX: usize = 64;
-/// Where a message says which revision of the protocol it speaks.
+/// Key of the protocol's revision in a message.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// What a client is told when the server cannot answer: an error of the implementation's own.
+/// Error code for a server that cannot answer: one of the implementation's own.
 const NOT_ANSWERED: i64 = -32000;
-/// What was said is not JSON.
+/// Error code for a message that is not JSON.
 const NOT_JSON: i64 = -32700;
 
-/// Serves, or looks after the configuration of a client. `person` is the same server with the
-/// credential of whoever asks.
+/// Serves MCP, or changes the configuration of a client. `person` is a client for the same server
+/// with the caller's own credential.
 pub async fn run(context: &Context, person: &Client, args: &Mcp) -> Result<(), Fault> {
     let Some(action) = &args.action else { return serve(context).await };
     let variables = environment();
     match action {
         McpAction::Install { client, write } => {
-            // Inside a session its own server is meant, which may be somewhere else the next time.
+            // A session's own server may have another address the next time, so it is not written.
             let server = Some(person.base())
                 .filter(|server| *server != USUAL_SERVER && !is_inside(&variables));
             install::run(&context.printer, person, *client, *write, server.as_deref(), &variables)
@@ -45,7 +45,7 @@ pub async fn run(context: &Context, person: &Client, args: &Mcp) -> Result<(), F
     }
 }
 
-/// Passes on each line, several at a time, until there are no more and all are answered.
+/// Forwards each line, several at a time, until the input ends and all are answered.
 async fn serve(context: &Context) -> Result<(), Fault> {
     let (mut lines, mut calls) = (lines(), JoinSet::new());
     loop {
@@ -70,7 +70,7 @@ fn say(context: &Context, answer: Option<Value>) -> Result<(), Fault> {
     answer.map_or(Ok(()), |answer| context.printer.object(&answer))
 }
 
-/// Lines of standard input, as bytes: one that is not text is answered like one that is not JSON.
+/// Reads lines of standard input as bytes, so that a line that is not UTF-8 still gets an error.
 fn lines() -> mpsc::Receiver<Vec<u8>> {
     let (sender, lines) = mpsc::channel(WAITING_MAX);
     std::thread::spawn(move || {
@@ -84,7 +84,7 @@ fn lines() -> mpsc::Receiver<Vec<u8>> {
     lines
 }
 
-/// What is said to one message; nothing to one that wants no answer.
+/// Answers one message; `None` for a notification.
 async fn answer(client: &Client, line: &[u8]) -> Option<Value> {
     let text = str::from_utf8(line).ok();
     let Some((line, message)) =
@@ -104,7 +104,7 @@ async fn answer(client: &Client, line: &[u8]) -> Option<Value> {
     }
 }
 
-/// What the protocol repeats of a message in headers, for whoever routes it without reading it.
+/// Returns the headers that repeat parts of a message, for proxies that route by them.
 fn headers(message: &Value) -> Vec<(&'static str, String)> {
     let params = &message["params"];
     let text = |value: &Value| {

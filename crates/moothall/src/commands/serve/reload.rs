@@ -1,5 +1,5 @@
-//! SIGHUP: the configuration is read again while the server runs. What can be taken over is, of the
-//! rest it is said that it waits for a restart, and a file that cannot be read changes nothing.
+//! Reload on SIGHUP: re-reads the configuration, applies the reloadable parts, and names the parts
+//! that need a restart. An invalid file changes nothing.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use crate::place::{StartupSettings, settle};
 use crate::reach::Reach;
 use crate::terminals::{Host, programs};
 
-/// A running server, as far as its configuration can be changed.
+/// The reloadable parts of a running server.
 pub(super) struct RunningServer<'a> {
     pub(super) args: &'a Serve,
     pub(super) hall: &'a Hall,
@@ -32,12 +32,13 @@ pub(super) struct RunningServer<'a> {
     pub(super) tls: Option<Tls>,
     pub(super) places: Arc<ProgramSlots>,
     pub(super) posted: StartupKey,
-    /// What waits for a restart goes on waiting, however often the configuration is read.
+    /// Values at the start of the server, so that repeated reloads still name the parts that need a
+    /// restart.
     pub(super) started: StartupValues,
 }
 
 impl RunningServer<'_> {
-    /// Reads the configuration again. Gives what holds now.
+    /// Re-reads the configuration. Returns the effective one.
     pub(super) async fn reload(&self, before: Config) -> Config {
         match self.take_over(&before).await {
             Ok(now) => now,
@@ -62,7 +63,7 @@ impl RunningServer<'_> {
         let agents = registry(now, self.address, self.places.clone())?;
         let programs = programs(now)?;
         let said = applied(before, now, &names(&self.hall.registry()), &names(&agents));
-        // From here on nothing is refused any more: all of it is taken over, or none.
+        // No step below can fail, so the configuration is applied completely or not at all.
         self.host.iter().for_each(|host| host.replace(programs.clone()));
         self.replace(now, agents).await;
         now.warnings.iter().for_each(|warning| tell(self.args.log, &format!("warning: {warning}")));
@@ -107,7 +108,7 @@ fn names(registry: &Registry) -> BTreeSet<String> {
         .collect()
 }
 
-/// What is otherwise from now on, for people.
+/// Describes the changes, for people.
 fn applied(
     before: &Config,
     now: &Config,
@@ -131,7 +132,7 @@ fn applied(
     if said.is_empty() { "nothing in it is new".to_owned() } else { said.join("; ") }
 }
 
-/// The parts beside the agents that changed and are taken over.
+/// Returns the changed and applied parts other than agents.
 fn other_parts(before: &Config, now: &Config) -> Vec<&'static str> {
     let parts = [
         ("[defaults]", before.defaults != now.defaults),

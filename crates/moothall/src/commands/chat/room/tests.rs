@@ -1,4 +1,4 @@
-//! What a person in the conversation is shown of the events that come.
+//! The items that a person is shown for incoming events.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -212,7 +212,7 @@ fn gathering(seq: u64, content: Value) -> Envelope {
     event(seq, "gathering", "moothall", content, json!({}))
 }
 
-/// A gathering of the person of the room, and of Bob; the harvest is Hal's.
+/// Returns a gathering of the person and Bob, with Hal as the harvester.
 fn opened(seq: u64) -> Envelope {
     let member = |name: &str, number: u32, role: &str, id: &str| json!({"name": name, "number": number, "role": role, "kind": "human", "participant_id": id});
     let plan = json!({"rhythm": "daily", "breath": [1, 1, 1], "beats_per_turn": 3, "beat_interval_seconds": 60.0,
