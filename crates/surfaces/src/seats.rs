@@ -111,8 +111,8 @@ impl ConnectionSlots {
         }
     }
 
-    /// Returns a seat for a connection from this address, once [`ConnectionSlots::room`] has returned.
-    /// Returns `None` if half of the spare seats are taken and the address has too many
+    /// Returns a slot for a connection from this address. Call it once [`ConnectionSlots::room`] has
+    /// returned. Returns `None` if half of the spare seats are taken and the address has too many
     /// connections. Also returns `None` for an address without a good key if the other seats are
     /// full.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {

@@ -1,6 +1,6 @@
 //! Links: conversations in which sessions get each other's words at the end of every turn.
 //!
-//! The keys that conversations hold show which are links, and [`moothall_engine::reach::Rooms`]
+//! The keys that conversations hold show which are links, and [`moothall_engine::reach::ReachableStreams`]
 //! lists the conversations of a session. Their intersection is the links of a session, so no other
 //! conversation is queried.
 

@@ -1,4 +1,4 @@
-//! Arguments of `export`.
+//! Arguments of `export`: the formats, and the file that it writes.
 
 use clap::{Args, ValueEnum};
 

@@ -1,4 +1,4 @@
-//! `list`: lists conversations.
+//! `list`: lists the conversations that the caller may see.
 
 use moothall_surfaces::wire::ThreadList;
 

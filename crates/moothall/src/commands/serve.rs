@@ -227,7 +227,8 @@ impl StopSignals {
             _ = self.interrupt.recv() => SignalRequest::Stop,
             _ = self.terminate.recv() => SignalRequest::Stop,
             _ = self.hangup.recv() => {
-                if terminals() == self.terminals { SignalRequest::Reload } else { SignalRequest::Stop }
+                let is_here = terminals() == self.terminals;
+                if is_here { SignalRequest::Reload } else { SignalRequest::Stop }
             }
         }
     }

@@ -197,13 +197,32 @@ fn where_things_are_decided_is_there() {
     );
 }
 
+/// The index names each decision by its title.
+#[test]
+fn decisions_are_in_their_index() {
+    let sources = sources();
+    let folder = "docs/decisions/";
+    let index = sources.iter().find(|source| source.path == "docs/decisions/README.md").unwrap();
+    let pages = sources.iter().filter(|source| source.path.starts_with("docs/decisions/0"));
+    let is_listed = |page: &&Source| {
+        let title = page.text.lines().next().unwrap_or_default().trim_start_matches("# ");
+        index.text.contains(&format!("[{title}]({})", page.path.trim_start_matches(folder)))
+    };
+    let findings = pages.filter(|page| !is_listed(page)).map(|page| page.path.clone()).collect();
+    hold(
+        "The index of decisions names each page by its title.",
+        "list it in docs/decisions/README.md.",
+        findings,
+    );
+}
+
 /// A decision says why, what, what it leads to, and what else there was: in this order, under these
 /// words.
 #[test]
 fn decisions_have_one_form() {
     const SECTIONS: [&str; 4] = ["Context", "Choice", "What follows", "What was left"];
     let sources = sources();
-    let pages = sources.iter().filter(|source| source.path.starts_with("docs/decisions/"));
+    let pages = sources.iter().filter(|source| source.path.starts_with("docs/decisions/0"));
     let is_formed = |page: &&Source| {
         let found: Vec<&str> =
             page.text.lines().filter_map(|line| line.strip_prefix("## ")).collect();

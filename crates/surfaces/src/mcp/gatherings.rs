@@ -1,4 +1,4 @@
-//! The MCP tools for gatherings.
+//! The MCP tools for gatherings: their arguments and their answers.
 
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::ids::StreamId;

@@ -1,4 +1,4 @@
-//! The MCP tools for links.
+//! The MCP tools for links: their arguments and their answers.
 
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::command::{ClientCommand, Control};

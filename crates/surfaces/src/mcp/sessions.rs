@@ -1,4 +1,4 @@
-//! The MCP tools for sessions.
+//! The MCP tools for sessions: their arguments and their answers.
 
 use moothall_engine::door::{Door, NewWords, ProgramStart};
 use moothall_engine::sessions::{Asker, Excerpt, FirstWords};

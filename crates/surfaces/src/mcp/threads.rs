@@ -1,4 +1,4 @@
-//! The MCP tools for threads.
+//! The MCP tools for threads: their arguments and their answers.
 
 use std::ops::Range;
 use std::time::Duration;

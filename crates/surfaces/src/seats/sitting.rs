@@ -1,4 +1,4 @@
-//! The state of one connection.
+//! The state of one connection, as the table of slots compares it.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Usage of turns, and budgets.
+//! The cost of turns, and the budgets that pay for them.
 
 use moothall_engine::budgets::BudgetState;
 use moothall_engine::ports::UsageSum;

@@ -1,4 +1,4 @@
-//! Command line of the stand-in.
+//! Options on the command line of the stand-in program.
 
 use std::path::PathBuf;
 use std::time::Duration;

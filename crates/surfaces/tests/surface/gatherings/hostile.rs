@@ -1,4 +1,4 @@
-//! Hostile text in a gathering.
+//! Hostile text that a participant writes into a gathering.
 
 use reqwest::Method;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Questions that stay open.
+//! Questions that people leave open, and the limit of open ones.
 
 use super::*;
 
