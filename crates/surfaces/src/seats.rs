@@ -111,10 +111,10 @@ impl ConnectionSlots {
         }
     }
 
-    /// Returns a slot for a connection from this address. Call it once [`ConnectionSlots::room`] has
-    /// returned. Returns `None` if half of the spare seats are taken and the address has too many
-    /// connections. Also returns `None` for an address without a good key if the other seats are
-    /// full.
+    /// Returns a slot for a connection from this address. Call it once [`ConnectionSlots::room`]
+    /// has returned. Returns `None` if half of the spare slots are taken and the address has too
+    /// many connections. Also returns `None` for an address without a good key if the other slots
+    /// are full.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let address = grouped(address);
         let mut table = self.lock();

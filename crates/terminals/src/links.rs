@@ -1,8 +1,8 @@
 //! Links: conversations in which sessions get each other's words at the end of every turn.
 //!
-//! The keys that conversations hold show which are links, and [`moothall_engine::reach::ReachableStreams`]
-//! lists the conversations of a session. Their intersection is the links of a session, so no other
-//! conversation is queried.
+//! The keys that conversations hold show which are links.
+//! [`moothall_engine::reach::ReachableStreams`] lists the conversations of a session. Their
+//! intersection is the links of a session, so no other conversation is queried.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Credentials, from the program's side: the start-up credential, tokens, and who is kept out.
+//! Credentials from the outside: the start-up credential, tokens, and refused callers.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -20,7 +20,7 @@ fn serve_in_token_mode(home: &Home) -> Server<'_> {
     ]))
 }
 
-/// What the command says on standard error when it is refused; it has to be.
+/// Runs a command that must be refused; returns its standard error.
 fn refused(server: &Server<'_>, token: &str, args: &[&str]) -> String {
     let output = server.command(args).env("MOOTHALL_TOKEN", token).output().unwrap();
     assert_eq!(output.status.code(), Some(77), "{args:?}: {}", stderr(&output));

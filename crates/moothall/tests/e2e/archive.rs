@@ -1,4 +1,4 @@
-//! Finding again what was said, and taking it away.
+//! Search, export, erasure and deletion in long conversations.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -13,7 +13,7 @@ fn every_type() -> String {
     format!("?types={}", EventTypes::EVERY.list())
 }
 
-/// What the server says about a thread's events, byte for byte, up to their end.
+/// Returns the raw JSON of a thread's events, byte for byte.
 async fn raw_events(server: &Server<'_>, thread: &str, query: &str) -> String {
     let url = format!("{}/threads/{thread}/events{query}", server.url);
     let text = server.http.get(url).send().await.unwrap().text().await.unwrap();
@@ -71,12 +71,12 @@ async fn an_export_holds_every_event_as_the_server_shows_it() {
 
 const MESSAGES: u64 = 10_000;
 
-/// A conversation of that many messages, put where a server finds it.
+/// Writes a conversation of this many messages into a data folder.
 async fn long_talk(home: &Home, messages: u64) {
     fill(&home.data(), messages, |seq| format!("message {seq} about topic{}", seq % 100)).await;
 }
 
-/// The answer once the index has caught up.
+/// Searches until the index has caught up; returns the answer.
 fn found(server: &Server<'_>, query: &[&str]) -> Value {
     loop {
         let answer = server.json(&[&["search"], query].concat());
@@ -111,7 +111,7 @@ async fn ten_thousand_messages_are_found_and_exported() {
         "{text}"
     );
 
-    // As a page, every message stands there once, in order and as it was said.
+    // The Markdown export has every message once, in order, unchanged.
     let page = server.ok(&["export", "long-talk"]);
     let fenced: Vec<&str> =
         page.split("\n~~~text\n").skip(1).map(|part| part.split_once("\n~~~").unwrap().0).collect();
@@ -124,7 +124,7 @@ async fn ten_thousand_messages_are_found_and_exported() {
     assert_eq!(fenced, said);
 }
 
-/// Prints what a conversation's length costs; nothing of it is asserted.
+/// Prints the cost of a conversation's length, without assertions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reply_comes_however_long_the_conversation_is() {
     println!("{:>8} {:>16} {:>14}", "messages", "reply ms (p50)", "resident MiB");

@@ -1,5 +1,5 @@
-//! Sessions whose programs run as another user: what such a program still can, and what it cannot
-//! reach. They need a server that is root.
+//! Sessions whose programs run as another user: their abilities and limits. These tests need a
+//! server that is root.
 
 use std::cell::RefCell;
 use std::fs::{self, Permissions};
@@ -21,11 +21,11 @@ use crate::users::Other;
 const ADA: &str = "nobody";
 const BOB: &str = "daemon";
 
-/// A computer with what every user of it may run, and a folder for each of two users to work in.
+/// A home with a program folder for all users, and a work folder for each of two users.
 struct World {
     home: Home,
     other: Other,
-    /// Where programs of other users report.
+    /// Spool for reports of other users' programs.
     spool: TempDir,
 }
 
@@ -39,7 +39,7 @@ impl Drop for World {
     }
 }
 
-/// Whether it can be tried here; where not, that is said.
+/// True if these tests can run; otherwise prints the reason.
 fn is_root() -> bool {
     if !geteuid().is_root() {
         eprintln!(
@@ -71,7 +71,7 @@ impl World {
         world
     }
 
-    /// A file that every user may reach.
+    /// Returns the path of a file that every user can reach.
     fn at(&self, name: &str) -> PathBuf {
         self.other.folder().join(name)
     }
@@ -86,7 +86,7 @@ impl World {
         self.at(name).to_string_lossy().into_owned()
     }
 
-    /// A program that writes down what it can reach, and then sits there.
+    /// Writes a program that records what it can reach, and then waits.
     fn look(&self) {
         let data = self.home.data().display().to_string();
         let spools = self.spool.path().display().to_string();
@@ -101,7 +101,7 @@ impl World {
         self.script("look", &body);
     }
 
-    /// A configuration with these sections beside its own.
+    /// Writes a configuration with these additional sections.
     fn configure(&self, more: &str) {
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet"]);
         let variables: String =
@@ -142,14 +142,14 @@ impl World {
         self.home.serve_by(command)
     }
 
-    /// The folder in which a session of this user reports.
+    /// Returns the spool folder of a user's session.
     fn folder(&self, user: &str, session: &str) -> PathBuf {
         let server = fs::read_dir(self.spool.path()).unwrap().next().unwrap().unwrap().path();
         let uid = User::from_name(user).unwrap().unwrap().uid;
         server.join(uid.to_string()).join(session)
     }
 
-    /// Who gets in with this credential, as the user `nobody`.
+    /// Sends a request with this credential as the user `nobody`; returns the status.
     fn knocks(&self, server: &Server<'_>, path: &str, credential: &str) -> u16 {
         let (url, bearer) =
             (format!("{}{path}", server.url), format!("Authorization: Bearer {credential}"));
@@ -164,17 +164,17 @@ async fn start(server: &Server<'_>, client: &str, cwd: &Path) -> Value {
     server.accepted("/sessions", json!({"client": client, "name": client, "cwd": cwd})).await
 }
 
-/// What a program that looks around has seen.
+/// Returns the record of a program, once it is written.
 async fn seen(world: &World, user: &str) -> String {
     let file = world.work(user).join("seen");
     until("it has looked", async || file.exists()).await;
     fs::read_to_string(file).unwrap()
 }
 
-/// The token of a session, which its program may not have yet: the session is there once its
-/// terminal is, and the program comes up in it.
+/// Returns the token of a session. Waits for the program, because a session exists before its
+/// program has started.
 async fn token(world: &World, user: &str, session: &Value) -> String {
-    // What it was started with stands in its process, which root may look into.
+    // Root can read the environment of the process.
     let folder = world.folder(user, session["id"].as_str().unwrap());
     let mark = format!("MOOTHALL_SPOOL={}", folder.display());
     let own = |environment: String| {
@@ -210,8 +210,8 @@ async fn the_program_of_another_user_talks_and_reports_like_any_over_a_restart_t
     let folder = world.folder(ADA, id);
     let about = fs::metadata(&folder).unwrap();
     assert_eq!((about.uid(), about.mode() & 0o777), (65534, 0o700));
-    // What lies there is its user's doing: links, pipes and folders under the names of reports stop
-    // nothing.
+    // The user controls this folder. Links, pipes and folders named like reports must not block the
+    // server.
     symlink(
         world.home.data().join("startup.key"),
         folder.join("01980000-0000-7000-8000-000000000001.json"),
@@ -270,7 +270,7 @@ async fn the_program_of_another_user_reaches_its_session_and_nothing_of_the_serv
 
     let (own, bobs) = (token(&world, ADA, &ada).await, token(&world, BOB, &bob).await);
     assert!(seen(&world, BOB).await.starts_with("1\n"));
-    // Neither the other's folder, nor the list of whose sessions there are.
+    // Neither another user's folder nor the list of users with sessions is readable.
     for path in [world.folder(BOB, bob["id"].as_str().unwrap()), world.folder(BOB, "")] {
         let listed = world.other.run("ls", &[path.to_str().unwrap()]);
         assert!(stderr(&listed).contains("Permission denied"), "{}", stderr(&listed));
@@ -280,7 +280,7 @@ async fn the_program_of_another_user_reaches_its_session_and_nothing_of_the_serv
         (fs::metadata(&bell).unwrap().uid(), fs::metadata(&bell).unwrap().mode() & 0o777),
         (1, 0o600)
     );
-    // Its user comes in with the token of a session that runs as this user, and with nothing else.
+    // The user gets in with the token of a session that runs as this user, and with nothing else.
     assert_eq!(world.knocks(&server, "/threads", &own), 200);
     for (what, credential) in
         [("another user's session", bobs.as_str()), ("made up", "ses_0123"), ("none", "")]
@@ -289,7 +289,7 @@ async fn the_program_of_another_user_reaches_its_session_and_nothing_of_the_serv
             assert_eq!(world.knocks(&server, path, credential), 403, "{what} {path}");
         }
     }
-    // A person's token is worth nothing here either: in local mode the server is for its own user.
+    // A person's token is refused as well: in local mode, the server accepts only its own user.
     let pat = server.json(&["token", "create", "ann"])["token"].as_str().unwrap().to_owned();
     assert_eq!(world.knocks(&server, "/threads", &pat), 403);
     server.accepted(&format!("/sessions/{}/end", ada["id"].as_str().unwrap()), json!({})).await;

@@ -1,11 +1,10 @@
-//! Agent Bridge's flow, spoken over plain HTTP to an agent that is a program.
+//! The protocol of Agent Bridge, over plain HTTP, with an agent that is a program.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Server};
 
-/// A program that answers with what it was told last: the trigger's words, out of the document on
-/// its standard input.
+/// A program that repeats the trigger's text from the JSON document on its standard input.
 const ECHO: &str = r#"sed -n 's/.*"trigger":{[^}]*"content":"\([^"]*\)".*/echo: \1/p'"#;
 
 fn home() -> Home {

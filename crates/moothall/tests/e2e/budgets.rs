@@ -1,5 +1,5 @@
-//! Budgets and sums through the whole program: a limit ends, is told, is raised by a person, and
-//! everything is counted over a crash.
+//! Budgets and sums through the whole program: a limit is enforced, reported, and raised by a
+//! person. All usage survives a crash.
 
 use moothall_testkit::model_server::{Gate, ModelServer, Reply};
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
     );
 }
 
-/// 20 of money, calls of 2, 40 conversations at once, and a kill while ten calls are under way.
+/// A budget of 20, calls of 2, 40 conversations at once, and a kill during ten calls.
 #[tokio::test]
 async fn calls_at_once_do_not_pass_a_budget_of_money_also_over_a_kill() {
     let (models, gate) = (ModelServer::start().await.unwrap(), Gate::default());

@@ -1,12 +1,12 @@
-//! `chat` as a person has it: in a terminal, with a server that streams, fails and comes back.
+//! `chat` in a terminal, with a server that streams, fails and comes back.
 
 use std::fs;
 
 use crate::harness::{Home, Server};
 use crate::terminal::{Terminal, is_possible, mode, row};
 
-/// Two minutes of words unless stopped, then a short answer, then one that would command a
-/// terminal.
+/// Two minutes of text unless stopped, then a short answer, then one with terminal control
+/// sequences.
 const AGENTS: &str = r#"
 [agents.reciter]
 replies = [
@@ -52,7 +52,7 @@ fn an_answer_is_seen_as_it_is_written_stopped_and_settled_once() {
     terminal.see("── reciter is writing ──");
     assert!(terminal.colours().contains("\u{1b}[36mreciter"), "{:?}", terminal.colours());
 
-    // What comes in does not tear what is being written.
+    // Incoming text does not tear the line that is being written.
     terminal.write("a draft");
     terminal.see("› a draft");
     terminal.see("word20");
@@ -158,7 +158,7 @@ fn foreign_words_command_no_terminal() {
     terminal.press(&["C-c"]).see("was stopped");
 
     server.ok(&["invite", "-", "evil", "--client", "elsewhere", "--model", "m"]);
-    // After a Stop an agent's own words wait until a person speaks. (Ruling 14.)
+    // After a Stop, an agent's unprompted messages wait until a person speaks. (Ruling 14.)
     server.ok(&["say", "-", "Go on.", "--to", "user"]);
     server.ok(&[
         "say",

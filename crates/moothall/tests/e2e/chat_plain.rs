@@ -44,7 +44,7 @@ fn lines_are_sent_and_answers_waited_for() {
 
     assert_eq!(text(&chat(&server, &[], "")), "");
 
-    // What was said before is not repeated, but can be replied to by its number.
+    // Earlier messages are not repeated, but can be replied to by number.
     let number: u64 = heard
         .lines()
         .find_map(|line| line.strip_prefix('[')?.split(']').next()?.parse().ok())

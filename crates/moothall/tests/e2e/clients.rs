@@ -1,5 +1,5 @@
-//! Programs of others: the generated clients, and the bots of `examples/`. What they need is
-//! installed by `./scripts/test clients`.
+//! Foreign clients: the generated ones, and the bots of `examples/`. Run `./scripts/test clients`
+//! to install their dependencies.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::harness::{Home, PATIENCE, Running, Server};
 
-/// The example as it stands, so that what is tried is what people copy.
+/// The example itself, so that the tests run what people copy.
 #[path = "../../../../examples/agent/main.rs"]
 #[allow(dead_code, missing_docs)]
 mod example;
@@ -18,14 +18,14 @@ mod example;
 use example::client::{Agent, register};
 use example::hearing::text_of;
 
-/// The app of tasks that whoever asks for one manages.
+/// The default app: the requester of a task manages it.
 const DEFAULT_APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Python with what the generated client imports.
+/// Runs Python with the dependencies of the generated client.
 fn python(script: &str) -> Command {
     let mut command = Command::new(root().join("target/clients/python/bin/python"));
     command
@@ -35,9 +35,9 @@ fn python(script: &str) -> Command {
     command
 }
 
-/// Node with what runs TypeScript.
+/// Runs a TypeScript file in Node.
 fn tsx(script: &str) -> Command {
-    // The command of that name starts a process of its own, which would outlive the test.
+    // The `tsx` command would start a child process that outlives the test.
     let mut command = Command::new("node");
     command.arg("--import").arg(root().join("clients/typescript/node_modules/tsx/dist/loader.mjs"));
     command.arg(root().join(script));
@@ -68,14 +68,14 @@ fn the_generated_typescript_client_has_a_conversation() {
     talks(tsx("clients/typescript/tests/talk.ts"));
 }
 
-/// Node with what runs TypeScript, and with the class that Node 22 has by itself.
+/// Runs a TypeScript file in Node, with the WebSocket class that Node 22 has by default.
 fn tsx_with_sockets(script: &str) -> Command {
     let mut command = tsx(script);
     command.env("NODE_OPTIONS", "--experimental-websocket");
     command
 }
 
-/// The program asks for the death of the server on a line of its output.
+/// The program requests the server's death by a line of output.
 #[test]
 #[ignore = "needs what ./scripts/test clients installs"]
 fn agents_by_the_typescript_client_of_tasks_miss_nothing_when_the_server_dies() {
@@ -93,7 +93,7 @@ fn agents_by_the_typescript_client_of_tasks_miss_nothing_when_the_server_dies() 
     assert!(agents.end().success());
 }
 
-/// An agent in a task of its own with another one.
+/// An agent that shares a task with another one.
 struct Asker {
     agent: Agent,
     key: String,
@@ -128,7 +128,7 @@ impl Asker {
     }
 }
 
-/// What is said while the server dies again and again is answered once, in order.
+/// Messages sent while the server dies repeatedly are answered once, in order.
 #[tokio::test]
 async fn the_agent_in_rust_answers_and_comes_back() {
     let home = Home::new();
@@ -147,7 +147,7 @@ async fn the_agent_in_rust_answers_and_comes_back() {
             asker.hears(&format!("I have read: @ada {round}.{n}?")).await;
         }
     }
-    // A person who is in no list has a name for agents all the same.
+    // Agents can also look up a person who is not in any list.
     server.say(asker.place["conversationId"].as_str().unwrap(), "I read along.").await;
     let said = timeout(PATIENCE, asker.agent.next()).await.expect("a message").unwrap();
     let lookup = json!({"agentIds": [said["senderId"]]});
@@ -156,7 +156,7 @@ async fn the_agent_in_rust_answers_and_comes_back() {
         (text_of(&said).as_str(), &found["agents"][0]["name"]),
         ("I read along.", &json!("user"))
     );
-    // Whose key is revoked comes no more.
+    // An agent with a revoked key does not come back.
     let tokens = server.json(&["token", "list"])["tokens"].as_array().unwrap().clone();
     let token =
         tokens.iter().find(|token| token["principal"]["id"] == ada).expect("a token of ada");
@@ -165,7 +165,7 @@ async fn the_agent_in_rust_answers_and_comes_back() {
     assert!(format!("{end:?}").contains("Authentication failed"), "{end:?}");
 }
 
-/// The agent in TypeScript says its key, and its name and its id when it listens.
+/// The TypeScript agent prints its key, and once it listens, its name and id.
 #[tokio::test]
 #[ignore = "needs what ./scripts/test clients installs"]
 async fn the_agent_in_typescript_answers_and_comes_back() {
@@ -186,7 +186,7 @@ async fn the_agent_in_typescript_answers_and_comes_back() {
     asker.hears("I have read: @ada and now?").await;
 }
 
-/// A bot that listens.
+/// Starts a bot, and waits until it listens.
 fn started(
     mut program: Command,
     server: &Server<'_>,
@@ -202,7 +202,7 @@ fn started(
     bot
 }
 
-/// Asks the bot, which answers with the last line of what it was given to read.
+/// Asks the bot, which answers with the last line of its prompt.
 async fn asked(server: &Server<'_>, thread: &str, words: &str) {
     let asked = server.say(thread, &format!("@ada {words}")).await;
     let reply = server.reply(thread, &asked, "ada").await;
@@ -224,7 +224,7 @@ async fn takes_turns_and_comes_back(program: Command) {
     asked(&server, &thread, "and now?").await;
 }
 
-/// In token mode a person invites it and makes its token.
+/// In token mode, a person invites the bot and creates its token.
 async fn takes_turns_with_a_token(program: Command) {
     let home = Home::new();
     let data = home.data();
@@ -264,7 +264,7 @@ async fn the_bot_in_typescript_takes_its_turns_and_comes_back() {
     takes_turns_with_a_token(tsx("examples/bot.ts")).await;
 }
 
-/// The example of the guide, as it stands there.
+/// The example in the guide, taken from the document.
 #[tokio::test]
 async fn the_pass_of_the_guide_is_taken_as_it_is_written() {
     let guide = std::fs::read_to_string(root().join("docs/agents.md")).unwrap();
@@ -286,7 +286,7 @@ async fn the_pass_of_the_guide_is_taken_as_it_is_written() {
     assert_eq!(passed["event"]["content"]["outcome"], "passed");
 }
 
-/// Every call of the guide, as it stands there, in the order in which it stands there.
+/// All calls in the guide, taken from the document, in its order.
 #[tokio::test]
 async fn the_calls_of_the_guide_to_tasks_are_taken_as_they_are_written() {
     let guide = std::fs::read_to_string(root().join("docs/tasks.md")).unwrap();

@@ -1,4 +1,4 @@
-//! kill -9: nothing acknowledged is lost, no reply comes twice, and every message is answered or
+//! kill -9: acknowledged events survive, no reply is duplicated, and every message is answered or
 //! explained.
 
 use std::collections::BTreeSet;
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, PATIENCE, Running, Server};
 
-/// How often the server is killed under load.
+/// Number of kills under load.
 const KILLS: usize = 5;
 
 fn messages_of<'a>(events: &'a [Value], from: &'a str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["type"] == "message" && event["from"] == from)
 }
 
-/// Speaks until the server is gone; gives the events that were acknowledged.
+/// Sends messages until the server dies; records the acknowledged events.
 async fn speak(
     server: &Server<'_>,
     thread: &str,
@@ -61,8 +61,7 @@ async fn what_was_acknowledged_is_kept_through_every_crash() {
     check(&server, &thread, &acknowledged.into_inner().unwrap()).await;
 }
 
-/// What must be true of a conversation in which nobody owes anything any more, whatever it went
-/// through.
+/// Checks the invariants of a conversation at rest.
 pub async fn check(server: &Server<'_>, thread: &str, acknowledged: &[Value]) {
     let events = server.events(thread).await;
     let seqs: Vec<u64> = events.iter().map(seq).collect();
@@ -91,7 +90,7 @@ fn seq(event: &Value) -> u64 {
     event["seq"].as_u64().unwrap()
 }
 
-/// The turns about which the trace says this.
+/// Returns the turns with this step in the trace.
 fn turn_events<'a>(events: &'a [Value], what: &'a str) -> impl Iterator<Item = &'a str> {
     let said = events
         .iter()
@@ -224,7 +223,7 @@ async fn a_second_signal_ends_at_once() {
 #[tokio::test]
 async fn whoever_waits_for_an_answer_waits_through_a_restart_too() {
     let home = Home::new();
-    // It ends with this test, whatever comes of it.
+    // The script ends with this test, even if the test fails.
     let answers = home.script("answers", "cat >/dev/null; while [ -d \"$1\" ] && [ ! -e \"$1/go\" ]; do sleep 0.05; done; echo here it is");
     home.configure(&format!(
         "[agents.late]\ncommand = [\"{answers}\", \"{}\"]\n",
@@ -244,7 +243,7 @@ async fn whoever_waits_for_an_answer_waits_through_a_restart_too() {
         })
         .await;
     server.kill();
-    // It says once that it waits, and goes on doing so: nobody is told of a fault that passes.
+    // A temporary failure is reported once, as waiting, and not as an error.
     let told = heard.recv_timeout(PATIENCE).unwrap();
     assert!(told.contains("waiting for it"), "{told}");
     let _server = home.serve_on(&address);

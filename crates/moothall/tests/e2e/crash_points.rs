@@ -1,5 +1,5 @@
-//! The server dies at a named point, seen from the command line. Every point has its turn in
-//! `tests/kill`.
+//! Deaths of the server at a named point, seen from the command line. `tests/kill` covers every
+//! point.
 
 use std::process::Stdio;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::harness::Home;
 
-/// The words are committed and the answer to them is lost: the command asks again under the same
-/// key and gets it.
+/// The message is committed, and its answer is lost. The command repeats the request under its key,
+/// and gets the answer.
 #[tokio::test]
 async fn a_command_outlives_the_server() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! A disk that is full, and one that fails.
+//! A full disk, and a failing one.
 
 use std::fs::{self, File};
 use std::process::Command;
@@ -8,12 +8,12 @@ use serde_json::json;
 
 use crate::harness::{Home, comes_about};
 
-/// A message that needs pages of its own.
+/// Returns a message that needs pages of its own.
 fn long() -> serde_json::Value {
     json!({"from": "user", "content": "words ".repeat(10_000)})
 }
 
-/// Connections wait for each other long before the log or its index has no file left to open.
+/// Connections wait long before the log or its index runs out of files.
 #[tokio::test]
 async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     let home = Home::new();
@@ -38,7 +38,7 @@ async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     let thread = server.thread().await;
     let idle: Vec<std::net::TcpStream> =
         (0..100).map(|_| std::net::TcpStream::connect(server.address()).unwrap()).collect();
-    // The connection that is open already is served however many others hang on.
+    // The existing connection is served, however many others are open.
     for n in 0..20 {
         server.say(&thread, &format!("message {n}")).await;
         server.get("/search?q=message").await;
@@ -46,7 +46,7 @@ async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     drop(idle);
     let fresh = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
     let events = format!("{}/threads/{thread}/events", server.url);
-    // Until the server has heard that the others hung up, it has no seat and says so.
+    // All connection slots stay taken until the server has noticed the closed connections.
     let page: serde_json::Value = loop {
         let answer = fresh.get(&events).send().await.unwrap();
         if answer.status() != 503 {
@@ -64,8 +64,8 @@ async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     );
 }
 
-/// No file may grow past a limit, so a write fails as it does on a broken disk: nobody can say what
-/// is kept, and the server stops.
+/// A file-size limit makes a write fail as on a broken disk. The state of the log is then unknown,
+/// so the server stops.
 #[tokio::test]
 async fn a_server_whose_disk_fails_stops_with_a_reason() {
     let home = Home::new();
@@ -109,7 +109,7 @@ async fn a_server_whose_disk_fails_stops_with_a_reason() {
     server.say(&thread, "and on").await;
 }
 
-/// The log may have so many pages and no more, which is to SQLite what a full disk is.
+/// A limit on the log's pages is a full disk to SQLite.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_full_disk_refuses_writes_until_there_is_room_again() {
@@ -151,11 +151,11 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
     assert!(server.stop().success());
 }
 
-/// A small disk of its own, for as long as this lives.
+/// A small mounted disk, unmounted when dropped.
 struct SmallDisk(std::path::PathBuf);
 
 impl SmallDisk {
-    /// Nothing where nobody may mount any, which is then said.
+    /// Mounts the disk; prints the reason and returns `None` if that is not permitted.
     fn mounted(at: std::path::PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir(&at).unwrap();
         let mount = Command::new("mount")
@@ -187,8 +187,8 @@ impl Drop for SmallDisk {
     }
 }
 
-/// After a crash on a full disk what there is can be read, and everything else comes back by itself
-/// when there is room.
+/// After a crash on a full disk, existing data is readable. Everything else recovers once there is
+/// space.
 #[tokio::test]
 async fn a_server_that_crashed_on_a_full_disk_starts_serves_reads_and_recovers() {
     let home = Home::new();
@@ -214,11 +214,11 @@ async fn a_server_that_crashed_on_a_full_disk_starts_serves_reads_and_recovers()
     while server.post(&path, long()).await.0 != 507 {}
     let before = server.events(&thread).await;
     server.kill();
-    // Without a clean end, the log is walked on the full disk as well.
+    // Without a clean shutdown, the log is also verified on the full disk.
     let verified = home.run(&["verify", "--data", data.to_str().unwrap()]);
     assert!(verified.status.success(), "{}", crate::harness::stderr(&verified));
     let mut server = serve();
-    // Twice, because the first start may have used what was kept for it.
+    // Restart twice, because the first start may have used the reserved space.
     server.kill();
     server = serve();
     assert_eq!(server.events(&thread).await, before);
@@ -230,7 +230,8 @@ async fn a_server_that_crashed_on_a_full_disk_starts_serves_reads_and_recovers()
     assert!(home.run(&["verify", "--data", data.to_str().unwrap()]).status.success());
 }
 
-/// Programs in terminals find no room for what they report, and need no restart when there is.
+/// Programs in terminals cannot store reports on a full disk; once there is space, they work
+/// without a restart.
 #[tokio::test]
 async fn terminals_that_found_a_full_disk_come_when_there_is_room() {
     if !needs::has("tmux") {

@@ -1,11 +1,11 @@
-//! `moothall doctor`, as the person meets it who asks what is wrong.
+//! `moothall doctor`, as a person uses it.
 
 use serde_json::Value;
 
 use crate::harness::{Home, stderr};
 use crate::users::Other;
 
-/// What of a report is about this.
+/// Returns the finding of a check that contains these words.
 fn about<'a>(report: &'a Value, check: &str, words: &str) -> &'a Value {
     let checks = report["checks"].as_array().unwrap_or_else(|| panic!("{report}"));
     let found = |finding: &&Value| {
@@ -14,7 +14,7 @@ fn about<'a>(report: &'a Value, check: &str, words: &str) -> &'a Value {
     checks.iter().find(found).unwrap_or_else(|| panic!("no {check} with {words:?} in {report:#}"))
 }
 
-/// A computer with a `claude` that knows its version, and no network that is asked.
+/// Configures a home with a `claude` that prints its version, without network access.
 fn furnished(home: &Home, more: &str) -> String {
     let claude = home.script("claude", "echo '2.1.0 (Claude Code)'");
     home.configure(&format!(

@@ -1,4 +1,4 @@
-//! What keeps a server from starting, and how it stops.
+//! Obstacles to a server's start, and its shutdown.
 
 use std::fs::File;
 use std::io::Read;

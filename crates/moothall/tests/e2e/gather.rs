@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::harness::{Home, Running, Server, stderr};
 
-/// One that writes a harvest at once, and one that takes longer than any test.
+/// An agent that writes a harvest at once, and one that takes longer than any test.
 const AGENTS: &str = r#"
 [agents.scribe]
 replies = ["What emerged: two words."]
@@ -47,7 +47,7 @@ fn planned(home: &Home) -> Server<'_> {
     home.serve()
 }
 
-/// Begins the gathering of the plan; gives its id.
+/// Starts the gathering of the plan; returns its id.
 fn begun(server: &Server<'_>) -> String {
     let answer = server.json(&["gather", "start", "--file", "daily.toml"]);
     assert_eq!(
@@ -58,14 +58,14 @@ fn begun(server: &Server<'_>) -> String {
     answer["id"].as_str().unwrap().to_owned()
 }
 
-/// Runs a command that has to fail with this code; gives what it complained about.
+/// Runs a command that must fail with this code; returns its standard error.
 fn fails(server: &Server<'_>, code: i32, args: &[&str]) -> String {
     let output = server.command(args).output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
     stderr(&output)
 }
 
-/// The first gathering event of this kind, from the stream.
+/// Returns the first gathering event of this kind, from the stream.
 async fn step(server: &Server<'_>, id: &str, event: &str) -> Value {
     server.wait_for(id, 0, |seen| seen["content"]["event"] == event).await
 }
@@ -161,7 +161,7 @@ async fn whoever_waits_gets_the_harvest() {
     let told: Vec<String> = errors.iter().collect();
     assert!(told.contains(&"The piece is now with Ann (1).".to_owned()), "{told:?}");
 
-    // One that is ended again has none.
+    // A second end closes the gathering without a harvest.
     let with_sleeper = PLAN.replace("scribe", "sleeper");
     fs::write(home.path().join("daily.toml"), with_sleeper).unwrap();
     let mut waiting = start(&[]);
@@ -179,7 +179,7 @@ async fn whoever_waits_gets_the_harvest() {
 fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     let home = Home::new();
     let server = planned(&home);
-    // By whoever is at this computer.
+    // The host is the default person at this computer.
     let plan = PLAN.replace("from = \"ann\"\n", "");
     fs::write(home.path().join("daily.toml"), plan).unwrap();
     begun(&server);
@@ -207,7 +207,7 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     assert!(text.contains("· The piece is now with Ann (1).\n"), "{text}");
 }
 
-/// A person is told what the page shows them, and what an agent is told in their place.
+/// A person reads what the page shows them, instead of an agent's prompt.
 #[tokio::test]
 async fn a_person_reads_their_own_seed_with_its_signals_and_the_pulse_of_each_beat() {
     let home = Home::new();
@@ -258,7 +258,7 @@ fn a_wrong_plan_is_refused_with_what_is_wrong() {
     assert!(told.contains("\"Zoe\"") && told.contains("Ann, Bob, Hal"), "{told}");
     fails(&server, 2, &["gather", "start", "--agent", "Cy"]);
 
-    // Nothing was begun, and the flag settles who harvests.
+    // No gathering was started. The flag then chooses the harvester.
     assert_eq!(server.ok(&["gather", "list"]), "");
     let answer = server.json(&[&start[..], &["--person", "Cyd", "--harvester", "Hal"]].concat());
     let roles: Vec<_> = answer["participants"]

@@ -1,4 +1,4 @@
-//! Trails: what is left of gatherings in the files of their rhythms, though the server dies.
+//! Trails: the harvests of gatherings in the files of their rhythms, even if the server dies.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, Server, comes_about};
 
-/// An agent that writes its harvest at once, and where it goes.
+/// Configures an agent that writes its harvest at once, and the folder of the trails.
 fn agents(home: &Home) -> String {
     let folder = home.path().join("trails");
     format!(
@@ -25,8 +25,8 @@ fn planned(home: &Home) -> Server<'_> {
     home.serve()
 }
 
-/// Begins a gathering and ends it at once; gives its id. Whether the end is acknowledged is
-/// another question where the server dies at it.
+/// Starts a gathering and ends it at once; returns its id. If the server dies at the end, the end
+/// may be unacknowledged.
 async fn held(server: &Server<'_>, rhythm: &str, question: &str) -> String {
     let members = json!([
         {"name": "Ann", "number": 1, "kind": "human", "participant_id": "ann"},
@@ -44,14 +44,14 @@ fn trail(home: &Home, rhythm: &str) -> String {
     fs::read_to_string(home.path().join("trails").join(format!("{rhythm}.md"))).unwrap_or_default()
 }
 
-/// How often the trail of the daily gatherings holds that of an id, once it does.
+/// Waits until the daily trail contains an id; returns how often it does.
 async fn written(home: &Home, id: &str) -> usize {
     let times = || trail(home, "daily").matches(id).count();
     assert!(comes_about(async || times() > 0).await, "{}", trail(home, "daily"));
     times()
 }
 
-/// Waits until nothing is owed any more.
+/// Waits until no delivery is owed.
 async fn settled(server: &Server<'_>) {
     let owes = async || {
         let url = format!("{}/metrics", server.url);
@@ -72,7 +72,7 @@ async fn a_harvest_is_appended_to_the_trail_of_its_rhythm_once_although_the_serv
     let server = planned(&home);
     let first = held(&server, "daily", "What is\n# in the way?").await;
     closed(&server, &first).await;
-    // Before it is written, or after.
+    // The crash may come before or after the write.
     let server = server.crash_and_restart();
     assert_eq!(written(&home, &first).await, 1);
     let text = trail(&home, "daily");
@@ -85,7 +85,7 @@ async fn a_harvest_is_appended_to_the_trail_of_its_rhythm_once_although_the_serv
     );
     assert_eq!(text, expected);
 
-    // The next of the same rhythm stands after it, and one of another elsewhere.
+    // A second harvest of the rhythm follows the first; another rhythm has its own file.
     let second = held(&server, "daily", "").await;
     let other = held(&server, "weekly", "").await;
     assert_eq!(written(&home, &second).await, 1);
@@ -121,7 +121,7 @@ async fn a_server_that_dies_while_it_writes_to_a_trail_writes_once() {
 async fn nothing_is_written_of_a_gathering_that_was_erased_or_deleted_meanwhile() {
     let home = Home::new();
     home.sign();
-    // A file where the folder should be: nothing can be written.
+    // A file in place of the folder makes every write fail.
     fs::write(home.path().join("trails"), "in the way").unwrap();
     let server = planned(&home);
     let mut gone = Vec::new();

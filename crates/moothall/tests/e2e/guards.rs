@@ -1,5 +1,4 @@
-//! `moothall guards`: a plain table, and each command that it prints runs as it stands and lifts
-//! its guard.
+//! `moothall guards`: a plain table, whose commands run unchanged and lift their guards.
 
 use std::process::Command;
 
@@ -19,7 +18,7 @@ async fn exchange(server: &Server<'_>, thread: &str, times: usize) {
     }
 }
 
-/// A conversation of agents that come by themselves, under these rules.
+/// Creates a conversation of remote agents under a policy.
 async fn room(server: &Server<'_>, name: &str, policy: Value) -> String {
     let made = server.accepted("/threads", json!({"name": name, "policy": policy})).await;
     let thread = made["id"].as_str().unwrap().to_owned();
@@ -29,7 +28,7 @@ async fn room(server: &Server<'_>, name: &str, policy: Value) -> String {
     thread
 }
 
-/// The command at the end of each line of the table that is about this.
+/// Returns the commands at the ends of the table's lines that contain a text.
 fn commands(server: &Server<'_>, about: &str) -> Vec<String> {
     let shown = server.ok(&["guards"]);
     let lines = shown.lines().filter(|line| line.contains(about));
@@ -40,7 +39,7 @@ fn commands(server: &Server<'_>, about: &str) -> Vec<String> {
     commands
 }
 
-/// Runs a command in a shell, as it was copied from the table.
+/// Runs a command from the table in a shell.
 fn copied(server: &Server<'_>, command: &str) {
     let plain = server.command(&["list"]);
     let program = std::path::Path::new(plain.get_program());
@@ -48,7 +47,7 @@ fn copied(server: &Server<'_>, command: &str) {
     let set = plain.get_envs().filter_map(|(key, value)| Some((key, value?)));
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).env_clear().envs(set);
-    // The command line of the harness names its server by options.
+    // The harness passes the server by options, the table's command by a variable.
     shell.env("PATH", path).env("MOOTHALL_SERVER", &server.url);
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
@@ -100,14 +99,14 @@ async fn each_command_of_the_table_runs_as_it_stands_and_lifts_its_guard() {
         commands(&server, about).iter().for_each(|command| copied(&server, command));
         assert_eq!(row(&server, thread, guard), None, "{guard}");
     }
-    // A Stop of the queue at its ceiling, and one that holds back own words.
+    // The queue's limit caused one Stop; another holds back unprompted messages.
     server.ok(&["stop", &talk]);
     let stopped = commands(&server, "stopped it: agents' own words wait");
     copied(&server, &stopped[0]);
     assert_eq!(row(&server, &talk, "stop"), None);
 }
 
-/// Money that calls under way have reserved, calls that wait for some, and turns that are spent.
+/// Money reserved by running calls, calls that wait for money, and used turns.
 #[tokio::test]
 async fn money_under_way_is_shown_and_each_budget_is_raised_as_the_table_says() {
     let (models, gate) = (ModelServer::start().await.unwrap(), Gate::default());
@@ -139,7 +138,7 @@ async fn money_under_way_is_shown_and_each_budget_is_raised_as_the_table_says() 
         shown.contains("turns an hour, this conversation") && shown.contains("1 of 1"),
         "{shown}"
     );
-    // What waits begins as soon as there is more.
+    // A waiting call starts as soon as the budget is raised.
     copied(&server, &commands(&server, "a call of ada waits for money")[0]);
     models.asked(3).await;
     for command in commands(&server, "turns an hour, this conversation") {

@@ -1,5 +1,5 @@
-//! A computer of its own for each test: folders, a server, the command line, and a client that
-//! speaks plain HTTP.
+//! An isolated environment for each test: folders, a server, the command line, and a plain HTTP
+//! client.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -18,16 +18,16 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Longer than anything takes, even on a busy computer; only a broken test waits so long.
+/// Longer than any step takes, even on a busy computer; only a broken test waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Events that are shown of a conversation if one that a test waits for does not come.
+/// Number of events shown of a conversation if an awaited event does not come.
 const EVIDENCE_EVENTS: usize = 20;
 
-/// Characters that are shown of each.
+/// Characters shown of each event.
 const EVIDENCE_CHARS: usize = 600;
 
-/// Looks from outside until something holds; says whether it came about.
+/// Polls until a condition holds; returns false on timeout.
 pub async fn comes_about(holds: impl AsyncFn() -> bool) -> bool {
     let waiting = async {
         while !holds().await {
@@ -37,14 +37,14 @@ pub async fn comes_about(holds: impl AsyncFn() -> bool) -> bool {
     tokio::time::timeout(PATIENCE, waiting).await.is_ok()
 }
 
-/// A home folder with everything in it.
+/// A home folder with all files of a test.
 pub struct Home {
     folder: TempDir,
     signed: AtomicBool,
 }
 
-/// Agent programs leave processes behind that outlive their terminals, among them daemons and
-/// parents that ignore a hangup.
+/// Dropping kills the processes that agent programs leave behind: parents that ignore a hangup, and
+/// daemons.
 impl Drop for Home {
     fn drop(&mut self) {
         let home = format!("HOME={}", self.path().display());
@@ -71,27 +71,26 @@ impl Home {
         self.path().join("data")
     }
 
-    /// Whoever asks its servers from now on is the one who started them: nobody else drives
-    /// sessions.
+    /// Makes all further requests with the start-up credential, which driving sessions requires.
     pub fn sign(&self) -> &Self {
         self.signed.store(true, Ordering::Relaxed);
         self
     }
 
-    /// The start-up credential of the server that runs.
+    /// Returns the start-up credential of the running server.
     pub fn key(&self) -> String {
         let key = fs::read_to_string(self.data().join("startup.key")).unwrap();
         let key: Value = serde_json::from_str(&key).unwrap();
         key["key"].as_str().unwrap().to_owned()
     }
 
-    /// A configuration file.
+    /// Writes the configuration file.
     pub fn configure(&self, text: &str) -> &Self {
         fs::write(self.path().join("moothall.toml"), text).unwrap();
         self
     }
 
-    /// An executable shell script; gives its path.
+    /// Writes an executable shell script; returns its path.
     pub fn script(&self, name: &str, body: &str) -> String {
         let path = self.path().join(name);
         fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
@@ -99,12 +98,12 @@ impl Home {
         path.to_string_lossy().into_owned()
     }
 
-    /// The program, at home here and knowing nothing of the computer it runs on.
+    /// Returns a command of the program with an isolated environment.
     pub fn command(&self, args: &[&str]) -> Command {
         self.command_of(Path::new(env!("CARGO_BIN_EXE_moothall")), args)
     }
 
-    /// Another build of the program, at home here like ours.
+    /// Returns a command of another build of the program, in the same environment.
     pub fn command_of(&self, program: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -131,7 +130,7 @@ impl Home {
         self.serve_with(bind, &[])
     }
 
-    /// Starts a server with variables of its own.
+    /// Starts a server with additional variables.
     pub fn serve_with(&self, bind: &str, variables: &[(&str, &str)]) -> Server<'_> {
         let data = self.data();
         let mut command =
@@ -140,15 +139,15 @@ impl Home {
         self.serve_by(command)
     }
 
-    /// Starts a server by a command of the test's own.
+    /// Starts a server by a given command.
     pub fn serve_by(&self, mut command: Command) -> Server<'_> {
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let running = Running::of(child);
         let first: Value = serde_json::from_str(&running.line()).unwrap();
-        // An earlier program says `listening`.
+        // Earlier versions print only `listening`.
         let here = first.get("here").unwrap_or(&first["listening"]);
         let url = here.as_str().unwrap().to_owned();
-        // Another test of this process may have come first.
+        // An error means that another test of this process has installed it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Server {
             home: self,
@@ -160,7 +159,7 @@ impl Home {
     }
 }
 
-/// A process whose lines are read as they come, killed at the end of its test.
+/// A process whose output lines are read as they come. Dropping kills it.
 pub struct Running {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -172,12 +171,12 @@ impl Running {
         Self { child, lines }
     }
 
-    /// The lines of what it complains about, which has to be piped.
+    /// Returns the lines of standard error, which must be piped.
     pub fn errors(&mut self) -> mpsc::Receiver<String> {
         lines_of(self.child.stderr.take().unwrap())
     }
 
-    /// The next line of its output.
+    /// Waits for the next line of output.
     pub fn line(&self) -> String {
         self.lines.recv_timeout(PATIENCE).expect("a line, and none came")
     }
@@ -186,9 +185,9 @@ impl Running {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
     }
 
-    /// Its end, which has to come by itself.
+    /// Waits until the process ends by itself.
     pub fn end(mut self) -> ExitStatus {
-        // Its output is closed when it ends, which is what the lines wait for.
+        // The channel disconnects when the process closes its output.
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(_) => {}
@@ -220,13 +219,13 @@ pub struct Server<'a> {
     home: &'a Home,
     running: Running,
     pub url: String,
-    /// What it said when it began.
+    /// Announcement at the start.
     pub first: Value,
     pub http: reqwest::Client,
 }
 
 impl<'a> Server<'a> {
-    /// Where it lives.
+    /// Returns the home.
     pub fn home(&self) -> &Home {
         self.home
     }
@@ -235,12 +234,13 @@ impl<'a> Server<'a> {
         self.url.trim_start_matches("http://").parse().unwrap()
     }
 
-    /// The lines of what it complains about, which has to be piped.
+    /// Returns the lines of standard error, which must be piped.
     pub fn errors(&mut self) -> mpsc::Receiver<String> {
         self.running.errors()
     }
 
-    /// kill -9, and the same again on the same port: clients find it where it was.
+    /// Kills the server with SIGKILL, and starts it again on the same port, so that clients find
+    /// it.
     pub fn crash_and_restart(self) -> Server<'a> {
         let (home, address) = (self.home, self.address().to_string());
         self.running.signal(Signal::SIGKILL);
@@ -248,7 +248,7 @@ impl<'a> Server<'a> {
         home.serve_on(&address)
     }
 
-    /// The memory that it has now.
+    /// Returns the current memory of the process.
     pub fn resident_kib(&self) -> u64 {
         let status =
             fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).unwrap();
@@ -256,7 +256,7 @@ impl<'a> Server<'a> {
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// The client that speaks to it.
+    /// Returns the HTTP client.
     pub fn http(&self) -> &reqwest::Client {
         &self.http
     }
@@ -265,7 +265,7 @@ impl<'a> Server<'a> {
         self.running.signal(signal);
     }
 
-    /// Asks it to stop.
+    /// Asks the server to stop, and waits.
     pub fn stop(self) -> ExitStatus {
         self.running.signal(Signal::SIGTERM);
         self.running.end()
@@ -276,19 +276,19 @@ impl<'a> Server<'a> {
         self.running.end();
     }
 
-    /// Its end, which has to come by itself.
+    /// Waits until the server ends by itself.
     pub fn end(self) -> ExitStatus {
         self.running.end()
     }
 
-    /// The command line, talking to this server.
+    /// Returns a command that talks to this server.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = self.home.command(args);
         command.env("MOOTHALL_SERVER", &self.url);
         command
     }
 
-    /// Runs a command that has to succeed; gives what it printed.
+    /// Runs a command that must succeed; returns its output.
     pub fn ok(&self, args: &[&str]) -> String {
         let output = self.command(args).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
@@ -302,7 +302,7 @@ impl<'a> Server<'a> {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error} in {text:?}"))
     }
 
-    /// A request, with the start-up credential where the home is signed.
+    /// Creates a request, with the start-up credential if the home is signed.
     fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.url));
         if self.home.signed.load(Ordering::Relaxed) {
@@ -316,7 +316,7 @@ impl<'a> Server<'a> {
         self.request(reqwest::Method::GET, path).send().await.unwrap().json().await.unwrap()
     }
 
-    /// Posts; gives status and answer.
+    /// Sends a POST request; returns status and answer.
     pub async fn try_post(&self, path: &str, body: &Value) -> reqwest::Result<(u16, Value)> {
         let answer = self.request(reqwest::Method::POST, path).json(body).send().await?;
         Ok((answer.status().as_u16(), answer.json().await?))
@@ -326,20 +326,20 @@ impl<'a> Server<'a> {
         self.try_post(path, &body).await.unwrap()
     }
 
-    /// Posts nothing with the start-up credential; gives the status.
+    /// Sends an empty POST request with the start-up credential; returns the status.
     pub async fn try_post_as_operator(&self, path: &str) -> reqwest::Result<u16> {
         let request = self.http.post(format!("{}{path}", self.url)).bearer_auth(self.home.key());
         Ok(request.json(&json!({})).send().await?.status().as_u16())
     }
 
-    /// Posts what has to be accepted.
+    /// Sends a POST request that must be accepted.
     pub async fn accepted(&self, path: &str, body: Value) -> Value {
         let (status, answer) = self.post(path, body).await;
         assert_eq!(status, 200, "{answer}");
         answer
     }
 
-    /// A bare thread, as Agent Bridge's clients begin one.
+    /// Creates a bare thread, as clients of Agent Bridge do.
     pub async fn thread(&self) -> String {
         let created = self.accepted("/threads", json!({"name": "Test"})).await;
         created["id"].as_str().unwrap().to_owned()
@@ -361,13 +361,13 @@ impl<'a> Server<'a> {
         .await
     }
 
-    /// A person's message; gives its event.
+    /// Sends a person's message; returns its event.
     pub async fn say(&self, thread: &str, text: &str) -> Value {
         let body = json!({"type": "message", "from": "user", "to": "all", "content": text});
         self.accepted(&format!("/threads/{thread}/events"), body).await["event"].clone()
     }
 
-    /// A person's message under an idempotency key; gives its event.
+    /// Sends a person's message under an idempotency key; returns its event.
     pub async fn say_with_key(&self, thread: &str, text: &str, key: &str) -> Value {
         let body = json!({"type": "message", "from": "user", "to": "all", "content": text});
         let request = self
@@ -378,12 +378,12 @@ impl<'a> Server<'a> {
         answer["event"].clone()
     }
 
-    /// Everything in a thread, the trace included.
+    /// Returns all events of a thread, with the trace.
     pub async fn events(&self, thread: &str) -> Vec<Value> {
         self.get(&format!("/threads/{thread}/events?types={}", EventTypes::EVERY.list())).await["events"].as_array().unwrap().clone()
     }
 
-    /// The first event after a position that is wanted, read from the stream.
+    /// Waits for the first matching event after a position, on the stream.
     pub async fn wait_for(
         &self,
         thread: &str,
@@ -429,7 +429,7 @@ impl<'a> Server<'a> {
         lines.collect::<String>() + screen["text"].as_str().unwrap_or_default()
     }
 
-    /// The answer of a participant to an event.
+    /// Waits for the answer of a participant to an event.
     pub async fn reply(&self, thread: &str, to: &Value, from: &str) -> Value {
         let answers = |event: &Value| {
             event["type"] == "message"
@@ -440,7 +440,7 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Takes whole frames off the front; gives the unnamed ones, which are events.
+/// Takes complete frames from the buffer; returns the unnamed ones, which are events.
 fn take_events(text: &mut Vec<u8>) -> Vec<Value> {
     let mut events = Vec::new();
     while let Some(end) = text.windows(2).position(|pair| pair == b"\n\n") {

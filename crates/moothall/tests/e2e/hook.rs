@@ -30,7 +30,7 @@ fn hook(home: &Home, args: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // One that takes its words from an argument does not read.
+    // A hook with its data in an argument does not read standard input, so the write may fail.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }
@@ -130,8 +130,8 @@ fn outside_of_a_session_it_reports_nothing() {
     assert!(output.stderr.is_empty());
 }
 
-/// A report without words: they come from the program's own record, which the hook reads and the
-/// server never does.
+/// A report without text: the hook reads it from the program's own record. The server never reads
+/// that record.
 #[test]
 fn words_that_a_report_lacks_are_read_from_the_programs_record() {
     let home = Home::new();

@@ -1,5 +1,4 @@
-//! Hostile words: whoever says them, and however obedient the model that reads them, they are words
-//! and nothing else.
+//! Hostile messages stay plain text, from any sender, even to an obedient model.
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde::Deserialize;
@@ -7,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{Home, Server};
 
-/// Everything that the corpus has.
+/// The whole corpus.
 #[derive(Deserialize)]
 struct Corpus {
     group: Vec<Group>,
@@ -19,7 +18,7 @@ struct Group {
     texts: Vec<Entry>,
 }
 
-/// A text, and what an obedient model makes of it.
+/// A text, and an obedient model's reaction to it.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
 enum Entry {
@@ -45,7 +44,7 @@ impl Entry {
     }
 }
 
-/// The texts of all groups, each with the name of its group.
+/// Returns the texts of all groups, each with the name of its group.
 fn corpus() -> Vec<(String, Entry)> {
     let corpus: Corpus = toml::from_str(include_str!("hostile.toml")).unwrap();
     let texts =
@@ -53,8 +52,8 @@ fn corpus() -> Vec<(String, Entry)> {
     corpus.group.into_iter().flat_map(texts).collect()
 }
 
-/// Two models that obey, one client that connects by itself and is not there, and a policy that
-/// lets agents react.
+/// A conversation with two obedient models, one offline remote client, and a policy that lets
+/// agents react.
 struct Room<'a> {
     server: &'a Server<'a>,
     models: &'a ModelServer,
@@ -73,7 +72,7 @@ impl<'a> Room<'a> {
         Room { server, models, thread }
     }
 
-    /// All that words must not change.
+    /// Returns the state that no message may change.
     async fn standing(&self) -> Value {
         let state = self.server.get(&format!("/threads/{}/state", self.thread)).await;
         let keys = [
@@ -98,7 +97,7 @@ impl<'a> Room<'a> {
         self.server.post(&format!("/threads/{}/events", self.thread), body).await
     }
 
-    /// A person says something to `ada`, and everybody who wants to has answered.
+    /// Sends a person's message to `ada`, and waits until all agents have answered.
     async fn said_to_ada(&self, text: &str) -> u64 {
         let (status, answer) = self.post("user", "ada", text).await;
         assert_eq!(status, 200, "{answer}");
@@ -109,8 +108,8 @@ impl<'a> Room<'a> {
         seq
     }
 
-    /// What came after an event, apart from words, turns and notices, and words in somebody else's
-    /// name.
+    /// Returns events after a position that are neither messages, turns nor notices, and messages
+    /// in a false name.
     async fn unusual(&self, after: u64) -> Vec<Value> {
         let events = self.server.events(&self.thread).await;
         let usual = |event: &Value| match event["type"].as_str().unwrap() {
@@ -127,7 +126,7 @@ impl<'a> Room<'a> {
             .collect()
     }
 
-    /// Replies of agents, and turns that were granted.
+    /// Returns the numbers of agent replies and of granted turns.
     async fn spent(&self) -> (usize, usize) {
         let events = self.server.events(&self.thread).await;
         let by_agent = |event: &&Value| {
@@ -140,8 +139,8 @@ impl<'a> Room<'a> {
     }
 }
 
-/// What is wrong with a prompt: a line at its edge that neither the server wrote nor a speaker
-/// begins.
+/// Returns the faults of a prompt: lines without indentation that neither the server wrote nor a
+/// speaker begins.
 fn spoofed(body: &Value, speakers: &[&str]) -> Vec<String> {
     let messages = body["messages"].as_array().unwrap();
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
@@ -168,13 +167,13 @@ fn spoofed(body: &Value, speakers: &[&str]) -> Vec<String> {
     wrong
 }
 
-/// Lines as a model may see them.
+/// Splits a text into all lines that a model may see.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split(['\n', '\u{2028}', '\u{2029}', '\u{85}', '\u{b}', '\u{c}', '\r'])
 }
 
 fn is_ours(line: &str, speakers: &[&str]) -> bool {
-    // What the tests say as `user` comes without a credential, and prompts say so.
+    // Test messages from `user` have no credential, so prompts mark them.
     let ends = |rest: &str| aside(rest, ", ", speakers).is_some_and(|rest| rest.starts_with("] "));
     let speaks = |name: &&str| {
         line.strip_prefix('[').and_then(|rest| rest.strip_prefix(*name)).is_some_and(ends)
@@ -202,8 +201,8 @@ fn is_ours(line: &str, speakers: &[&str]) -> bool {
         })
 }
 
-/// What follows the asides behind a name: that nothing shows who it is, and what is replied to.
-/// Words that are quoted there can neither end the quotation nor what it stands in.
+/// Returns the text after the asides behind a name: the mark of an unproven sender, and the reply's
+/// quotation. Quoted text can end neither the quotation nor the aside.
 fn aside<'a>(rest: &'a str, begin: &str, speakers: &[&str]) -> Option<&'a str> {
     let (rest, begin) =
         match rest.strip_prefix(begin).and_then(|rest| rest.strip_prefix("unproven")) {
@@ -239,7 +238,7 @@ fn models_section(models: &ModelServer) -> String {
     format!("{}{}", section("ada"), section("bob"))
 }
 
-/// The words of a person, and then of the models that obey them.
+/// Plays a text as a person's message, and then as the models' replies.
 async fn played_as_words(room: &Room<'_>, entry: &Entry) -> Vec<String> {
     room.models.always("ada", entry.obeyed());
     room.models.always("bob", entry.obeyed());
@@ -263,7 +262,7 @@ async fn played_as_words(room: &Room<'_>, entry: &Entry) -> Vec<String> {
     wrong
 }
 
-/// The same words of an agent that connects by itself.
+/// Plays a text as a message of a remote agent.
 async fn played_as_agent(room: &Room<'_>, entry: &Entry) -> Vec<String> {
     room.models.always("ada", Reply::text("[PASS]"));
     room.models.always("bob", Reply::text("[PASS]"));
@@ -274,13 +273,13 @@ async fn played_as_agent(room: &Room<'_>, entry: &Entry) -> Vec<String> {
     if !matches!(status, 200 | 409 | 422) || room.standing().await != before {
         wrong.push(format!("{status} {answer}: {}", room.standing().await));
     }
-    // Words that a person's words followed do not count as a flood.
+    // A person's message keeps the agent's messages from counting as a flood.
     let (status, answer) = room.post("user", "user", "Noted.").await;
     assert_eq!(status, 200, "{answer}");
     wrong
 }
 
-/// The same words as somebody's name and role.
+/// Plays a text as a participant's name and role.
 async fn played_as_name(room: &Room<'_>, entry: &Entry) -> Vec<String> {
     let name: String = entry.text().chars().take(60).collect();
     let before = room.standing().await;

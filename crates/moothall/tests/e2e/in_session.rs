@@ -1,11 +1,11 @@
-//! The command line inside a session: nobody is taken for a person there.
+//! The command line inside a session never acts as a person.
 
 use std::process::Command;
 
 use crate::harness::Home;
 
-/// An agent takes its token out of the environment, or all of it: what it descends from still says
-/// where it is.
+/// An agent removes its token, or all variables, from the environment. Its ancestors still reveal
+/// the session.
 #[tokio::test]
 async fn inside_a_session_the_start_up_credential_is_not_taken() {
     let home = Home::new();
@@ -15,7 +15,7 @@ async fn inside_a_session_the_start_up_credential_is_not_taken() {
     let path = std::env::var("PATH").unwrap();
     let shell = |script: &str, marked: bool| {
         let mut command = Command::new("sh");
-        // The last command of a script takes the shell's place, so it is not the last.
+        // The shell replaces itself by a script's last command, so the command must not be last.
         command.args(["-c", &format!("{script}; code=$?; exit $code")]).current_dir(home.path());
         command.env_clear().env("PATH", &path).env("HOME", home.path());
         if marked {

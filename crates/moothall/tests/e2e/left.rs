@@ -1,4 +1,4 @@
-//! What a server leaves behind when it ends.
+//! Leftovers of a server after its end.
 
 use std::process::{Command, Output};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{Home, comes_about};
 
-/// Asks the tmux server of a home for its sessions.
+/// Lists the sessions on a home's tmux server.
 fn tmux(home: &Home) -> Output {
     let socket = home.data().join("tmux/tmux.sock");
     Command::new("tmux").arg("-S").arg(socket).arg("list-sessions").output().unwrap()

@@ -1,4 +1,4 @@
-//! What runs at once has an end, and what is more waits its turn and says so.
+//! Limits of concurrent work: further work waits, and says so.
 
 use serde_json::Value;
 

@@ -1,5 +1,4 @@
-//! Links between agents in real terminals: what the criteria of their design ask for, one test for
-//! each, named after it.
+//! Links between agents in real terminals: one test for each design criterion, named after it.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -20,7 +19,7 @@ pub use stage::{
     state, told, types, until, was_told,
 };
 
-/// The stand-in for a command-line agent, when this program is started as one.
+/// Entry point of the stand-in for a command-line agent, when this binary is started as one.
 #[test]
 fn stands_in() {
     fake_tui::act();
@@ -107,7 +106,7 @@ async fn sc_3_the_handshake_delivers_links_and_suppresses_the_notice() {
         .count();
     assert_eq!(notices, 1, "none since the link is there");
 
-    // Words that cross no link are told of, although the two have one.
+    // A message outside the link is reported, although the two sessions are linked.
     let plain = json!({"session_id": bob.id, "message": "[say:at home]"});
     assert_eq!(call(&server, &ada, "send_message", plain).await["link_state"], "none");
     until("ada hears that bob is done again", async || {
@@ -170,7 +169,8 @@ async fn sc_5_the_final_words_of_a_turn_cross_in_a_frame() {
     );
 }
 
-/// Ruling 24: a peer in two links of a session is told once what is typed at its terminal.
+/// Ruling 24: a peer in two links of a session is told once about text typed at the session's
+/// terminal.
 #[tokio::test]
 async fn a_peer_in_two_links_hears_once_what_is_typed_and_what_is_answered() {
     let hall = Hall::new();
@@ -383,7 +383,7 @@ async fn sc_9_worker_mode_stays() {
         "Session {id} \"bob\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said."
     );
     assert_eq!((from.as_str(), &notice), ("bob", &wanted));
-    // What the notice says can be pasted, whichever of its words are.
+    // Any value in the notice can be used as a session id.
     let pasted = notice.split('"').nth(3).unwrap();
     let data = call(&server, &ada, "get_session_data", json!({"session_id": pasted})).await;
     assert_eq!(
@@ -430,7 +430,7 @@ async fn a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice()
     assert_eq!(outcomes, ["spoke", "spoke"], "each turn ended once");
 }
 
-/// A program that lives longer than the server finds the next one, wherever that listens.
+/// A program that outlives the server finds the next one on its new port.
 #[tokio::test]
 async fn a_sessions_tools_find_the_server_on_another_port() {
     let hall = Hall::new();
@@ -456,14 +456,14 @@ async fn a_sessions_tools_find_the_server_on_another_port() {
     assert_eq!(ask(), "ada");
     let old = server.address();
     assert!(server.stop().success());
-    // Somebody else has the port now, and hears nothing of this.
+    // Another process now listens on the old port, and receives nothing.
     let stranger = std::net::TcpListener::bind(old).unwrap();
     stranger.set_nonblocking(true).unwrap();
     let server = hall.serve();
     assert_ne!(server.address(), old);
     until("ada is found again", async || state(&server, &ada).await == "idle").await;
     assert_eq!(ask(), "ada");
-    // A program that starts only now has the old address in its environment as well.
+    // A new program still gets the old address in its environment.
     let mut late = hall.home.command(&["sessions", "--json"]);
     late.envs([
         ("MOOTHALL_URL", format!("http://{old}")),
@@ -479,8 +479,8 @@ async fn a_sessions_tools_find_the_server_on_another_port() {
     assert_eq!(sent["link_state"], "none");
 }
 
-/// What a program asks outlives the server: it is the same question afterwards, is answered, and
-/// the turn goes on.
+/// A program's question survives a restart of the server: the same question is answered, and the
+/// turn continues.
 #[tokio::test]
 async fn a_question_outlives_the_server() {
     let hall = Hall::new();
@@ -510,7 +510,7 @@ async fn a_question_outlives_the_server() {
     asked(&server, &ada, 1).await;
 }
 
-/// The number of programs that live in terminals of this data folder.
+/// Returns the number of programs in the terminals of a data folder.
 #[cfg(feature = "crash-points")]
 fn programs(hall: &Hall) -> usize {
     let mut list = std::process::Command::new("tmux");

@@ -1,11 +1,10 @@
-//! Programs that are found on this computer: the login that their user has reaches them, and nobody
-//! else's does.
+//! Programs found on this computer: they get the login of their own user, and no other.
 
 use serde_json::Value;
 
 use crate::harness::{Home, Server, stderr};
 
-/// A search path with a program of that name which does this.
+/// Returns a search path with a script of this name.
 fn path_with(home: &Home, name: &str, body: &str) -> String {
     let file = home.script(name, body);
     let folder = std::path::Path::new(&file).parent().unwrap().display().to_string();

@@ -1,5 +1,5 @@
-//! A long conversation, put where a server finds it: for what a conversation's length must not
-//! change.
+//! A long conversation written directly into a data folder, for tests that its length must not
+//! affect.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use moothall_kernel::time::{Millis, Timestamp};
 use moothall_store::SqliteLog;
 use moothall_testkit::conformance::build;
 
-/// Events that are written at once.
+/// Events per write.
 const TOGETHER: usize = 100;
 
-/// Writes so many events, the first of which creates the conversation; `body` gives the words of
-/// the others.
+/// Writes `events` events. The first one creates the conversation; `body` returns the text of the
+/// others.
 pub async fn fill(folder: &Path, events: u64, body: impl Fn(u64) -> String) {
     let log = SqliteLog::open(folder).unwrap();
     let created_at = Timestamp::from_millis(1_700_000_000_000);

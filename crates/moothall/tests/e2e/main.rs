@@ -1,5 +1,5 @@
-//! The real program, from outside: started on a free port, spoken to over HTTP and from the command
-//! line, killed and started again.
+//! The real program from the outside: started on a free port, used over HTTP and from the command
+//! line, killed and restarted.
 #![allow(clippy::unwrap_used)]
 
 mod guards;

@@ -1,5 +1,5 @@
-//! Manners of the command line: help, what programs read, waiting with an end, times, and where the
-//! configuration comes from.
+//! Conventions of the command line: help, JSON, waiting with a time limit, times, and sources of
+//! the configuration.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -15,7 +15,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What a command says on standard error as JSON.
+/// Parses the JSON error on standard error.
 fn complaint(output: &Output) -> Value {
     serde_json::from_str(&stderr(output))
         .unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
@@ -222,10 +222,10 @@ fn shells_and_manuals_know_every_command() {
     assert!(!home.path().join("pages/moothall-hook.1").exists());
 }
 
-/// Where nobody listens.
+/// An address without a server.
 const NOWHERE: &str = "http://127.0.0.1:1";
 
-/// What a shell offers when this is on its line.
+/// Returns a shell's completions of a line.
 fn offered(server: &Server<'_>, at: &str, shell: &str, line: &str) -> Vec<String> {
     let home = server.home();
     let file = home.path().join(format!("completions.{shell}"));
@@ -235,7 +235,7 @@ fn offered(server: &Server<'_>, at: &str, shell: &str, line: &str) -> Vec<String
             "source \"$1\"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); \
                    _moothall_known moothall \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"; printf '%s\\n' \"${COMPREPLY[@]}\""
         }
-        // Outside of its line editor zsh adds nothing: what it would add is printed.
+        // zsh adds no completions outside of its line editor, so the script prints the candidates.
         "zsh" => {
             "autoload -Uz compinit; compinit -u -D; source $1; _default() { : }; compadd() { print -rl -- \"${found[@]}\" }; \
                   LBUFFER=$2; _moothall_known"
@@ -279,7 +279,7 @@ async fn shells_complete_what_only_the_server_knows_and_say_nothing_without_it()
             "{shell}: no server, no names"
         );
     }
-    // A server that takes the question and never answers is not waited for.
+    // A server that accepts a connection and never answers does not block completion.
     let mute = TcpListener::bind("127.0.0.1:0").unwrap();
     let told = home.run(&[
         "complete",
@@ -335,7 +335,7 @@ async fn what_cannot_be_undone_is_asked_about_at_a_terminal_and_done_at_once_wit
     );
 }
 
-/// Hints name what their reader can run: a path over HTTP, and a command here.
+/// Hints fit their reader: a path over HTTP, and a command on the command line.
 #[tokio::test(flavor = "multi_thread")]
 async fn hints_name_what_their_reader_can_run() {
     let home = Home::new();

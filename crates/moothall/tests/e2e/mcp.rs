@@ -87,7 +87,7 @@ async fn the_server_that_a_sessions_environment_names_is_the_one_that_is_meant()
     .await;
     assert!(done(&client, "list_threads", json!({})).await["threads"].is_array());
     soon(client.cancel()).await.unwrap();
-    // A token that no session has is refused, not ignored.
+    // An unknown session token is refused, not ignored.
     let variables =
         [("MOOTHALL_URL", server.url.as_str()), ("MOOTHALL_SESSION_TOKEN", "ses_forged")];
     let mut command = server.command(&["mcp"]);
@@ -185,7 +185,7 @@ fn a_clients_configuration_is_shown_or_written() {
     }
 }
 
-/// Returns the answers of `moothall mcp` to these bytes, one a line.
+/// Returns the answers of `moothall mcp` to these bytes, one per line.
 fn answers(mut command: std::process::Command, said: &[u8]) -> Vec<Value> {
     use std::io::Write;
     use std::process::Stdio;
@@ -217,7 +217,7 @@ async fn an_answer_that_is_lost_on_the_way_is_not_told_as_no_server() {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let deaf = std::thread::spawn(move || {
-        // It reads some of the request, and is gone.
+        // The server reads part of the request, and closes the connection.
         let (mut socket, _) = listener.accept().unwrap();
         let _ = socket.read(&mut [0; 1024]);
     });

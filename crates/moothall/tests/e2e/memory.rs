@@ -1,12 +1,12 @@
-//! What a program that remembers nothing is told of a conversation that goes on.
+//! Prompts of a stateless program in a growing conversation.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Server};
 
-/// Answers with how often it reads a name in its prompt, and whether anything was left out.
+/// Prints how often its prompt contains a name, and whether earlier messages were left out.
 const COUNTS: &str = r#"prompt=$(cat); echo "times $(printf '%s' "$prompt" | grep -c Lovelace) of $(printf '%s' "$prompt" | grep -c 'earlier messages')""#;
-/// Keeps its document, whole.
+/// Stores its complete input document.
 const WINDOW: &str = r#"cat > "$0.part.$$"; mv "$0.part.$$" "$0.json"; echo "[PASS]""#;
 
 async fn answer_of(server: &Server<'_>, thread: &str, who: &str, words: &str) -> String {

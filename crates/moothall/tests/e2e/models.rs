@@ -1,5 +1,4 @@
-//! Agents that are models, through the whole program: what they cost, and what they remember of a
-//! long conversation.
+//! Model agents through the whole program: their cost, and their memory of a long conversation.
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::{Value, json};
@@ -9,7 +8,7 @@ use crate::upkeep::holding;
 
 const CANARY: &str = "CanaryWord2209";
 
-/// A home with a model `ada` whose memory holds about forty short messages.
+/// Creates a home with a model `ada` whose context holds about forty short messages.
 fn home_of(models: &ModelServer) -> Home {
     let home = Home::new();
     home.configure(&format!(
@@ -34,7 +33,7 @@ async fn filled(server: &Server<'_>, thread: &str, messages: u32) {
     }
 }
 
-/// What the model was asked, request after request.
+/// Returns the bodies of all requests to the model.
 fn asked(models: &ModelServer) -> Vec<String> {
     models.requests().iter().map(|request| request.body.to_string()).collect()
 }
@@ -86,7 +85,7 @@ async fn a_long_conversation_is_summed_up_remembered_and_erased_with_its_words()
     );
     assert!(!requests[1].contains(&format!("[User] the password is {CANARY}")), "{}", requests[1]);
 
-    // Another process reads it from the log, and needs no other.
+    // After a restart, the summary is read from the log, and not made again.
     let server = server.crash_and_restart();
     let question = server.say(&thread, "@ada and now?").await;
     server.reply(&thread, &question, "ada").await;

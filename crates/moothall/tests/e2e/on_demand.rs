@@ -1,4 +1,4 @@
-//! Agents of the configuration that live in terminals, and are asked like all others.
+//! Configured agents that run in terminals on demand, and are asked like all others.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ async fn who_waits_for_an_answer_hears_it_or_what_is_asked_first() {
     assert_eq!(asked.status.code(), Some(6), "{}", stderr(&asked));
 }
 
-/// Where the process of a number is not there, or only waits to be looked after.
+/// True if the process does not exist, or is a zombie.
 fn is_gone(pid: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     status
@@ -106,7 +106,8 @@ async fn a_program_that_died_says_how_and_leaves_no_terminal() {
     })
     .await;
     assert!(server.ok(&["sessions", "--ended"]).contains("with exit status 3"));
-    // All in the conversation read how it ended, and only who reads its screen what stood there.
+    // All participants can read how the program ended. Only readers of its screen see the screen's
+    // text.
     let told = server.wait_for(&thread, 0, |seen| !seen["meta"]["error"].is_null()).await;
     let told = told["meta"]["error"]["message"].as_str().unwrap();
     assert_eq!(told, "its session has ended: its program ended with exit status 3");

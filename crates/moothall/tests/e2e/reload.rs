@@ -1,4 +1,4 @@
-//! SIGHUP: the configuration is read again, and a server whose terminal was closed ends calmly.
+//! SIGHUP reloads the configuration. A server whose terminal has closed shuts down in order.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ use crate::harness::{Home, PATIENCE, Server, comes_about};
 
 const SCRIPT: &str = "[defaults]\ncooldown_seconds = 0\n[agents.ada]\nreplies = [\"first\"]\n[agents.bob]\nreplies = [\"here\"]\n";
 
-/// A server whose standard error is read line by line.
+/// Starts a server whose standard error is read line by line.
 fn listened(home: &Home) -> (Server<'_>, mpsc::Receiver<String>) {
     let data = home.data();
     let mut command = home.command(&[
@@ -38,7 +38,7 @@ fn listened(home: &Home) -> (Server<'_>, mpsc::Receiver<String>) {
     (home.serve_by(command), lines)
 }
 
-/// The next line that begins so.
+/// Waits for the next line with this text.
 fn said(lines: &mpsc::Receiver<String>, begins: &str) -> String {
     loop {
         let line = lines.recv_timeout(PATIENCE).expect("a line, and none came");
@@ -76,7 +76,7 @@ async fn a_reload_takes_over_agents_and_defaults_and_says_what_it_did() {
     server.invite(&thread, "eve", "eve").await;
     let asked = server.say(&thread, "@eve three").await;
     assert_eq!(server.reply(&thread, &asked, "eve").await["content"], "new");
-    // Who is no agent any more is asked nothing, and why says so.
+    // A removed agent is not asked, and `why` explains it.
     server.say(&thread, "@bob four").await;
     let skipped = async || {
         let turns = server.get(&format!("/threads/{thread}/turns")).await;
@@ -93,7 +93,7 @@ async fn a_reload_takes_over_agents_and_defaults_and_says_what_it_did() {
     assert_eq!(state["state"]["policy"]["max_depth"], 3, "{state}");
 }
 
-/// What the door answers to a request that names this host, over HTTP and over MCP.
+/// Returns the statuses of requests with this `Host`, over HTTP and over MCP.
 async fn at_the_door(server: &Server<'_>, host: &str) -> [u16; 2] {
     let url = |path: &str| format!("http://{}{path}", server.address());
     let plain = server.http().get(url("/threads")).header("host", host).send().await.unwrap();
@@ -132,7 +132,7 @@ async fn hosts_budgets_and_limits_are_taken_over_and_taken_back() {
         "the command line tells others how they reach it"
     );
 
-    // One turn is what there is, and it is spent.
+    // The budget is one turn, which is now spent.
     let thread = server.thread().await;
     server.invite(&thread, "ada", "ada").await;
     let asked = server.say(&thread, "@ada one").await;
@@ -191,7 +191,7 @@ async fn what_needs_a_restart_is_named_at_every_reload_and_by_config_check() {
     home.configure(waits);
     for _ in 0..2 {
         server.signal(Signal::SIGHUP);
-        // The flag of this server's start says where it listens, so the file's word is none.
+        // The server's `--bind` flag overrides the file, so a changed `bind` does not matter.
         assert!(said(&lines, "A restart is needed").ends_with("changed in server.other_users."));
     }
     let checked = server.json(&["config", "check"]);
@@ -235,7 +235,7 @@ async fn a_broken_configuration_changes_nothing() {
 async fn a_server_whose_terminal_is_closed_ends_calmly() {
     let home = Home::new();
     let pty = nix::pty::openpty(None, None).unwrap();
-    // The server must not hold the other end of its own terminal.
+    // The server must not inherit the other end of its own terminal.
     fcntl(&pty.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
     let data = home.data();
     let mut command = home.command(&[
@@ -249,7 +249,7 @@ async fn a_server_whose_terminal_is_closed_ends_calmly() {
     command.stdin(Stdio::from(File::from(pty.slave))).stderr(Stdio::null());
     let server = home.serve_by(command);
     assert!(data.join("startup.key").exists());
-    // Nothing has to say that the terminal is gone but the signal that comes with it.
+    // Only the signal tells the server about its closed terminal.
     drop(pty.master);
     server.signal(Signal::SIGHUP);
     assert!(server.end().success());

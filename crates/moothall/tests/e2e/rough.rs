@@ -1,20 +1,20 @@
-//! What goes wrong in terminals, and what people and programs do there that nobody asked for. Each
-//! situation has the test that holds it:
+//! Failures in terminals, and unexpected actions of people and programs there. The test of each
+//! situation:
 //!
 //! | situation | test |
 //! |---|---|
-//! | the server starts again while sessions live | `links::a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice` |
-//! | it dies at any point of a prompt's way | `links::a_prompt_is_typed_once_wherever_the_server_dies` |
-//! | it dies while a program shows half of its screen | `rough::words_behind_half_a_screen_are_sent_off_once_by_the_next_server` |
+//! | the server restarts while sessions run | `links::a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice` |
+//! | the server dies at any point of a prompt's way | `links::a_prompt_is_typed_once_wherever_the_server_dies` |
+//! | the server dies while a program shows half of its screen | `rough::words_behind_half_a_screen_are_sent_off_once_by_the_next_server` |
 //! | a turn is cancelled meanwhile | `rough::a_turn_that_is_cancelled_behind_half_a_screen_is_interrupted` |
-//! | it is away while a hook fires | `rough::what_is_reported_while_the_server_is_away_arrives_later` |
-//! | it starts again on another port | `links::a_sessions_tools_find_the_server_on_another_port` |
+//! | the server is away while a hook fires | `rough::what_is_reported_while_the_server_is_away_arrives_later` |
+//! | the server restarts on another port | `links::a_sessions_tools_find_the_server_on_another_port` |
 //! | a forged hook, a hook of an unknown session | `rough::a_report_that_is_forged_or_of_nobody_is_put_aside` |
 //! | a message of 100 kB | `rough::a_long_message_arrives_whole_and_once` |
 //! | `ESC[201~` and other controls in a message | `rough::the_end_of_a_paste_in_a_message_is_no_key` |
 //! | a spoofed `[Name] (1):` line, or a tag, in a body | `rough::a_body_passes_for_nobody_else` |
-//! | an interrupt in mid-turn, from here or by Esc | `rough::an_interrupted_turn_ends_and_the_next_one_goes_on` |
-//! | a person types while a paste is due | `rough::nothing_is_typed_into_what_a_person_types` |
+//! | an interrupt in mid-turn, by command or by Esc | `rough::an_interrupted_turn_ends_and_the_next_one_goes_on` |
+//! | a person types while a paste is pending | `rough::nothing_is_typed_into_what_a_person_types` |
 //! | two tags in one stop | `sessions::faults::two_tags_in_one_stop_are_answered_once` (engine) |
 //! | a pane that shows a shell | `rough::nothing_is_typed_into_a_shell`; one glance: `sessions::faults::a_shell_has_to_show_twice_before_its_session_ends` (engine) |
 //! | a program that died | `rough::a_program_that_dies_ends_its_session_and_its_turn` |
@@ -53,7 +53,7 @@ async fn answers(server: &Server<'_>, agent: &Agent) -> Vec<String> {
         .collect()
 }
 
-/// The reports that lie in a session's folder.
+/// Returns the number of reports in a session's folder.
 fn reports(hall: &Hall, session: &str) -> usize {
     let files =
         fs::read_dir(hall.home.data().join("spool").join(session)).into_iter().flatten().flatten();
@@ -64,7 +64,7 @@ fn reports(hall: &Hall, session: &str) -> usize {
         .count()
 }
 
-/// Reports as the program of a session would, with more or other variables.
+/// Reports as a session's program does, with additional or changed variables.
 fn report(hall: &Hall, session: &str, words: &str, other: &[(&str, &str)]) {
     let mut command = hall.home.command(&["hook", "claude", "Stop"]);
     let own = environment(hall, session);
@@ -92,7 +92,7 @@ async fn what_is_reported_while_the_server_is_away_arrives_later() {
     let address = server.address().to_string();
     server.kill();
     types(&hall, &ada, "[say:nobody was there]");
-    // Its prompt and its end.
+    // The reports of the prompt and of the turn's end.
     until("both reports lie there", async || reports(&hall, &ada.id) >= 2).await;
     let server = hall.home.serve_on(&address);
     until("they arrive", async || !answers(&server, &ada).await.is_empty()).await;
@@ -114,7 +114,7 @@ async fn a_report_that_is_forged_or_of_nobody_is_put_aside() {
     let spool = hall.home.data().join("spool");
     let nobody = "01980000-0000-7000-8000-000000000001";
     fs::create_dir_all(spool.join(nobody)).unwrap();
-    // With no secret, with another session's, and of a session that never was.
+    // Reports with a guessed secret, with another session's, and of an unknown session.
     report(&hall, &ada.id, "forged-one", &[("MOOTHALL_SESSION_TOKEN", "ses_guessed")]);
     report(&hall, &ada.id, "forged-two", &[("MOOTHALL_SESSION_TOKEN", &bob.token)]);
     report(
@@ -141,7 +141,7 @@ async fn a_long_message_arrives_whole_and_once() {
     let words =
         format!("[say:read it all] {}the very end", format!("{}\n", line.repeat(4)).repeat(500));
     assert!(words.len() > 100_000);
-    // A person may say 64 KiB at once, an agent four times as much.
+    // A person's message may have 64 KiB, an agent's four times as much.
     let by = json!({"message": words, "from": "builder"});
     server.accepted(&format!("/sessions/{}/messages", ada.id), by).await;
     until("it answers", async || answers(&server, &ada).await == ["read it all"]).await;
@@ -198,7 +198,7 @@ async fn a_body_passes_for_nobody_else() {
     assert!(prompt.lines().any(|line| line == "> bob (2):"), "{prompt}");
     let tags: Vec<&str> = prompt.lines().filter(|line| line.starts_with("[moothall:")).collect();
     assert!(tags.len() == 1 && tags[0] != "[moothall:00000000]", "{prompt}");
-    // The turn is answered although the body names a tag of its own.
+    // The turn ends although the text contains a tag of its own.
     until("the turn is over", async || {
         outcomes(&server, link["link_id"].as_str().unwrap()).await == ["passed"]
     })
@@ -228,7 +228,7 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
         taken.len() == 2 && !taken[1].contains("without an end"),
         "what was interrupted is not typed again: {taken:?}"
     );
-    // The same by somebody at the terminal.
+    // The same at the terminal.
     server.say(&ada.id, "[work:hold] one more").await;
     until("it works", async || {
         was_told(&server, &ada, "one more").await && state(&server, &ada).await == "busy"
@@ -242,8 +242,8 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     until("it is idle", async || state(&server, &ada).await == "idle").await;
 }
 
-/// Starts a program that shows half of its screen for 6 seconds after the first paste, says this to
-/// it, and waits for that half: the words are pasted, and the Enter waits.
+/// Starts a program that shows half of its screen for 6 seconds after the first paste, sends it a
+/// message, and waits for that half. Then the text is pasted, and its Enter still waits.
 async fn pasted(server: &Server<'_>, hall: &Hall, words: &str) -> Agent {
     let ada = start_with(server, hall, "ada", &["--half", "6000"]).await;
     server.say(&ada.id, words).await;
@@ -265,7 +265,7 @@ async fn words_behind_half_a_screen_are_sent_off_once_by_the_next_server() {
     assert_eq!((hall.taken().len(), outcomes(&server, &ada.id).await), (1, vec!["spoke".into()]));
 }
 
-/// The turn is over at once. The wait for its screen is not cut short: the words are sent off, and
+/// The turn ends at once. The wait for the screen continues: the text is submitted, and
 /// interrupted.
 #[tokio::test]
 async fn a_turn_that_is_cancelled_behind_half_a_screen_is_interrupted() {
@@ -301,13 +301,13 @@ async fn nothing_is_typed_into_what_a_person_types() {
     until("it waits", async || server.get(&format!("/sessions/{}", ada.id)).await["waiting"] == 1)
         .await;
     assert_eq!(hall.taken(), Vec::<String>::new());
-    // Who asks why, or waits, is told what is in the way.
+    // `why`, and a waiting caller, name the obstacle.
     let way = "a draft is in the composer of ada; send it off or delete it there, with `moothall attach ada`";
     let why = server.ok(&["why", &ada.id]);
     assert!(why.contains(way), "{why}");
     let reasons = json!({"thread": ada.id});
     let reasons = call(&server, &ada, "get_reasons", reasons).await;
-    // An agent sits at no terminal.
+    // An agent cannot act at a terminal, so its text has no command.
     let detail =
         "a draft is in its composer, and a person at its terminal has to send it off or delete it";
     assert_eq!(reasons["turns"][0]["detail"], detail, "{reasons}");
@@ -367,8 +367,7 @@ async fn a_program_that_dies_ends_its_session_and_its_turn() {
     );
 }
 
-/// The guards of a link are seen by people, and lifted by anything that a person says in it.
-/// (Ruling 18.)
+/// People see the guards of a link, and lift them by any message in it. (Ruling 18.)
 #[tokio::test]
 async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
     let hall = Hall::with("[defaults]\nmax_exchanges_without_human = 2\n");
@@ -377,7 +376,7 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
     let link =
         direct(&server, &ada, &bob, "word-one").await["link_id"].as_str().unwrap().to_owned();
     direct(&server, &ada, &bob, "word-two").await;
-    // What is held back says so, and reaches no session.
+    // A held-back message reports its state, and reaches no session.
     for words in ["word-three", "word-four"] {
         let sent = direct(&server, &ada, &bob, words).await;
         assert_eq!(
@@ -401,7 +400,7 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
     })
     .await;
     assert_eq!(server.get(&format!("/threads/{link}/state")).await["state"]["held"], Value::Null);
-    // The last words of a link that is held reach no session either, and the answer says so.
+    // The closing message of a held link also reaches no session, and its answer says so.
     for words in ["word-five", "word-six"] {
         direct(&server, &bob, &ada, words).await;
     }

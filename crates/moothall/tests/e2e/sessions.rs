@@ -1,5 +1,5 @@
-//! Sessions, links and permissions from the command line, on terminals made of memory: what real
-//! ones do is tried where they are made.
+//! Sessions, links and permissions from the command line, with in-memory terminals. Other tests
+//! cover real terminals.
 
 use std::process::Output;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use tokio::task::JoinHandle;
 use crate::harness::{Home, PATIENCE, stderr};
 use crate::stage::Stage;
 
-/// A server in this process, and the command line that talks to it.
+/// A server in this process, and its command line.
 struct House {
     home: Home,
     url: String,
-    /// The start-up credential.
+    /// Start-up credential.
     key: String,
     hall: Hall,
     sessions: Sessions,
@@ -53,8 +53,7 @@ impl House {
         Self { home: Home::new(), url: format!("http://{address}"), key, hall, sessions, stage }
     }
 
-    /// Runs a command, inside a session where a token is given; otherwise as whoever started the
-    /// server.
+    /// Runs a command, inside a session if a token is given; otherwise as the server's operator.
     fn run(&self, token: Option<&str>, args: &[&str]) -> Output {
         let mut command = self.home.command(args);
         match token {
@@ -76,8 +75,8 @@ impl House {
         serde_json::from_str(&self.ok(&[args, &["--json"]].concat())).unwrap()
     }
 
-    /// Has planner ask a question about what it was told last, in this thread. Returns planner's
-    /// token, and the answer when it is there.
+    /// Makes planner ask a question about its last prompt in a thread. Returns planner's token, and
+    /// a handle of the answer.
     async fn question(&self, id: &str, thread: &str) -> (String, JoinHandle<Permit>) {
         let mut heard = self.hall.subscribe(&SessionId::new(thread)).await.unwrap().updates;
         let prompt = tokio::time::timeout(PATIENCE, self.stage.taken(0)).await.unwrap();
@@ -108,7 +107,7 @@ impl House {
         (token, asked)
     }
 
-    /// Starts a session; gives its id.
+    /// Starts a session; returns its id.
     fn session(&self, name: &str) -> String {
         self.json(&["run", "demo", "--name", name])["id"].as_str().unwrap().to_owned()
     }
@@ -194,7 +193,7 @@ async fn sessions_are_linked_and_talk_from_inside() {
         "closed"
     );
     assert_eq!(house.json(&["link", "list"])["links"], json!([]));
-    // A person is asked about one with which it shares no conversation.
+    // Talking to a session without a shared conversation requires a person's consent.
     house.session("dan");
     let apart = house.run(Some(&token), &["send", "dan", "Are you there?"]);
     assert!(

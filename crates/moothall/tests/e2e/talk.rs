@@ -171,8 +171,8 @@ fn the_agents_of_the_guide_can_be_brought_in() {
         "parrot",
     ]);
     assert!(server.ok(&["say", "-", "@counter how many?", "--wait"]).contains("I have read "));
-    // The second turn of the conversation gets the second line, which is a pass, and the third the
-    // third.
+    // The second turn of the conversation gets the second line, a pass, and the third turn the
+    // third line.
     let passed = server.command(&["say", "-", "@parrot hello", "--wait"]).output().unwrap();
     assert_eq!(passed.status.code(), Some(4), "{}", stderr(&passed));
     assert!(
@@ -247,7 +247,7 @@ fn a_dash_is_the_conversation_that_one_used_oneself_and_is_named() {
     let server = home.serve();
     let other = server.ok(&["new", "Theirs", "--empty"]);
     server.ok(&["new", "Mine", "--empty"]);
-    // Somebody else, who has a home of their own.
+    // Another person, with a home of their own.
     let stranger = Home::new();
     let said = server
         .command(&["say", other.trim(), "hello"])
@@ -260,7 +260,7 @@ fn a_dash_is_the_conversation_that_one_used_oneself_and_is_named() {
     assert!(server.ok(&["tail", "Mine", "--no-follow"]).contains("for my own"));
     let quiet = server.command(&["say", "-", "again", "--quiet"]).output().unwrap();
     assert_eq!(stderr(&quiet), "");
-    // What is meant for one that is not there is said in no other.
+    // A message for a missing conversation is not sent to another one.
     assert!(
         !server
             .command(&["tail", "01a2058d-0000-7cd6-9eec-cbacb96ad5dc", "--no-follow"])
@@ -285,7 +285,7 @@ async fn whoever_connects_by_itself_is_listed_and_invited_like_others() {
     assert_eq!(said.status.code(), Some(3), "{}", stderr(&said));
     assert!(stderr(&said).contains("coder: not asked: is not connected"), "{}", stderr(&said));
 
-    // Also where somebody else answers.
+    // The same if another agent answers.
     server.ok(&["invite", "Room", "analyst"]);
     let said = server.command(&["say", "Room", "@coder and @analyst?", "--wait"]).output().unwrap();
     assert!(
@@ -310,7 +310,7 @@ async fn to_wait_is_to_wait_for_the_answers_to_these_words() {
     let server = home.serve();
     server.ok(&["new", "Ask", "--policy", "mention_only", "--with", "slow", "--with", "quick"]);
     server.ok(&["say", "Ask", "@slow one"]);
-    // The other agent is at work until the gate is open: the room is not quiet meanwhile.
+    // The other agent works until the gate opens, so the conversation is busy meanwhile.
     let said = server.ok(&["say", "Ask", "@quick two", "--wait"]);
     assert!(said.contains("to the second"), "{said}");
     let mut waiting = server.command(&["say", "Ask", "@slow three", "--wait"]);

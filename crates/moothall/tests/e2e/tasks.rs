@@ -1,5 +1,4 @@
-//! Tasks of agents from elsewhere, though the server dies: what a task decided reaches its
-//! conversations, once.
+//! Tasks of foreign agents, across crashes: a task's decision reaches its conversations once.
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -9,16 +8,16 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::harness::{Home, Server, comes_about};
 
-/// The app whose tasks are managed by whoever begins them.
+/// The app whose tasks are managed by their requesters.
 const APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
 
-/// An agent that registered.
+/// A registered agent.
 struct Agent {
     id: String,
     key: String,
 }
 
-/// Its connection.
+/// Connection of an agent.
 struct Line(WebSocketStream<TcpStream>);
 
 async fn registered(server: &Server<'_>, name: &str) -> Agent {
@@ -38,7 +37,7 @@ impl Line {
         line
     }
 
-    /// What a call is answered; nothing where the server dies meanwhile.
+    /// Calls a method; returns the answer, or `None` if the server dies meanwhile.
     async fn call(&mut self, method: &str, params: Value) -> Option<Value> {
         let frame = json!({"jsonrpc": "2.0", "id": "1", "method": method, "params": params});
         self.0.send(Message::text(frame.to_string())).await.ok()?;
@@ -52,7 +51,7 @@ impl Line {
         }
     }
 
-    /// The same, where it has to be done.
+    /// Calls a method that must succeed; returns its result.
     async fn done(&mut self, method: &str, params: Value) -> Value {
         let answer = self.call(method, params).await.expect("the server is there");
         assert!(answer["error"].is_null(), "{method}: {answer}");
@@ -60,7 +59,7 @@ impl Line {
     }
 }
 
-/// Waits until nothing is owed any more.
+/// Waits until no delivery is owed.
 async fn settled(server: &Server<'_>) {
     let owes = async || {
         let url = format!("{}/metrics", server.url);
@@ -71,8 +70,8 @@ async fn settled(server: &Server<'_>) {
     assert!(comes_about(async || !owes().await).await);
 }
 
-/// A task with two conversations is begun, one agent leaves, and it ends; how far that was
-/// acknowledged.
+/// Requests a task with two conversations, lets an agent leave, and ends the task. Returns which
+/// steps were acknowledged; `None` if not even the request was.
 async fn lived(ann: &mut Line, bob: &mut Line, invited: &str) -> Option<(bool, bool)> {
     let request = json!({"appId": APP, "invitedAgentIds": [invited], "initialConversation": {}});
     let begun = ann.call("task/request", request).await?;
@@ -85,7 +84,7 @@ async fn lived(ann: &mut Line, bob: &mut Line, invited: &str) -> Option<(bool, b
     Some((left, ended.is_some_and(|ended| ended["error"].is_null())))
 }
 
-/// What a task decided is carried out, whatever was acknowledged when the server died.
+/// Checks that the task's decisions are carried out, whatever was acknowledged before the crash.
 async fn comes_to_its_end(server: &Server<'_>, ann: &Agent, bob: &Agent, left: bool, ended: bool) {
     settled(server).await;
     let (mut ann, mut bob) = (Line::of(server, ann).await, Line::of(server, bob).await);

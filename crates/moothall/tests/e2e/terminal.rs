@@ -1,4 +1,4 @@
-//! A real terminal: a private tmux server with one pane, typed into and looked at.
+//! A real terminal for tests: a private tmux server with one pane.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,29 +7,29 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{PATIENCE, Server};
 
-/// How long between two looks at the screen.
+/// Interval between looks at the screen.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 
-/// A terminal that ends with its test.
+/// A terminal. Dropping it ends it.
 pub struct Terminal {
     folder: PathBuf,
-    /// The name of its own socket: a server of tmux that was told to end still takes connections
-    /// for a moment, and one made then ends with it.
+    /// Name of a socket of its own. An ending tmux server still accepts connections for a moment,
+    /// and a new terminal would end with it.
     socket: String,
 }
 
-/// Whether there is a terminal to test in: `false` only where the tests go on without tmux.
+/// True if tmux is available; tests without it skip.
 pub fn is_possible() -> bool {
     moothall_testkit::needs::has("tmux")
 }
 
 impl Terminal {
-    /// Runs the program against this server, in a terminal of this size. When it ends, its exit
-    /// code and what became of the terminal's mode stay on the screen.
+    /// Runs the program against this server, in a terminal of this size. At its end, the exit code
+    /// and the terminal's mode stay on the screen.
     pub fn start(server: &Server<'_>, args: &str, columns: u32, rows: u32) -> Self {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let folder = server.home().path().to_owned();
-        // Programs may set the clipboard here, so that one that does is found out.
+        // Clipboard access is allowed here, so that the tests detect a program that uses it.
         std::fs::write(folder.join("tmux.conf"), "set -g set-clipboard on\nset -g escape-time 0\n")
             .unwrap();
         let program = env!("CARGO_BIN_EXE_moothall");
@@ -72,25 +72,25 @@ impl Terminal {
         self.command(args).output().unwrap()
     }
 
-    /// Types words as they are.
+    /// Types text literally.
     pub fn write(&self, text: &str) -> &Self {
         assert!(self.tmux(&["send-keys", "-l", "--", text]).status.success());
         self
     }
 
-    /// Presses keys by tmux's names for them.
+    /// Presses keys, by tmux's names.
     pub fn press(&self, keys: &[&str]) -> &Self {
         assert!(self.tmux(&[&["send-keys"], keys].concat()).status.success());
         self
     }
 
-    /// Pastes, in the marks that the program asked for.
+    /// Pastes text, as a bracketed paste if the program enabled it.
     pub fn paste(&self, text: &str) {
         assert!(self.tmux(&["set-buffer", "-b", "mine", text]).status.success());
         assert!(self.tmux(&["paste-buffer", "-p", "-r", "-d", "-b", "mine"]).status.success());
     }
 
-    /// Makes it wider or narrower.
+    /// Changes the size of the terminal.
     pub fn resize(&self, columns: u32, rows: u32) {
         assert!(
             self.tmux(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()])
@@ -99,25 +99,25 @@ impl Terminal {
         );
     }
 
-    /// What a program put into the clipboard.
+    /// Returns the clipboard as programs set it.
     pub fn clipboard(&self) -> String {
         String::from_utf8_lossy(&self.tmux(&["list-buffers"]).stdout).into_owned()
     }
 
-    /// Everything on it, what has scrolled away too.
+    /// Returns the screen with its scrollback.
     pub fn screen(&self) -> String {
         String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-S", "-"]).stdout)
             .trim_end()
             .to_owned()
     }
 
-    /// The same with its colours.
+    /// Returns the screen with its scrollback and colours.
     pub fn colours(&self) -> String {
         String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-e", "-S", "-"]).stdout)
             .into_owned()
     }
 
-    /// The screen, once it is as wanted.
+    /// Waits until the screen meets a condition; returns it.
     pub fn wait(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
@@ -130,7 +130,7 @@ impl Terminal {
         }
     }
 
-    /// The screen, once this is on it.
+    /// Waits until the screen contains a text; returns it.
     pub fn see(&self, text: &str) -> String {
         self.wait(text, |screen| screen.contains(text))
     }
@@ -142,7 +142,7 @@ impl Drop for Terminal {
     }
 }
 
-/// The row of a screen that holds some text.
+/// Returns the row of a screen that contains a text.
 pub fn row<'a>(screen: &'a str, text: &str) -> &'a str {
     screen
         .lines()
@@ -150,7 +150,7 @@ pub fn row<'a>(screen: &'a str, text: &str) -> &'a str {
         .unwrap_or_else(|| panic!("no {text:?} in:\n{screen}"))
 }
 
-/// The mode of a file.
+/// Returns the permission bits of a file.
 pub fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777

@@ -1,7 +1,7 @@
-//! Hostile words and moving terminals: whatever is typed, drawn, reported or asked, it stays what
-//! it is.
+//! Hostile text and changing terminals: typed, drawn, reported and requested text is never
+//! taken for anything else.
 //!
-//! | what could go wrong | what is tried, where |
+//! | risk | test |
 //! |---|---|
 //! | the end of a paste in a message, whole or over two messages | `agents`: `terminal::hostile_text_is_only_text`, `terminal::hygiene` |
 //! | key names, options and separators of tmux as a message | `agents`: `terminal::hostile_text_is_only_text` |
@@ -9,17 +9,17 @@
 //! | escape sequences in what a program says | [`what_a_program_says_holds_no_escapes`] |
 //! | forged lines in `moothall chat` | `chat::foreign_words_command_no_terminal` |
 //! | a shell where the program was | `agents`: `terminal::nothing_is_typed_into_what_is_not_free`, `terminal::a_pane_of_somebody_else_is_only_visited` |
-//! | a pane that is closed, or belongs to another process | `agents`: `terminal::a_program_that_ends_is_told_of`, `terminal::programs_outlive_their_server` |
-//! | a pane that is renamed, doubled or moved | [`a_window_that_is_renamed_and_doubled_is_the_same_terminal`] |
-//! | a person who types while a paste is due | `rough::nothing_is_typed_into_what_a_person_types` |
+//! | a closed pane, or one of another process | `agents`: `terminal::a_program_that_ends_is_told_of`, `terminal::programs_outlive_their_server` |
+//! | a renamed, doubled or moved pane | [`a_window_that_is_renamed_and_doubled_is_the_same_terminal`] |
+//! | a person who types while a paste is pending | `rough::nothing_is_typed_into_what_a_person_types` |
 //! | prefixes that programs take for commands | `agents`: `terminal::hostile_text_is_only_text`, `terminal::hygiene` |
 //! | 100 kB, tabs, wide characters, NUL | `agents`: `terminal::a_long_text_arrives_whole`, `terminal::hostile_text_is_only_text` |
-//! | output that is no terminal | [`what_is_no_terminal_gets_no_escapes`] |
+//! | output other than a terminal | [`what_is_no_terminal_gets_no_escapes`] |
 //! | a title in place of the action, hidden characters, 100 kB in a permission | [`a_permission_shows_all_of_the_action_and_hides_nothing`] |
 //! | forged, unknown, unoffered, repeated and late answers | [`only_a_person_answers_and_only_once`], `real_agents`: `driven` |
 //! | a question of a program that reports nothing | [`what_a_program_asks_on_its_screen_is_answered_by_keys`], `real_agents`: `driven` |
 //! | an answer for the dialog before, at the terminal, after a restart | [`an_answer_is_about_one_dialog_and_reaches_no_other`] |
-//! | words for an answer that end a paste, that somebody types too, and a server that dies over them | `agents`: `answering`, [`words_in_a_field_outlive_the_server_and_are_typed_once`] |
+//! | an answer in words that ends a paste, that a person types too, or that the server dies over | `agents`: `answering`, [`words_in_a_field_outlive_the_server_and_are_typed_once`] |
 //! | words that look like a card or like the system | [`words_that_look_like_a_card_are_words`] |
 //! | a person forged by the program of a session | [`a_person_forged_by_an_agents_own_hook_is_marked_and_lifts_no_guard`] |
 //! | secrets of the server in a program's environment | [`a_program_gets_no_secret_of_the_server`] |
@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 use crate::harness::{Home, Server, stderr};
 use crate::links::{Agent, Hall, asked, direct, said, start, state, until, was_told};
 
-/// A program reports, as its hooks do; one that asks waits for its answer.
+/// Reports as a program's hooks do. The process of a permission request waits for its answer.
 fn report(hall: &Hall, agent: &Agent, event: &str, payload: &Value) -> Child {
     let spool = hall.home.data().join("spool").join(&agent.id);
     let mut command = hall.home.command(&["hook", "claude", event]);
@@ -97,7 +97,7 @@ async fn what_is_no_terminal_gets_no_escapes() {
     }
 }
 
-/// A turn of a session that has begun and goes on.
+/// Starts a turn that keeps running.
 async fn busy(server: &Server<'_>, agent: &Agent) {
     server.say(&agent.id, "[work:hold]").await;
     until("it works", async || {
@@ -223,8 +223,8 @@ async fn what_a_program_asks_on_its_screen_is_answered_by_keys() {
     until("it does it", done).await;
 }
 
-/// Answered at the terminal, the program asks the next thing in the same words. Neither an answer
-/// nor a restart mixes them up.
+/// After an answer at the terminal, the program asks the next question with the same text. Neither
+/// an answer nor a restart confuses the two.
 #[tokio::test]
 async fn an_answer_is_about_one_dialog_and_reaches_no_other() {
     let hall = Hall::new();
@@ -271,8 +271,8 @@ async fn an_answer_is_about_one_dialog_and_reaches_no_other() {
     assert_eq!(answer(&server, &more, "allow").await, (409, json!("permission_withdrawn")));
 }
 
-/// Its question is answered in words, which reach it once; the command line and the log say what
-/// was answered.
+/// A question is answered with own words, which arrive once. The command line and the log show the
+/// answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_answered_in_words() {
     let hall = Hall::new();
@@ -314,8 +314,8 @@ async fn a_question_is_answered_in_words() {
     );
 }
 
-/// The server dies when the words stand in the field and nobody sent them off. They are asked for
-/// again, and not typed a second time.
+/// The server dies when the words are in the field, but not submitted. The question is asked again,
+/// and the words are not typed twice.
 #[tokio::test]
 async fn words_in_a_field_outlive_the_server_and_are_typed_once() {
     let hall = Hall::new();
@@ -336,7 +336,7 @@ async fn words_in_a_field_outlive_the_server_and_are_typed_once() {
         request.send().await.map(|answer| answer.status().as_u16())
     };
     let question = asked(&server, &ada, 1).await;
-    // Whether the answer still got out depends on how fast it died.
+    // The server may die before or after the response.
     let _ = answer(&server, &question).await;
     assert!(!server.end().success());
     let server = hall.serve();
@@ -349,7 +349,7 @@ async fn words_in_a_field_outlive_the_server_and_are_typed_once() {
     .await;
 }
 
-/// A tmux server of somebody else's, with a stand-in in it that reports nothing.
+/// A foreign tmux server, with a stand-in that reports nothing.
 struct Theirs {
     socket: String,
 }
@@ -384,7 +384,7 @@ impl Theirs {
             .unwrap();
     }
 
-    /// Its stand-in as a session, once it takes input.
+    /// Adopts the stand-in as a session, once it accepts input.
     async fn adopted(&self, server: &Server<'_>) -> Agent {
         let adopt = json!({"client": "fake", "name": "ada", "adopt": {"socket": self.socket, "pane": "work:0.0"}});
         let id = server.accepted("/sessions", adopt).await["id"].as_str().unwrap().to_owned();
@@ -400,7 +400,7 @@ impl Drop for Theirs {
     }
 }
 
-/// The credential of whoever runs the server.
+/// Returns the start-up credential of the server.
 fn owner(hall: &Hall) -> String {
     let kept: Value =
         serde_json::from_slice(&std::fs::read(hall.home.data().join("startup.key")).unwrap())
@@ -430,8 +430,8 @@ async fn words_that_look_like_a_card_are_words() {
     assert!(events.iter().all(|event| event["type"] != "permission"));
 }
 
-/// Neither by its own environment nor by that of tmux does a program learn what the server knows,
-/// or that nobody is there.
+/// Neither its own environment nor that of tmux tells a program the server's secrets, or that no
+/// person is present.
 #[tokio::test]
 async fn a_program_gets_no_secret_of_the_server() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! What operators do: erase, back up, verify, read the log.
+//! Tasks of operators: erase, back up, verify, read the log.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::harness::{Home, PATIENCE, Server, stderr};
 const CANARY: &str = "CanaryWord7731";
 const SECRET: &str = "CanarySecret9917";
 
-/// Which files, of a folder or alone, hold these bytes in any spelling.
+/// Returns the files of a folder, or the file itself, that contain these bytes in any case.
 pub fn holding(dir: &Path, word: &str) -> Vec<String> {
     let word = word.to_lowercase();
     let holds = |path: &Path| {
@@ -52,7 +52,7 @@ async fn erased_words_are_nowhere_in_the_data_folder_and_in_no_later_prompt() {
     server.invite(&thread, "parrot", "parrot").await;
     let before = server.say(&thread, "nothing special").await;
     let said = server.say(&thread, &format!("the word is {CANARY}")).await;
-    // The index has read it, so that there is something to forget there.
+    // The index must have read the message, so that erasure has something to remove there.
     server.say(&thread, "something later").await;
     let indexed = async {
         while server.get(&format!("/search?q={CANARY}")).await["hits"]
@@ -85,7 +85,7 @@ async fn erased_words_are_nowhere_in_the_data_folder_and_in_no_later_prompt() {
     assert!(verified.status.success(), "{}", stderr(&verified));
 }
 
-/// Dying in the middle of it leaves no more than asking again takes away.
+/// A crash during erasure leaves nothing that a repetition would not erase.
 #[tokio::test]
 async fn erasing_that_was_cut_off_is_made_good_by_asking_again() {
     for point in [
@@ -127,8 +127,8 @@ async fn erasing_that_was_cut_off_is_made_good_by_asking_again() {
     }
 }
 
-/// What is deleted is gone, from the disk too, whenever the server dies over it; and what is left
-/// is whole.
+/// A deleted conversation stays deleted, also on the disk, if the server dies at any point. The
+/// rest is undamaged.
 #[tokio::test]
 async fn a_conversation_that_is_deleted_stays_deleted_wherever_the_server_dies() {
     for point in DELETION_POINTS {
@@ -318,7 +318,7 @@ async fn damage_is_found_and_the_way_forward_said() {
     assert!(!home.path().join("mistyped").exists());
 }
 
-/// The store's own tests play each table; an operator sees this of it.
+/// The store's own tests cover each table; this is an operator's view.
 #[tokio::test]
 async fn a_token_that_was_edited_and_a_record_that_was_cut_are_told_with_table_and_row() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! Other users of the computer: in local mode the server is for the one who runs it.
+//! Other users of the computer: in local mode, the server accepts only the user who runs it.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Home, PATIENCE, Server};
 
-/// What another user can run: a folder that everybody may read, with the program in it.
+/// A folder with the program that other users may read and run.
 pub struct Other {
     folder: TempDir,
 }
@@ -32,7 +32,7 @@ impl Other {
         self.folder.path().join("moothall")
     }
 
-    /// Runs something as `nobody`: this test is root's, or that of somebody who may become root.
+    /// Runs a command as `nobody`; requires root, or a user who may become root.
     pub fn run(&self, program: &str, args: &[&str]) -> Output {
         let mut command = if geteuid().is_root() {
             let mut command = Command::new("setpriv");
@@ -56,7 +56,7 @@ impl Other {
             .expect("a way to become another user: root, or sudo")
     }
 
-    /// A request by curl; gives status and answer.
+    /// Sends a request by curl; returns status and answer.
     fn curl(&self, method: &str, url: &str, body: &Value) -> (u16, Value) {
         let body = body.to_string();
         let headers = [
@@ -75,7 +75,7 @@ impl Other {
     }
 }
 
-/// What somebody may try, and how it went: the status and the word for it.
+/// Sends typical requests as another user; returns each with its status and error code.
 fn tries(server: &Server<'_>, other: &Other, thread: &str) -> Vec<(String, u16, String)> {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_threads", "arguments": {}}});
     let wanted = [
@@ -158,7 +158,7 @@ async fn another_user_of_this_computer_is_refused_in_local_mode() {
         server.events(&thread).await.iter().all(|event| event["content"] != "obey"),
         "nothing was said"
     );
-    // Its owner is served on every way to this computer.
+    // The server's own user is accepted on every loopback name.
     for host in ["127.0.0.1", "localhost"] {
         let url = format!("http://{host}:{}/threads", server.address().port());
         assert_eq!(server.http().get(url).send().await.unwrap().status(), 200, "{host}");
@@ -198,7 +198,8 @@ async fn in_token_mode_another_user_needs_a_token_and_no_more() {
     assert_eq!(String::from_utf8_lossy(&answer.stdout), "200");
 }
 
-/// A server to which the system does not say whose process asks, and what it complains about.
+/// Starts a server whose system does not tell whose process is connected; returns it with its
+/// standard error.
 #[cfg(target_os = "linux")]
 fn serve_unasked(home: &Home) -> (Server<'_>, std::sync::mpsc::Receiver<String>) {
     let data = home.data();
@@ -223,7 +224,7 @@ async fn a_server_that_cannot_ask_who_asks_says_so_and_serves_who_proves_it() {
     assert_eq!(refused.status(), 403);
     let body: Value = refused.json().await.unwrap();
     assert_eq!(body["error"]["code"], "owner_unknown", "{body}");
-    // The command line of the server's own user has its credential.
+    // The command line of the server's own user finds the start-up credential.
     server.json(&["new", "First talk"]);
     assert_eq!(server.json(&["list"])["threads"].as_array().unwrap().len(), 1);
     assert!(server.ok(&["page"]).contains("/#key=boot_"));

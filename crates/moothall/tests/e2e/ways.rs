@@ -1,7 +1,7 @@
-//! Ways in: every command, with everybody's credential, under every kind of address.
+//! Access: every command, with the credential of each role, under every kind of address.
 //!
 //! The commands are those of the reference, which another test compares with the program. Each has
-//! a row here that says what it is played with and what comes of it; a command without a row fails.
+//! a row here with its arguments and its expected result; a command without a row fails.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -18,25 +18,25 @@ use tokio_rustls::TlsAcceptor;
 use crate::harness::{Home, Server, stderr};
 use crate::terminal::{Terminal, is_possible};
 
-/// What comes of a command.
+/// Result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comes {
-    /// It works.
+    /// The command succeeds.
     Well,
-    /// It needs more than the credential allows, and says what.
+    /// The credential lacks a right, which the error names.
     Denied,
-    /// It gets as far as the thing that it is about, which is not there.
+    /// The right suffices, but the object does not exist.
     Absent,
-    /// It is done, and nobody answers: an agent's words wake nobody there.
+    /// The command succeeds without an answer: an agent's message triggers no turn there.
     Unanswered,
-    /// One of both: some look for the thing first.
+    /// Either of the two: some commands look for the object first.
     Refused,
 }
 
 use Comes::{Absent, Denied, Refused, Unanswered, Well};
 
-/// A command, its arguments, and what comes of it for the operator, a person and an agent. `T`
-/// stands for a conversation, `C` for an invitation's code, `G` for a name.
+/// A command, its arguments, and its results for the operator, a person and an agent. `T` stands
+/// for a conversation, `C` for an invitation's code, `G` for a name.
 struct Row(&'static str, &'static [&'static str], [Comes; 3]);
 
 const ROWS: &[Row] = &[
@@ -81,7 +81,7 @@ const ROWS: &[Row] = &[
     Row("link", &["link", "nobody", "nothing"], [Absent, Refused, Refused]),
     Row("link list", &["link", "list"], [Well, Well, Well]),
     Row("link close", &["link", "close", "0198c0de"], [Absent, Refused, Refused]),
-    // An agent seats no person whom the server does not know.
+    // An agent cannot add a person unknown to the server.
     Row("gather start", GATHER, [Well, Well, Denied]),
     Row("gather list", &["gather", "list"], [Well, Well, Well]),
     Row("gather show", &["gather", "show", "T"], [Absent, Absent, Absent]),
@@ -100,7 +100,7 @@ const GATHER: &[&str] = &[
     "--harvester=Hal",
 ];
 
-/// What talks to no server, or only reads what stands on this computer.
+/// Commands that use no server, or only read local files.
 const LOCAL: &[&str] = &[
     "serve",
     "verify",
@@ -119,14 +119,14 @@ const LOCAL: &[&str] = &[
 ];
 const LOCAL_GROUPS: &[&str] = &["config", "pane"];
 
-/// Every command that does something, from the reference.
+/// Returns every command with an action of its own, from the reference.
 fn commands() -> BTreeSet<String> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
     let text = std::fs::read_to_string(file).unwrap();
     let titles =
         text.lines().filter_map(|line| line.strip_prefix("## `moothall ")?.strip_suffix('`'));
     let all: BTreeSet<String> = titles.map(str::to_owned).collect();
-    // A group does nothing itself, unless it does.
+    // A group has no action of its own, except for those listed.
     let group = |name: &String| all.iter().any(|other| other.starts_with(&format!("{name} ")));
     all.iter()
         .filter(|name| {
@@ -150,7 +150,7 @@ fn every_command_has_a_row() {
     assert!(ROWS.iter().all(|row| all.contains(row.0)), "a row about no command");
 }
 
-/// Who plays.
+/// Role of the caller.
 #[derive(Clone, Copy)]
 enum Who {
     Operator,
@@ -158,14 +158,14 @@ enum Who {
     Agent,
 }
 
-/// How the server is reached: its address, and what else a client has to be told.
+/// A way to reach the server: its address, and further options of the client.
 struct Way<'a> {
     name: &'a str,
     url: String,
     cacert: Option<PathBuf>,
 }
 
-/// A server in token mode, a conversation, and everybody's token.
+/// A server in token mode, a conversation, and a token for each role.
 struct Stage<'a> {
     server: Server<'a>,
     tokens: [Option<String>; 3],
@@ -195,8 +195,8 @@ impl<'a> Stage<'a> {
         Self { server, tokens }
     }
 
-    /// Plays every row as everybody in one way. Everybody has a conversation of their own, so that
-    /// nobody waits for another.
+    /// Plays every row for each role in one way. Each role has its own conversation, so that none
+    /// waits for another.
     fn play(&self, way: &Way<'_>, everybody: &[Who]) {
         for who in everybody {
             let thread = self
@@ -218,7 +218,7 @@ impl<'a> Stage<'a> {
         let put = |word: &&str| match *word {
             "T" => thread.to_owned(),
             "C" => code.to_owned(),
-            // Somebody whom the server does not know yet.
+            // A name that the server does not know yet.
             "G" => format!("guest-{}", &thread[24..]),
             word => word.to_owned(),
         };
@@ -236,7 +236,7 @@ impl<'a> Stage<'a> {
             "mcp" => b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n",
             _ => b"",
         };
-        // A command that reads nothing may be gone already.
+        // A command that does not read its input may have ended already.
         let _ = child.stdin.take().unwrap().write_all(said);
         child.wait_with_output().unwrap()
     }
@@ -324,8 +324,8 @@ async fn every_command_works_over_tls_and_behind_a_proxy_with_tls() {
         stage.play(&direct, &[Who::Operator, Who::Person, Who::Agent]);
         stage.play(&proxied, &[Who::Person, Who::Agent]);
     });
-    // Without trust in the certificate nothing is said to anybody. Whoever joined goes on trusting
-    // what they trusted then.
+    // Without trust in the certificate, no data is sent. A joined client keeps the certificates
+    // that it trusted then.
     let refused = Home::new().command(&["list", "--server", &direct.url]).output().unwrap();
     assert_eq!(refused.status.code(), Some(69), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("--cacert"), "{}", stderr(&refused));
@@ -341,14 +341,14 @@ fn acceptor(files: &Certified) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap()))
 }
 
-/// A proxy that ends TLS and passes everything on as it is.
+/// Runs a proxy that terminates TLS and forwards all bytes unchanged.
 async fn pass_on(listener: TcpListener, acceptor: TlsAcceptor, behind: u16) {
     while let Ok((stream, _)) = listener.accept().await {
         let acceptor = acceptor.clone();
         tokio::spawn(async move {
             let Ok(mut front) = acceptor.accept(stream).await else { return };
             let Ok(mut back) = TcpStream::connect(("127.0.0.1", behind)).await else { return };
-            // Either side may go first.
+            // Either side may close first.
             let _ = tokio::io::copy_bidirectional(&mut front, &mut back).await;
         });
     }
@@ -367,7 +367,7 @@ fn an_invitation_becomes_a_profile_of_ones_own_and_works_once() {
         .unwrap()
         .to_owned();
     assert!(link.starts_with(&format!("{url}/#join=inv_")), "{link}");
-    // Another computer: nothing of the server is in its home folder.
+    // A fresh home folder stands for another computer.
     let elsewhere = Home::new();
     let joined = elsewhere.run(&["join", &link, "--profile", "hall", "--json"]);
     assert!(joined.status.success(), "{}", stderr(&joined));

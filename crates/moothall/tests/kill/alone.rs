@@ -1,5 +1,4 @@
-//! After a crash the server takes up what was open by itself: nobody has to ask for the
-//! conversation.
+//! After a crash, the server resumes open work by itself, without a request for the conversation.
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -19,7 +18,7 @@ async fn an_open_turn_is_taken_up_though_nobody_asks_for_its_conversation() {
     world.running(&world.threads[0], "gated").await;
     world.house.open_gate();
     world.house.kill(server).await;
-    // A reader would ask for it.
+    // A reader's requests would activate the conversation.
     world.threads[0].readers.clear();
 
     let server = world.house.start().await;
@@ -31,7 +30,7 @@ async fn an_open_turn_is_taken_up_though_nobody_asks_for_its_conversation() {
         let http = plain().build().unwrap();
         let mut bells =
             http.get(format!("{address}/events/stream")).send().await.unwrap().bytes_stream();
-        // Neither doorbells nor reading the log bring a conversation to life.
+        // Neither the streams of all changes nor reads of the log activate a conversation.
         while !world.get(&format!("/threads/{}/events", world.threads[0].id)).await["events"]
             .as_array()
             .unwrap()

@@ -1,4 +1,4 @@
-//! Chance that can be had again: a seed gives the same numbers every time.
+//! Repeatable randomness: a seed always gives the same numbers.
 
 /// A stream of numbers (SplitMix64).
 #[derive(Clone, Debug)]
@@ -9,7 +9,7 @@ impl Chance {
         Self(seed)
     }
 
-    /// Another stream, of its own.
+    /// Returns an independent stream.
     pub fn branch(&mut self) -> Self {
         Self(self.next())
     }
@@ -21,13 +21,13 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to `below`, without it.
+    /// Returns a number from 0 to `below - 1`.
     pub fn below(&mut self, below: u64) -> u64 {
         self.next() % below
     }
 }
 
-/// A number from the environment, or what stands in for it.
+/// Reads a number from the environment, or computes the default.
 pub fn setting(name: &str, otherwise: impl FnOnce() -> u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => {
@@ -37,7 +37,7 @@ pub fn setting(name: &str, otherwise: impl FnOnce() -> u64) -> u64 {
     }
 }
 
-/// The seed of this run: `MOOTHALL_KILL_SEED`, or a new one.
+/// Returns the seed of this run: `MOOTHALL_KILL_SEED`, or a new one.
 pub fn seed() -> u64 {
     let now =
         || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();

@@ -1,6 +1,5 @@
-//! The server dies while it makes a new data folder, or takes one of an older version to the new
-//! format: the folder is then of the one format or of the other, and the next start goes on from
-//! there.
+//! The server dies while it creates a data folder, or upgrades one of an older format. The folder
+//! then has either the old or the new format, and the next start continues from there.
 
 use std::path::Path;
 
@@ -12,7 +11,7 @@ use serde_json::json;
 use crate::house::crashed;
 use crate::world::{Floor, World};
 
-/// Takes away what the formats after the first brought to the tables of credentials.
+/// Removes the additions to the credential tables since the first format.
 const FIRST_FORMAT: &str = "
 DROP TRIGGER audit_is_not_changed;
 DROP TRIGGER audit_is_not_shortened;
@@ -26,8 +25,8 @@ fn log_in(data: &Path) -> Connection {
     Connection::open(data.join("moothall.db")).unwrap()
 }
 
-/// The format that the folder says it has, and how many tables of the second one are there; nothing
-/// where there is no table at all.
+/// Returns the format that the folder names, and the number of tables from the second format;
+/// `None` without any tables.
 fn format_of(data: &Path) -> Option<(String, i64)> {
     let conn = log_in(data);
     let tables: i64 =
@@ -40,7 +39,7 @@ fn format_of(data: &Path) -> Option<(String, i64)> {
     (tables > 0).then(|| (format(), conn.query_row(second, [], |row| row.get(0)).unwrap()))
 }
 
-/// Starts a server that dies at the point before it serves.
+/// Starts a server that dies at a point before it serves.
 async fn die_at(world: &World, point: &str) {
     let died = world
         .house

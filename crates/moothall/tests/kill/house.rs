@@ -1,4 +1,4 @@
-//! A data folder, its configuration, and one server process after another on it.
+//! A data folder, its configuration, and a sequence of server processes on it.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -19,19 +19,18 @@ use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Longer than anything takes, even on a busy computer; only what is broken takes so long.
+/// Longer than any step takes, even on a busy computer; only a broken test waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nobody here proves to be a person, and more is said in a minute than such people may set off in
-/// an hour.
+/// No caller here proves to be a person, and the tests trigger more turns per minute than the
+/// default allows per hour.
 const BUDGETS: &str = r#"
 [budgets]
 hall = { unattended_turns_per_hour = 1000000 }
 principal = { unattended_turns_per_hour = 1000000 }
 "#;
 
-/// Agents that answer at once, agents that pass, programs, and one that does not answer before it
-/// may.
+/// Agents that answer at once, agents that pass, programs, and one that waits for its gate.
 const AGENTS: &str = r#"
 [agents.ann]
 replies = ["I heard: {message}"]
@@ -46,12 +45,13 @@ replies = [{ text = "After a while: {message}", delay_ms = 5 }]
 command = ["/bin/sh", "-c", "read -r document; echo done"]
 "#;
 
-/// A place for a server.
+/// A data folder for servers.
 pub struct House {
     folder: TempDir,
-    /// What answers for the model, whose memory is so small that it is summed up again and again.
+    /// Model server. Its agent's context is so small that the conversation is summarised again and
+    /// again.
     _models: ModelServer,
-    /// Where the server is; nothing while there is none.
+    /// Address of the server; `None` while there is none.
     pub address: watch::Sender<Option<String>>,
     crashes: AtomicU64,
 }
@@ -84,19 +84,19 @@ impl House {
         self.folder.path().join("data")
     }
 
-    /// From now on the gated agent answers.
+    /// Lets the gated agent answer.
     pub fn open_gate(&self) {
         fs::write(self.folder.path().join("open"), "").unwrap();
     }
 
-    /// Starts a server that has to come up.
+    /// Starts a server that must succeed.
     pub async fn start(&self) -> Server {
         self.start_until(None).await.unwrap_or_else(|status| {
             panic!("the server ended at its start: {status}; {}", self.said())
         })
     }
 
-    /// Starts a server that may die at a point, `name:count`, before it says where it is.
+    /// Starts a server that may die at a point, `name:count`, before it prints its address.
     pub async fn start_until(&self, point: Option<&str>) -> Result<Server, ExitStatus> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_moothall"));
         let data = self.data();
@@ -143,7 +143,7 @@ impl House {
         Ok(Server { child, _lines: lines })
     }
 
-    /// Waits until the server's process has ended, which it does by itself or was told to.
+    /// Waits until the server's process has ended, by itself or after a signal.
     pub async fn ended(&self, server: &mut Server) -> ExitStatus {
         let status = server.child.wait().await.unwrap();
         self.address.send_replace(None);
@@ -155,12 +155,12 @@ impl House {
         self.crashes.fetch_add(u64::from(crashed(status)), Ordering::Relaxed);
     }
 
-    /// How many servers died at a point.
+    /// Returns the number of servers that died at a point.
     pub fn crashes(&self) -> u64 {
         self.crashes.load(Ordering::Relaxed)
     }
 
-    /// kill -9.
+    /// Kills the server with SIGKILL.
     pub async fn kill(&self, mut server: Server) {
         server.signal(Signal::SIGKILL);
         let status =
@@ -173,7 +173,7 @@ impl House {
         );
     }
 
-    /// Ends the server as an operator does.
+    /// Stops the server with SIGTERM, as an operator does.
     pub async fn stop(&self, mut server: Server) {
         server.signal(Signal::SIGTERM);
         let status =
@@ -181,7 +181,7 @@ impl House {
         assert!(status.success(), "{status}; {}", self.said());
     }
 
-    /// What is damaged in the data folder, which no server has.
+    /// Returns the damage in the data folder, while no server uses it.
     pub async fn damage(&self) -> Vec<String> {
         let log = SqliteLog::open(&self.data()).unwrap();
         let verified = log.verify().await;
@@ -190,13 +190,13 @@ impl House {
         verified.faults.iter().map(ToString::to_string).chain(empty).collect()
     }
 
-    /// What the servers wrote to stderr.
+    /// Returns the servers' standard error.
     pub fn said(&self) -> String {
         fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
     }
 }
 
-/// A running server. It ends with its test.
+/// A running server. Dropping it ends it.
 pub struct Server {
     child: Child,
     _lines: Lines<BufReader<ChildStdout>>,
@@ -208,18 +208,18 @@ impl Server {
         kill(Pid::from_raw(id.try_into().unwrap()), signal).unwrap();
     }
 
-    /// Its end, which comes by itself.
+    /// Waits until the server ends by itself.
     pub async fn wait(&mut self) -> ExitStatus {
         self.child.wait().await.unwrap()
     }
 }
 
-/// Whether a process ended at a crash point.
+/// True if a process ended at a crash point.
 pub fn crashed(status: ExitStatus) -> bool {
     status.signal() == Some(Signal::SIGABRT as i32)
 }
 
-/// A client that speaks no TLS. None can be made before there is a provider of it.
+/// Returns a client without TLS. reqwest still needs an installed TLS provider.
 pub fn plain() -> reqwest::ClientBuilder {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().tls_certs_only([])

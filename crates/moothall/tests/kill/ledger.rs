@@ -1,4 +1,4 @@
-//! What was asked of the server and what it acknowledged, kept outside of it.
+//! Record of all requests and acknowledgements, kept outside of the server.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::house::PATIENCE;
 
-/// One request, with an idempotency key, and its answer once there was one.
+/// One request, with an idempotency key, and its answer, if any.
 pub struct Asked {
     pub path: String,
     pub body: Value,
@@ -20,21 +20,21 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The event that the answer acknowledges.
+    /// Returns the event that the answer acknowledges.
     pub fn event(&self) -> Option<&Value> {
         self.answer.get().map(|answer| &answer["event"]).filter(|event| !event.is_null())
     }
 }
 
-/// All requests.
+/// Record of all requests.
 pub struct Ledger {
     http: Client,
     asked: Mutex<Vec<Arc<Asked>>>,
-    /// Why the newest request that got no answer got none.
+    /// Reason of the latest lost answer.
     loss: Mutex<String>,
-    /// How many were acknowledged for the first time.
+    /// Number of first acknowledgements.
     pub acknowledged: watch::Sender<u64>,
-    /// How many answers were given again.
+    /// Number of repeated answers.
     pub repeated: AtomicU64,
 }
 
@@ -50,7 +50,7 @@ impl Ledger {
         }
     }
 
-    /// Notes a request before it is made.
+    /// Records a request before it is sent.
     pub fn note(&self, path: String, body: Value, key: String) -> Arc<Asked> {
         let asked = Arc::new(Asked { path, body, key, answer: OnceLock::new() });
         self.asked.lock().unwrap().push(asked.clone());
@@ -61,8 +61,8 @@ impl Ledger {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Makes a request; nothing comes back when the server is gone or goes. A request made again
-    /// has to get the same answer.
+    /// Sends a request; returns `None` if the server is away or dies. A repeated request must get
+    /// the same answer.
     pub async fn ask(&self, address: &str, asked: &Asked) -> Option<Value> {
         let (status, answer) = self.post(address, asked).await?;
         if status == 503 {
@@ -82,7 +82,7 @@ impl Ledger {
         Some(answer)
     }
 
-    /// Makes a request that leaves nothing behind.
+    /// Sends a request without a stored effect.
     pub async fn tell(&self, address: &str, asked: &Asked) -> Option<()> {
         let (status, answer) = self.post(address, asked).await?;
         assert!(matches!(status, 200 | 503), "{} {} was refused: {answer}", asked.path, asked.body);
@@ -110,7 +110,7 @@ impl Ledger {
             Ok::<_, reqwest::Error>((status, answer.text().await?))
         };
         match read.await {
-            // Where the server is, which some answers tell, is another place after each restart.
+            // Some answers contain the server's address, which changes at each restart.
             Ok((status, text)) => {
                 Some((status, serde_json::from_str(&text.replace(address, "http://here")).unwrap()))
             }
@@ -123,7 +123,7 @@ impl Ledger {
         None
     }
 
-    /// Why the newest request that got no answer got none.
+    /// Returns the reason of the latest lost answer.
     pub fn loss(&self) -> String {
         self.loss.lock().unwrap().clone()
     }
@@ -135,7 +135,7 @@ impl Ledger {
         if status == 200 { Some(body) } else { self.lost(path, &body) }
     }
 
-    /// Waits until so many requests were acknowledged.
+    /// Waits until this number of requests is acknowledged.
     pub async fn reached(&self, count: u64) {
         let mut acknowledged = self.acknowledged.subscribe();
         let reached = timeout(PATIENCE, acknowledged.wait_for(|now| *now >= count)).await;

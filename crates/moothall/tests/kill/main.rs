@@ -1,9 +1,9 @@
-//! kill -9 at every named point, and again and again under load: nothing acknowledged is lost, no
-//! position is missing, no reply is visible twice, and every message is answered or explained
-//! afterwards.
+//! kill -9 at every named point, and repeatedly under load. Acknowledged events survive, no
+//! position is missing, no reply is visible twice, and afterwards every message is answered or
+//! explained.
 //!
-//! What was acknowledged is remembered here, outside the server, and compared with what the server
-//! has when it is at rest again.
+//! The tests record all acknowledgements outside of the server, and compare them with the server's
+//! state at rest.
 #![allow(clippy::unwrap_used)]
 
 mod chance;

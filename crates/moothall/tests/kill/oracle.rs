@@ -1,4 +1,4 @@
-//! What has to be true of a thread that is at rest, whatever happened on the way there.
+//! Invariants of a thread at rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::ledger::Asked;
 use crate::world::Floor;
 
-/// What is wrong with a thread: its whole log as operators see it, its turns, and what was
-/// acknowledged about it.
+/// Returns the faults of a thread: from its whole log as operators see it, its turns, and the
+/// acknowledged requests.
 pub fn faults(
     floor: Floor,
     events: &[Value],
@@ -50,7 +50,7 @@ fn is_human_message(event: &Value) -> bool {
     event["type"] == "message" && event["from"] == "user"
 }
 
-/// Positions without a gap, ids that are unique, times that rise.
+/// Checks that positions have no gap, ids are unique, and times rise.
 fn in_order(events: &[Value], faults: &mut Vec<String>) {
     for (place, event) in events.iter().enumerate() {
         if number(event, "seq") != place as u64 + 1 {
@@ -68,7 +68,7 @@ fn in_order(events: &[Value], faults: &mut Vec<String>) {
     }
 }
 
-/// Whatever was acknowledged is there, the same as it was.
+/// Checks that every acknowledged event is there, unchanged.
 fn kept(events: &[Value], asked: &[Arc<Asked>], faults: &mut Vec<String>) {
     for event in asked.iter().filter_map(|asked| asked.event()) {
         let found = usize::try_from(number(event, "seq")).ok().and_then(|seq| events.get(seq - 1));
@@ -78,7 +78,7 @@ fn kept(events: &[Value], asked: &[Arc<Asked>], faults: &mut Vec<String>) {
     }
 }
 
-/// What clients caused is there once for each request, however often it was made.
+/// Checks that each request had its effect once, however often it was sent.
 fn nothing_twice(events: &[Value], asked: &[Arc<Asked>], faults: &mut Vec<String>) {
     let caused = |event: &&Value| match text(event, "type") {
         "message" => matches!(text(event, "from"), "user" | "guest"),
@@ -98,7 +98,7 @@ fn nothing_twice(events: &[Value], asked: &[Arc<Asked>], faults: &mut Vec<String
     }
 }
 
-/// At most one visible reply for each turn, and one exactly where it is said that the turn spoke.
+/// Checks that each turn has at most one visible reply, and exactly one if it spoke.
 fn replies(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     let mut by_turn: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for event in events
@@ -119,12 +119,13 @@ fn replies(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     );
 }
 
-/// Every turn ended, and none badly: nothing here fails by itself.
+/// Checks that every turn ended well: no agent here fails by itself.
 fn turns_over(floor: Floor, turns: &[Value], faults: &mut Vec<String>) {
     for turn in turns.iter().filter(|turn| turn["id"].is_string()) {
         let well = match text(turn, "outcome") {
             "spoke" => true,
-            // Nobody stops, mutes or passes where everybody answers side by side.
+            // In the other mode, agents answer in parallel and are never stopped or muted, and none
+            // passes.
             "passed" | "cancelled" => floor == Floor::Hybrid || is_merged(turn),
             _ => false,
         };
@@ -134,12 +135,12 @@ fn turns_over(floor: Floor, turns: &[Value], faults: &mut Vec<String>) {
     }
 }
 
-/// A restart lost it while another one waited behind it, which answers for both.
+/// True if a restart lost the turn while another one waited behind it, which answers for both.
 fn is_merged(turn: &Value) -> bool {
     turn["outcome"] == "cancelled" && turn["fault"]["code"] == "merged"
 }
 
-/// Each cause is covered by at most one finished turn of a participant.
+/// Checks that each cause is covered by at most one finished turn of a participant.
 fn ranges(turns: &[Value], faults: &mut Vec<String>) {
     let mut covered: BTreeMap<&str, u64> = BTreeMap::new();
     for turn in turns.iter().filter(|turn| matches!(text(turn, "outcome"), "spoke" | "passed")) {
@@ -151,8 +152,8 @@ fn ranges(turns: &[Value], faults: &mut Vec<String>) {
     }
 }
 
-/// Each human message has its round, which was closed or stopped, or was stopped while it waited;
-/// and in a closed round everybody who was named answered or there is a reason.
+/// Checks that each human message has a round, which was closed or stopped, or that it was stopped
+/// in the queue. In a closed round, every named agent answered, or there is a reason.
 fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     let mut ends = BTreeMap::new();
     let mut open = None;
@@ -189,7 +190,7 @@ fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
 }
 
 fn each_has_a_reason(message: &Value, events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
-    // A turn that waits is asked about later messages too, and its entry says the newest.
+    // A waiting turn also takes up later messages, and its entry then names the newest.
     let asked_first = |turn: &Value| {
         let granted =
             |event: &&Value| step(event) == "granted" && event["content"]["turn"] == turn["id"];
@@ -206,8 +207,8 @@ fn each_has_a_reason(message: &Value, events: &[Value], turns: &[Value], faults:
     }
 }
 
-/// Whoever was named has a turn that spoke and covers the message, or there is a reason why it was
-/// not asked.
+/// Checks that each named agent has a turn that spoke and covers the message, or a reason for not
+/// being asked.
 fn each_named_answered(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     for message in events.iter().filter(|event| is_human_message(event)) {
         let seq = number(message, "seq");

@@ -16,22 +16,22 @@ use crate::house::{PATIENCE, Server};
 use crate::world::{Floor, World};
 use crate::writer::Writer;
 
-/// Requests of each writer after which a point that was not passed is taken for one that cannot be.
+/// Requests per writer after which an unreached point counts as unreachable.
 const STEPS_MAX: u64 = 400;
-/// Plays at the same time: they mostly wait for the disk.
+/// Parallel plays: they mostly wait for the disk.
 const SIDE_BY_SIDE: usize = 4;
 const FLOORS: [Floor; 2] = [Floor::Hybrid, Floor::Asked];
-/// The thread of [`FLOORS`] in which the gated agent is.
+/// Index in [`FLOORS`] of the thread with the gated agent.
 const GATED: usize = 1;
 
-/// When a server comes past a point.
+/// Phase in which a server passes a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
-    /// While it works.
+    /// During normal work.
     Working,
-    /// When it starts again after a crash, with a turn to take up.
+    /// During a start after a crash, with a turn to resume.
     Starting,
-    /// When it is told to stop.
+    /// During shutdown.
     Stopping,
 }
 
@@ -44,7 +44,7 @@ fn when(at: &str) -> When {
     }
 }
 
-/// Every death of this run, as `point:count`; `MOOTHALL_KILL_AT` chooses one.
+/// Returns every death of this run, as `point:count`; `MOOTHALL_KILL_AT` chooses one.
 fn deaths(chance: &mut Chance) -> Vec<String> {
     match std::env::var("MOOTHALL_KILL_AT") {
         Ok(one) => vec![one],
@@ -57,8 +57,8 @@ fn deaths(chance: &mut Chance) -> Vec<String> {
     }
 }
 
-/// How often a point is passed before the server dies at it. Starts and stops come past most of
-/// theirs once.
+/// Returns the number of passes before the server dies at a point. Starts and stops pass most of
+/// their points once.
 fn counts(point: &str, chance: &mut Chance) -> Vec<u64> {
     let more = setting("MOOTHALL_KILL_ROUNDS", || 0);
     match when(point) {
@@ -87,7 +87,7 @@ async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
         let (room, chance) = (room.clone(), chance.branch());
         plays.spawn(async move {
             let _room = room.acquire().await.unwrap();
-            // A play that panics must be named too.
+            // A panicking play must be reported with its name, too.
             let played = tokio::spawn(play(at.clone(), chance)).await;
             let faults = played.unwrap_or_else(|error| vec![error.to_string()]);
             faults.into_iter().map(|fault| format!("{at}: {fault}")).collect::<Vec<_>>()
@@ -99,7 +99,7 @@ async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
     assert!(faults.is_empty(), "MOOTHALL_KILL_SEED={seed}\n{}", faults.join("\n"));
 }
 
-/// One life, one death at a point, and another life. Gives what is wrong.
+/// Plays one life, one death at a point, and another life. Returns the faults.
 async fn play(at: String, mut chance: Chance) -> Vec<String> {
     let when = when(&at);
     let mut world = World::new().await;
@@ -123,7 +123,7 @@ async fn play(at: String, mut chance: Chance) -> Vec<String> {
             world.house.said()
         )];
     }
-    // Whoever got no answer asks again, and all go on for a while.
+    // Writers repeat unanswered requests, and continue for a while.
     join_all(writers.iter_mut().map(|writer| writer.speak(&world, 2))).await;
     let mut faults = world.faults(&mut server, "play").await;
     world.house.stop(server).await;
@@ -131,7 +131,7 @@ async fn play(at: String, mut chance: Chance) -> Vec<String> {
     faults
 }
 
-/// Everybody speaks until the server dies; gives the next one.
+/// Writers speak until the server dies; returns the next server.
 async fn die_working(world: &World, mut server: Server, writers: &mut [Writer]) -> Server {
     let mut speaking =
         pin!(join_all(writers.iter_mut().map(|writer| writer.speak(world, STEPS_MAX))));
@@ -151,7 +151,7 @@ async fn die_working(world: &World, mut server: Server, writers: &mut [Writer]) 
     world.house.start().await
 }
 
-/// The server dies in mid-turn, and the next one dies while it takes that up.
+/// Kills the server in mid-turn, and lets the next one die while it resumes that turn.
 async fn die_starting(
     world: &World,
     mut server: Server,
@@ -172,7 +172,7 @@ async fn die_starting(
     }
 }
 
-/// The server is told to stop while everybody speaks.
+/// Stops the server while all writers speak.
 async fn die_stopping(world: &World, mut server: Server, writers: &mut [Writer]) -> Server {
     let enough = *world.ledger.acknowledged.borrow() + 12;
     let stopping = async {

@@ -1,5 +1,4 @@
-//! kill -9 again and again under load, after as many acknowledgements, or events seen, as chance
-//! says.
+//! kill -9 repeatedly under load, after a random number of acknowledgements or seen events.
 
 use std::sync::atomic::Ordering;
 
@@ -12,15 +11,15 @@ use crate::reader::Reader;
 use crate::world::{Floor, World};
 use crate::writer::Writer;
 
-/// Kills when `MOOTHALL_KILLS` says nothing.
+/// Default number of kills, if `MOOTHALL_KILLS` is unset.
 const KILLS: u64 = 30;
-/// A house is left after so many kills, so that many of them are not one long log.
+/// Kills per house: a new house keeps the log from growing too long.
 const KILLS_IN_A_HOUSE: u64 = 100;
-/// Kills after which everything is looked at.
+/// Kills between full checks.
 const KILLS_UNSEEN: u64 = 15;
-/// Most acknowledgements between two kills.
+/// Maximum number of acknowledgements between two kills.
 const ACKNOWLEDGED_MAX: u64 = 30;
-/// Most events that a reader sees between two kills.
+/// Maximum number of events that a reader sees between two kills.
 const SEEN_MAX: u64 = 60;
 const FLOORS: [Floor; 4] = [Floor::Hybrid, Floor::Hybrid, Floor::Asked, Floor::Asked];
 const WRITERS: usize = 12;
@@ -46,7 +45,7 @@ async fn kill_again_and_again_under_load_loses_nothing_and_repeats_nothing() {
     );
 }
 
-/// What was done.
+/// Counts of a run.
 #[derive(Default)]
 struct Tally {
     kills: u64,
@@ -72,7 +71,7 @@ impl Tally {
     }
 }
 
-/// So many kills in one house. Gives what is wrong.
+/// Kills servers in one house this many times. Returns the faults.
 async fn haunt(kills: u64, mut chance: Chance, done: &mut Tally) -> Vec<String> {
     let mut world = World::new().await;
     let mut server = world.house.start().await;
@@ -105,7 +104,7 @@ async fn haunt(kills: u64, mut chance: Chance, done: &mut Tally) -> Vec<String> 
     world.house.damage().await
 }
 
-/// The moment at which the server is to die.
+/// Waits for the random moment of the next kill.
 async fn wait_for_moment(world: &World, chance: &mut Chance) {
     if chance.below(3) > 0 {
         let count = *world.ledger.acknowledged.borrow() + chance.below(ACKNOWLEDGED_MAX);

@@ -1,4 +1,4 @@
-//! Somebody who reads along, and after every crash goes on after the last event that was seen.
+//! A reader that follows a thread, and after every crash resumes after the last seen event.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// What a reader saw.
+/// Events and faults that a reader saw.
 #[derive(Default)]
 struct Seen {
     events: Vec<Value>,
@@ -17,12 +17,12 @@ struct Seen {
     connections: u64,
 }
 
-/// A reader at work. It ends with its test.
+/// A running reader. Dropping it ends it.
 pub struct Reader {
-    /// Nothing for an operator, who sees everything.
+    /// Id of the viewer; `None` for an operator, who sees everything.
     viewer: Option<String>,
     seen: Arc<Mutex<Seen>>,
-    /// The position of the newest event that was seen.
+    /// Position of the newest seen event.
     pub head: watch::Receiver<u64>,
     task: JoinHandle<()>,
 }
@@ -34,7 +34,7 @@ impl Drop for Reader {
 }
 
 impl Reader {
-    /// Reads a thread from its beginning, wherever the server is.
+    /// Follows a thread from its beginning, across restarts of the server.
     pub fn of(
         thread: &str,
         viewer: Option<&str>,
@@ -62,8 +62,7 @@ impl Reader {
         }
     }
 
-    /// What is wrong with what was seen, compared with what there is. Everything has to have been
-    /// seen.
+    /// Returns the differences between the seen events and the log. All events must have been seen.
     pub fn faults(&self, events: &[Value]) -> Vec<String> {
         let name = self.viewer.as_deref().unwrap_or("the operator");
         let seen = self.seen.lock().unwrap();
@@ -83,7 +82,7 @@ impl Reader {
         faults
     }
 
-    /// What was wrong while it read.
+    /// Returns the faults noticed while reading.
     pub fn complaints(&self) -> Vec<String> {
         self.seen.lock().unwrap().faults.clone()
     }
@@ -92,7 +91,7 @@ impl Reader {
         self.viewer.as_deref()
     }
 
-    /// How often it had to connect.
+    /// Returns the number of connections.
     pub fn connections(&self) -> u64 {
         self.seen.lock().unwrap().connections
     }
@@ -143,7 +142,7 @@ impl Reading {
         }
     }
 
-    /// Whatever was seen is in the log, whichever server tells of it.
+    /// Checks that every seen event is still in the log of the current server.
     fn check_head(&self, head: u64) {
         let last = *self.heads.borrow();
         if head < last {
@@ -155,7 +154,7 @@ impl Reading {
         }
     }
 
-    /// Takes a frame. Named ones are signals, and those without data tell how far the log goes.
+    /// Handles a frame. Named frames are signals; frames without data tell the head of the log.
     fn take(&self, frame: &str) {
         let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
         if let Some(head) = field(": head ").and_then(|head| head.parse::<u64>().ok()) {
@@ -177,7 +176,8 @@ impl Reading {
     }
 }
 
-/// What of an event is there for ever: a summary's words are, until a later one takes its place.
+/// Removes the parts of an event that may change later: a summary's text is erased by the next
+/// summary.
 fn lasting(event: &Value) -> Value {
     let mut event = event.clone();
     if event["content"]["event"] == "summarised" {

@@ -1,4 +1,4 @@
-//! The conversations of a test, and what is common to all who take part in them.
+//! The conversations of a test, with shared helpers for its participants.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::ledger::{Asked, Ledger};
 use crate::oracle;
 use crate::reader::Reader;
 
-/// Who decides about the floor of a thread.
+/// Policy of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floor {
-    /// `hybrid`: one message after the other, agent after agent.
+    /// `hybrid`: one message after another, agent after agent.
     Hybrid,
-    /// `mention_only`: whoever is named answers, side by side.
+    /// `mention_only`: all named agents answer, in parallel.
     Asked,
 }
 
@@ -28,8 +28,7 @@ impl Floor {
         }
     }
 
-    /// Who is invited, by the names of their clients. The guest has no program here: it speaks when
-    /// it likes.
+    /// Returns the invited clients. The guest has no program, and speaks unprompted.
     fn invited(self) -> &'static [&'static str] {
         match self {
             Floor::Hybrid => &["ann", "ben", "cat", "sh"],
@@ -45,7 +44,7 @@ pub struct Thread {
     pub readers: Vec<Reader>,
 }
 
-/// A house with conversations in it, and the memory of what was asked.
+/// A house with conversations, and the record of requests.
 pub struct World {
     pub house: House,
     pub ledger: Ledger,
@@ -57,7 +56,7 @@ impl World {
         Self { house: House::new().await, ledger: Ledger::new(), threads: Vec::new() }
     }
 
-    /// Begins the conversations, whatever happens to the server while it does.
+    /// Creates the conversations, even if the server dies meanwhile.
     pub async fn furnish(&mut self, server: &mut Server, floors: &[Floor]) {
         for (number, floor) in floors.iter().enumerate() {
             let body = json!({"name": format!("{floor:?} {number}"), "from": "user", "policy": floor.policy()});
@@ -73,7 +72,7 @@ impl World {
         }
     }
 
-    /// A control that has to be acknowledged in the end.
+    /// Sends a control until it is acknowledged.
     pub async fn control(
         &self,
         server: &mut Server,
@@ -90,14 +89,15 @@ impl World {
         .await
     }
 
-    /// An event that has to be acknowledged in the end.
+    /// Sends an event until it is acknowledged.
     pub async fn event(&self, server: &mut Server, thread: usize, key: &str, body: Value) -> Value {
         let path = format!("/threads/{}/events", self.threads[thread].id);
         let asked = self.ledger.note(path, body, format!("{thread}-{key}"));
         self.insist(server, &asked).await
     }
 
-    /// Asks until there is an answer. A server that died at its point is followed by one without.
+    /// Repeats a request until it is answered. A server that died at its point is replaced by one
+    /// without a point.
     pub async fn insist(&self, server: &mut Server, asked: &Arc<Asked>) -> Value {
         loop {
             let address = self.house.address.borrow().clone().expect("a server");
@@ -117,14 +117,13 @@ impl World {
         }
     }
 
-    /// Waits until nothing is open and nothing waits in a thread, and its operator has seen all of
-    /// it. Nothing comes back when the server is gone. Every step on the way there is an event, so
-    /// the reader says when to look again.
+    /// Waits until a thread is at rest, and its operator has seen all of it. Returns `None` if the
+    /// server is gone. Every step towards rest is an event, so each event triggers a new look.
     pub async fn quiet(&self, thread: &Thread) -> Option<()> {
         self.until(thread, |state, seen| at_rest(&state["state"]) && state["head"] == seen).await
     }
 
-    /// Waits until a participant is at work. The server has to stay for so long.
+    /// Waits until a participant is at work. The server must not die meanwhile.
     pub async fn running(&self, thread: &Thread, participant: &str) {
         let running =
             |turn: &Value| turn["participant"] == participant && turn["state"] == "running";
@@ -133,8 +132,8 @@ impl World {
         self.until(thread, at_work).await.expect("a server");
     }
 
-    /// Waits for a state of a thread, given the position up to which its operator has seen
-    /// everything.
+    /// Waits for a state of a thread; the condition also gets the position that its operator has
+    /// seen.
     async fn until(&self, thread: &Thread, wanted: impl Fn(&Value, u64) -> bool) -> Option<()> {
         let mut address = self.house.address.subscribe();
         let at = address.borrow_and_update().clone()?;
@@ -162,7 +161,7 @@ impl World {
         }
     }
 
-    /// What readers have complained of so far.
+    /// Returns the faults that readers have noticed.
     pub fn complaints(&self) -> Vec<String> {
         self.threads
             .iter()
@@ -171,7 +170,7 @@ impl World {
             .collect()
     }
 
-    /// Lets everything come to rest, and gives what is wrong then.
+    /// Waits until everything is at rest, and returns the faults.
     pub async fn faults(&self, server: &mut Server, round: &str) -> Vec<String> {
         for (number, thread) in self.threads.iter().enumerate() {
             self.control(
@@ -205,7 +204,7 @@ impl World {
         faults
     }
 
-    /// Every request once more: each has to get the answer that it got.
+    /// Repeats every request: each must get its first answer again.
     async fn ask_again(&self, server: &mut Server) {
         for asked in self.ledger.all() {
             assert!(asked.answer.get().is_some(), "{} was never acknowledged", asked.key);

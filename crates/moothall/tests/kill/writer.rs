@@ -1,4 +1,4 @@
-//! Somebody who speaks, controls and stops, as chance has it, and repeats what was not answered.
+//! A random writer: speaks, controls and stops, and repeats unanswered requests.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use crate::chance::Chance;
 use crate::ledger::Asked;
 use crate::world::{Floor, World};
 
-/// Earlier requests that are repeated after each restart.
+/// Earlier requests repeated after each restart.
 const REPEATED: u64 = 2;
 
 enum Act {
-    /// A request that counts.
+    /// A request with a stored effect.
     Ask { path: &'static str, body: Value },
-    /// A presence, which is forgotten.
+    /// A presence, which is not stored.
     Presence(&'static str),
-    /// Waits until the thread is at rest.
+    /// A wait until the thread is at rest.
     Rest,
 }
 
@@ -28,7 +28,7 @@ pub struct Writer {
     chance: Chance,
     step: u64,
     next: VecDeque<Act>,
-    /// What was asked and perhaps not answered.
+    /// The request that may be unanswered.
     open: Option<Arc<Asked>>,
     answered: Vec<Arc<Asked>>,
 }
@@ -47,7 +47,7 @@ impl Writer {
         }
     }
 
-    /// Speaks until so many requests were made; nothing comes back when the server was gone first.
+    /// Sends up to `most` requests; returns `None` if the server is gone first.
     pub async fn speak(&mut self, world: &World, most: u64) -> Option<()> {
         self.finish_open(world).await?;
         self.repeat(world).await?;
@@ -58,7 +58,7 @@ impl Writer {
         Some(())
     }
 
-    /// Repeats what the last server did not answer, until one does.
+    /// Repeats the unanswered request until it is answered.
     pub async fn finish_open(&mut self, world: &World) -> Option<()> {
         if let Some(asked) = self.open.clone() {
             ask(world, &asked).await?;
@@ -105,7 +105,7 @@ impl Writer {
         }
     }
 
-    /// Words that nobody else says, after a few that address somebody.
+    /// Returns a message with a unique text, after an optional address.
     fn say(&mut self, from: &str, to: &str, address: &str) -> Act {
         let number = self.step + self.next.len() as u64 + self.chance.below(1 << 40);
         let content = format!("{address} {} {number}", self.name);

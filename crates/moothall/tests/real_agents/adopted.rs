@@ -1,5 +1,4 @@
-//! Programs that a person started in a tmux of their own, taken over while they run: no report
-//! tells what they say.
+//! Programs that a person started in their own tmux, adopted while they run. They send no reports.
 
 use std::fs;
 
@@ -17,7 +16,7 @@ const LONG: &str = "There are two ways.\n\nThe first is *short*, and it is writt
     - one\n- two, with `code`\n  1. nested\n\n```rust\nfn main() {\n    println!(\"● ✻ ─── >\");\n}\n```\n\n\
     ---\n\n> quoted\n\nThat is all.";
 
-/// Starts a program as people do: typed at a shell's prompt, in a tmux that knows few colours.
+/// Starts a program as people do: typed at a shell's prompt, in a tmux with few colours.
 fn by_hand(house: &House, client: &str, ready: &str) -> Terminal {
     let mut env = programs::variables(&house.home);
     env.remove("COLORTERM");
@@ -34,7 +33,7 @@ async fn adopt(server: &Server<'_>, terminal: &Terminal, client: &str) -> String
     server.accepted("/sessions", adopt).await["id"].as_str().unwrap().to_owned()
 }
 
-/// Checks that it answers in its model's own words, at whatever speed.
+/// Checks that a program's answers arrive verbatim, at any speed of its model.
 async fn answers(client: &str, ready: &str) {
     let house = House::new().await;
     let terminal = by_hand(&house, client, ready);

@@ -1,4 +1,4 @@
-//! A tool of a tool server: each program asks before it uses one, and a person allows it here.
+//! Tools of this server: each program asks before it uses one, and a person allows the use.
 
 use moothall_testkit::model_server::Reply;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::driven::{outcomes, question};
 use crate::house::{House, until};
 
-/// A program asks before it says something with this server's own tool. Allowed, it goes on.
+/// Checks that a program asks before it uses a tool of this server, and continues once allowed.
 async fn a_tool_is_allowed(client: &str, tool: &str, allow: &str) {
     let house = House::new().await;
     let server = house.serve();

@@ -1,5 +1,5 @@
-//! Questions of a program to its user with options: several chosen at once, several questions in
-//! one call, and words of one's own.
+//! A program's questions to its user, with options: several options at once, several questions in
+//! one call, and own words.
 
 use moothall_testkit::model_server::Reply;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::driven::outcomes;
 use crate::harness::Server;
 use crate::house::{House, until};
 
-/// The questions that were asked, in their order.
+/// Returns the questions so far, in order.
 async fn asked(server: &Server<'_>, session: &str) -> Vec<Value> {
     let asks =
         |event: &Value| event["type"] == "permission" && event["content"]["event"] == "requested";
@@ -16,8 +16,8 @@ async fn asked(server: &Server<'_>, session: &str) -> Vec<Value> {
     events.map(|event| event["content"].clone()).collect()
 }
 
-/// A program calls its tool, and its questions are answered one after the other: each says what it
-/// asks, and that this is all of it. Gives back what the model heard of it.
+/// Lets a program ask by its tool, and answers its questions one after another. Checks that each
+/// question is complete. Returns the model's view of the answers.
 async fn answered(client: &str, tool: &str, questions: Value, pages: &[(&str, Value)]) -> String {
     let house = House::new().await;
     let server = house.serve();

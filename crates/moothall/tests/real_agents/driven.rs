@@ -1,4 +1,4 @@
-//! What people do to programs at work: interrupting them, and answering what they ask.
+//! Interrupting programs at work, and answering their questions.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +10,13 @@ use serde_json::{Value, json};
 use crate::harness::Server;
 use crate::house::{House, in_state, until};
 
-/// What became of a session's turns at its home.
+/// Returns the outcomes of a session's turns at its home.
 pub async fn outcomes(server: &Server<'_>, session: &str) -> Vec<Value> {
     let turns = server.get(&format!("/threads/{session}/turns")).await;
     turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].clone()).collect()
 }
 
-/// Interrupted in the middle of a turn that goes on like this, a program takes the next prompt, and
-/// that alone.
+/// Checks that a program interrupted during this reply takes the next prompt, and nothing else.
 async fn is_interrupted(client: &str, slow: Reply) {
     let house = House::new().await;
     let server = house.serve();
@@ -50,7 +49,7 @@ async fn is_interrupted(client: &str, slow: Reply) {
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn claude_is_interrupted_before_it_says_anything() {
-    // It puts the words of the turn back into its composer.
+    // Claude Code puts the prompt back into its composer.
     is_interrupted("claude", Reply::hang()).await;
 }
 
@@ -72,7 +71,7 @@ async fn gemini_is_interrupted() {
     is_interrupted("gemini", Reply::stall(["Begun "])).await;
 }
 
-/// The question of a session, once there is one.
+/// Waits for the question of a session.
 pub async fn question(server: &Server<'_>, session: &str) -> Value {
     let asks =
         |event: &Value| event["type"] == "permission" && event["content"]["event"] == "requested";
@@ -81,7 +80,8 @@ pub async fn question(server: &Server<'_>, session: &str) -> Value {
     server.events(session).await.into_iter().find(asks).unwrap()["content"].clone()
 }
 
-/// A program wants to run a command: people see exactly that, and one of them allows it.
+/// Checks that a program asks before it runs a command: people see the exact command, and one of
+/// them allows it.
 async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, allow: &str) {
     let house = House::new().await;
     let server = house.serve();
@@ -117,8 +117,8 @@ async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, 
     assert_eq!(house.post_as_owner(&server, &path, &answer).await, 409, "the first answer counts");
 }
 
-/// A person refuses what a program asks: its turn says that, and not that somebody interrupted it
-/// or that it never began.
+/// Checks that the fault of a refused turn is the refusal, and neither an interruption nor a turn
+/// that never began.
 async fn is_refused(client: &str, tool: &str, arguments: Value) {
     let house = House::new().await;
     let server = house.serve();
@@ -163,8 +163,8 @@ async fn claude_asks_by_its_hook() {
     asks_before("claude", &[], "Bash", arguments, "allow").await;
 }
 
-/// Claude Code asks its user something: its question is a card, and this answers it. What its model
-/// hears is given back.
+/// Lets Claude Code ask its user a question, and answers it by the permission. Returns the model's
+/// view of the answer.
 async fn is_asked_which(answer: Value) -> String {
     let house = House::new().await;
     let server = house.serve();
@@ -232,14 +232,13 @@ async fn gemini_asks_on_its_screen() {
     asks_before("gemini", &[], "run_shell_command", arguments, "Allow once").await;
 }
 
-/// A program that was started in a folder that it does not know asks whether that is trusted,
-/// before it takes any words. People are asked at its home, and words are typed when somebody
-/// answered.
+/// Checks that a program in an unknown folder first asks if the folder is trusted. People are asked
+/// at its home, and the prompt is typed after their answer.
 async fn trusts_a_folder(client: &str, trust: &str) {
     let house = House::new().await;
     let server = house.serve();
     let elsewhere = tempfile::tempdir().unwrap();
-    // Codex asks about repositories alone.
+    // Codex asks about repositories only.
     let git = Command::new("git").args(["init", "--quiet"]).current_dir(elsewhere.path()).status();
     assert!(git.unwrap().success());
     let session = house.run_in(&server, client, &[], elsewhere.path()).await;
@@ -288,7 +287,7 @@ async fn gemini_trusts_a_folder() {
     trusts_a_folder("gemini", "Trust folder").await;
 }
 
-/// The offer comes a moment after the composer, and its first answer runs `npm`.
+/// The offer appears a moment after the composer, and its first answer runs `npm`.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn an_update_that_codex_offers_is_accepted_by_a_person_alone() {

@@ -1,4 +1,4 @@
-//! What is piped to a program arrives as it was piped: seen at the request to the model.
+//! Piped text reaches a program unchanged, as seen in the request to the model.
 
 use std::fs;
 use std::io::Write;
@@ -28,7 +28,7 @@ fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// A folder under git whose files were changed, all at their edges.
+/// Creates a git folder with changed files, each also at its end; returns the patch.
 fn changed(folder: &Path, files: &[(&str, &str)]) -> String {
     fs::create_dir(folder).unwrap();
     git(folder, &["init", "--quiet"]);
@@ -50,7 +50,7 @@ async fn screen(server: &Server<'_>, client: &str) -> String {
     format!("{client}: {}", screen["text"].as_str().unwrap_or_default())
 }
 
-/// `… | moothall send CLIENT -`, and what its model was given of that.
+/// Runs `… | moothall send CLIENT -`; returns the text that the model received.
 async fn piped(house: &House, server: &Server<'_>, client: &str, words: &str) -> String {
     let mut send = server.command(&["send", client, "-"]);
     let mut send = send.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -67,7 +67,7 @@ async fn piped(house: &House, server: &Server<'_>, client: &str, words: &str) ->
     prompt[..tag].strip_suffix('\n').unwrap().to_owned()
 }
 
-/// Pipes a patch and the files themselves to a program.
+/// Pipes a patch, and then the files themselves, to a program.
 async fn arrives(client: &str, files: &[(&str, &str)]) {
     let house = House::new().await;
     let server = house.serve();
@@ -113,7 +113,7 @@ fn file_in(prompt: &str) -> PathBuf {
     named.unwrap_or_else(|| panic!("no file: {prompt}")).0.into()
 }
 
-/// Pipes words around a block. It goes as a file, which the program reads with a tool of its own
+/// Pipes text around a block. The block goes as a file, which the program reads with its own tool
 /// without asking a person.
 async fn goes_as_a_file(
     client: &str,

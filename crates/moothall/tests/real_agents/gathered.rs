@@ -7,17 +7,18 @@ use crate::driven::question;
 use crate::harness::{Server, comes_about};
 use crate::house::House;
 
-/// What the harvester writes.
+/// Text of the harvest.
 const HARVEST: &str = "## What emerged\nA river and a mountain.";
 
-/// How each phase asks the holder to speak, which stands in no other prompt.
+/// The sentence of each phase that asks the holder to speak; no other prompt contains it.
 const PHASES: [(&str, &str); 3] = [
     ("inhale", "speak. Speak independently"),
     ("hold", "speak. Let differences"),
     ("exhale", "speak. Converge"),
 ];
 
-/// A house whose programs speak once in each phase and pass; `gated` is what claude says first.
+/// Creates a house whose programs speak once per phase and pass. `gate` delays claude's first
+/// message.
 async fn furnished(harvester: &ModelServer, gate: &Gate) -> House {
     let house = House::new().await;
     house.home.configure(&format!(
@@ -57,7 +58,7 @@ async fn begin(server: &Server<'_>) -> String {
     begun["id"].as_str().unwrap().to_owned()
 }
 
-/// What was said, by name.
+/// Returns the messages of a gathering, by name.
 async fn said(server: &Server<'_>, id: &str) -> Vec<(String, String)> {
     let gathering = server.get(&format!("/gatherings/{id}")).await;
     let name = |from: &Value| {
@@ -72,7 +73,7 @@ async fn said(server: &Server<'_>, id: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Waits until somebody holds the piece in a phase; gives how the gathering is then.
+/// Waits until a member holds the piece in a phase; returns the gathering's state.
 async fn held(server: &Server<'_>, id: &str, phase: &str, holder: &str) -> Value {
     let path = format!("/gatherings/{id}");
     let holds = async || {
@@ -86,8 +87,8 @@ async fn held(server: &Server<'_>, id: &str, phase: &str, holder: &str) -> Value
     server.get(&path).await
 }
 
-/// One breath of one round each. The server dies while claude speaks, and again right after the
-/// second phase began.
+/// A breath with one round per phase. The server dies while claude speaks, and again right after
+/// the second phase began.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn a_person_two_programs_and_a_model_gather_through_two_crashes() {
@@ -149,8 +150,8 @@ async fn a_person_two_programs_and_a_model_gather_through_two_crashes() {
     );
 }
 
-/// A program says what it has to say, hands the piece on by the tool in the same breath, and ends
-/// with a remark. All of it is its contribution.
+/// Checks that a program that speaks, passes the piece by the tool in the same breath, and adds a
+/// remark, contributes all of its text.
 async fn a_pass_by_tool_loses_no_word(client: &str, tool: &str, allow: &str) {
     let house = House::new().await;
     let server = house.serve();

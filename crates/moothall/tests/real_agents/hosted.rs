@@ -1,5 +1,4 @@
-//! The programs on the server's own terminals: started, launched, spoken to and ended through the
-//! host.
+//! The programs on the server's own terminals: started, prompted and ended through the host.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +15,7 @@ use crate::harness::{Home, PATIENCE};
 use crate::programs;
 use crate::world::{Listening, SESSION, TOKEN};
 
-/// Ends the tmux server of a data folder.
+/// The tmux server of a data folder. Dropping this ends it.
 struct Server(PathBuf);
 
 impl Drop for Server {
@@ -30,7 +29,8 @@ impl Drop for Server {
     }
 }
 
-/// Waits until a program can be spoken to and shows this, looking whenever it has drawn something.
+/// Waits until a program accepts input and shows a text. Looks whenever the program has drawn
+/// something.
 async fn idle(host: &TmuxHost, pane: &Pane, client: &str) {
     let mut news = host.watch(pane, client).await.unwrap();
     loop {
@@ -43,7 +43,7 @@ async fn idle(host: &TmuxHost, pane: &Pane, client: &str) {
     }
 }
 
-/// The words at the end of the turn that the first prompt begins.
+/// Returns the text at the end of the first prompt's turn.
 async fn end_of_turn(listening: &mut Listening) -> Option<String> {
     loop {
         match listening.news().await {

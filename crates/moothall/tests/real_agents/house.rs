@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::{Home, Server, comes_about};
 use crate::programs;
 
-/// A home with a model for each program. Its terminals end with it.
+/// A home with a model for each program. Dropping it ends its terminals.
 pub struct House {
     pub home: Home,
     models: [(&'static str, ModelServer); 3],
@@ -36,17 +36,18 @@ impl House {
         );
         home.sign();
         programs::settle_each(&home, [0, 1, 2].map(|at| models[at].1.url()));
-        // Starting programs and looking at their screens is for whoever runs the server.
+        // Starting programs and reading their screens require the operator's credential.
         home.sign();
         Self { home, models }
     }
 
-    /// Serves. No program may hear of `CI`, which Gemini CLI takes for the absence of a person.
+    /// Starts a server. Its programs must not inherit `CI`, because Gemini CLI then assumes that no
+    /// person is present.
     pub fn serve(&self) -> Server<'_> {
         self.serve_on("127.0.0.1:0")
     }
 
-    /// Serves with the programs of a folder before all others.
+    /// Starts a server with the programs of a folder before all others.
     pub fn serve_with_programs(&self, folder: &Path) -> Server<'_> {
         let path = format!("{}:{}", folder.display(), programs::path());
         self.home.serve_with("127.0.0.1:0", &[("PATH", &path), ("CI", "true")])
@@ -56,31 +57,32 @@ impl House {
         self.home.serve_with(bind, &[("PATH", &programs::path()), ("CI", "true")])
     }
 
-    /// kill -9, and the same again on the same port. The programs go on meanwhile.
+    /// Kills the server with SIGKILL, and starts it again on the same port. The programs keep
+    /// running.
     pub fn crash_and_restart<'a>(&'a self, server: Server<'a>) -> Server<'a> {
         let address = server.address().to_string();
         server.kill();
         self.serve_on(&address)
     }
 
-    /// The model of one program.
+    /// Returns the model of one program.
     pub fn model(&self, client: &str) -> &ModelServer {
         &self.models.iter().find(|(name, _)| *name == client).unwrap().1
     }
 
-    /// What every model answers to these words.
+    /// Sets every model's reply to a prompt with these words.
     pub fn when(&self, words: &str, reply: &Reply) {
         self.models.iter().for_each(|(_, model)| model.when(words, reply.clone()));
     }
 
-    /// Starts a program in a session of its name; gives the session.
+    /// Starts a program in a session of its name; returns the session's id.
     pub async fn run(&self, server: &Server<'_>, client: &str, args: &[&str]) -> String {
         let trusting = (client == "gemini").then_some("--skip-trust");
         let args: Vec<&str> = trusting.into_iter().chain(args.iter().copied()).collect();
         self.run_in(server, client, &args, &self.home.path().join("work")).await
     }
 
-    /// Starts a program in this folder, as it is.
+    /// Starts a program in this folder, with these arguments only.
     pub async fn run_in(
         &self,
         server: &Server<'_>,
@@ -97,7 +99,7 @@ impl House {
         started["id"].as_str().unwrap().to_owned()
     }
 
-    /// Posts as whoever started the server.
+    /// Sends a POST request with the start-up credential.
     pub async fn post_as_owner(&self, server: &Server<'_>, path: &str, body: &Value) -> u16 {
         let kept: Value =
             serde_json::from_slice(&std::fs::read(self.home.data().join("startup.key")).unwrap())
@@ -110,7 +112,7 @@ impl House {
     }
 }
 
-/// Waits until something holds; shows a session's conversation and screen if it never does.
+/// Waits for a condition; prints a session's conversation and screen on timeout.
 pub async fn until(server: &Server<'_>, session: &str, what: &str, holds: impl AsyncFn() -> bool) {
     if !comes_about(holds).await {
         panic!("{what}: it never came about\n{}", server.evidence(session).await);

@@ -1,4 +1,4 @@
-//! Real programs of different makes, linked: they talk on without any further call.
+//! Linked programs of different vendors, which talk to each other without further calls.
 
 use futures_util::future::join_all;
 use moothall_testkit::model_server::Reply;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::Server;
 use crate::house::{House, in_state, until};
 
-/// What crosses after the call.
+/// Messages that cross the link after the first call.
 const TURNS: usize = 10;
 
 const CLIENTS: [&str; 3] = ["claude", "codex", "gemini"];
@@ -16,7 +16,7 @@ fn ball(number: usize) -> String {
     format!("ball-{number:02}")
 }
 
-/// Who said what in a conversation.
+/// Returns the senders and texts of a conversation's messages.
 async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
     let words = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
     let messages =
@@ -24,8 +24,7 @@ async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
     messages.map(|event| (words(&event, "from"), words(&event, "content"))).collect()
 }
 
-/// Asks one of them to begin, again where it was asked before it knew its tools; gives the link
-/// that it makes.
+/// Asks one program to begin, and again if it did not know its tools yet; returns the new link.
 async fn begin(server: &Server<'_>, one: &str, other: &str) -> String {
     for _ in 0..TURNS {
         let asked = server.say(one, "begin-the-talk").await;
@@ -46,7 +45,7 @@ async fn two_programs_talk_on_after_one_call() {
     let server = house.serve();
     let claude = house.run(&server, "claude", &["--allowedTools", "mcp__moothall"]).await;
     let codex = house.run(&server, "codex", &[]).await;
-    // A session's token reaches only those with whom it shares a conversation.
+    // A session's token reaches only sessions with which it shares a conversation.
     let thread = server.thread().await;
     for session in [&claude, &codex] {
         server.control(&thread, json!({"invite": {"profile": {"session": session}}})).await;
@@ -73,8 +72,8 @@ async fn two_programs_talk_on_after_one_call() {
     assert_eq!(said(&server, &link).await, expected, "each once, in order, with its author");
 }
 
-/// A person speaks to a link of all three: each answers once, and hears the others with their names
-/// and numbers.
+/// A person speaks to a link of all three. Each program answers once, and gets the others' messages
+/// with names and numbers.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
@@ -88,8 +87,8 @@ async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
         .collect();
     let made = server.accepted("/links", json!({"members": members})).await;
     let link = made["link"]["id"].as_str().unwrap().to_owned();
-    // What the others say is passed over; whoever hears it together with the question answers the
-    // question.
+    // Programs pass on the others' messages; a program that gets such a message together with the
+    // question answers the question.
     house.when("-has-answered", &Reply::text("[PASS]"));
     for client in CLIENTS {
         house.model(client).when("the-question", Reply::text(&format!("{client}-has-answered")));
@@ -121,7 +120,7 @@ async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
     assert_eq!(said, expected, "each once, with its author");
 }
 
-/// A mention in an ordinary conversation reaches the program that lives in a terminal.
+/// A mention in an ordinary conversation reaches the program in its terminal.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn a_mention_reaches_gemini_in_its_terminal() {

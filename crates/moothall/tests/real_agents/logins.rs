@@ -1,5 +1,5 @@
-//! What the real programs take for a login, as `docs/agents.md` names it: a variable of the server,
-//! or a file of their user; and what is shown where there is neither.
+//! Logins of the real programs, as `docs/agents.md` names them: a variable of the server, or a file
+//! of the user. Without either, the error says so.
 
 use std::fs;
 use std::path::Path;
@@ -18,11 +18,11 @@ fn write(home: &Home, file: &str, text: &str) {
     fs::write(file, text).unwrap();
 }
 
-/// A home without any login, in which the programs ask nothing.
+/// Creates a home without any login, in which the programs ask nothing at their start.
 fn nobodys(models: &ModelServer) -> Home {
     let home = Home::new();
     write(&home, ".claude.json", &json!({"hasCompletedOnboarding": true}).to_string());
-    // Who asks is the provider's business: it may want the variable, or the login in `auth.json`.
+    // The provider's settings decide between the variable and the login in `auth.json`.
     codex(&home, models, "env_key = \"OPENAI_API_KEY\"");
     let gemini = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}});
     write(&home, ".gemini/settings.json", &gemini.to_string());
@@ -40,7 +40,7 @@ fn codex(home: &Home, models: &ModelServer, login: &str) {
     write(home, ".codex/config.toml", &config);
 }
 
-/// The answer of a program, or what is shown when it fails.
+/// Returns the answer of a program, or its error.
 async fn asked(
     home: &Home,
     models: &ModelServer,

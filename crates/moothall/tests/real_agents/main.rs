@@ -1,9 +1,8 @@
 //! The real Claude Code, Codex and Gemini programs against fake models: `./scripts/test agents`
 //! installs them and runs this.
 //!
-//! What is tested is what they do by themselves: how they answer once for each turn, and what they
-//! report of themselves from a terminal. They are given a home folder of their own and no network
-//! beyond this computer.
+//! The tests cover the programs' own behaviour: their answers, once per turn, and their reports
+//! from a terminal. They have a home folder of their own, and no network beyond this computer.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../e2e/harness.rs"]

@@ -1,4 +1,5 @@
-//! What the programs obey inside a prompt arrives as words: seen at the request to the model.
+//! Text that programs would interpret inside a prompt arrives literally, as seen in the request to
+//! the model.
 
 use std::fs;
 
@@ -7,15 +8,15 @@ use serde_json::Value;
 
 use crate::house::{House, in_state};
 
-/// Stands in every file that no message may bring along.
+/// Content of every file that a message must not pull in.
 pub const SECRET: &str = "CANARY-in-a-file";
 
-/// Code and prose of which no program obeys anything.
+/// Code and prose without anything that a program interprets.
 const PLAIN: &str = "diff --git a/x b/x\n@@ -1,2 +1,2 @@ fn x\n-a\n+b\n\
     @dataclass(frozen=True)\nclass A: pass\n#include <x.h>\nme@example.org \\@secret.txt\n\
     echo $PATH $1 ${dogs}\n# a heading\n/usr/bin/env, !ls and /clear in a line";
 
-/// A home with files, skills, agents and commands of each program's making.
+/// Creates a home with files, skills, agents and commands of each program.
 pub async fn furnished() -> House {
     let house = House::new().await;
     let markdown = |name: &str| format!("---\nname: {name}\ndescription: It.\n---\n{SECRET}\n");
@@ -45,7 +46,7 @@ pub fn strings(value: &Value) -> Vec<&str> {
     }
 }
 
-/// Says each of these to a program; its model gets them as words, and nothing else.
+/// Sends each text to a program; checks that its model gets the text literally, and nothing else.
 async fn arrive(client: &str, said: &[(&str, &str)]) {
     let house = furnished().await;
     let server = house.serve();

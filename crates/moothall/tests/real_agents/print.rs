@@ -1,5 +1,5 @@
-//! Programs run once for each turn, as they are found on the search path: no configuration but
-//! their own login.
+//! Programs run once per turn, as found on the search path: without configuration except their own
+//! login.
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 

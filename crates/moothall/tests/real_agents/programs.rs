@@ -1,5 +1,5 @@
 //! A home folder in which the real programs ask nothing at their start, and know only the fake
-//! models. They ask a model that fails once more, and then say so.
+//! models. They repeat a failed request once, and then report the failure.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::harness::Home;
 
-/// The key that the programs send; nobody looks at it.
+/// The programs' API key, which the fake models ignore.
 const KEY: &str = "sk-fake-0123456789-0123456789-0123456789";
 
-/// A search path with the pinned programs first.
+/// Returns a search path with the pinned programs first.
 pub fn path() -> String {
     let folder = std::env::var("MOOTHALL_REAL_AGENTS")
         .expect("the folder of the real programs: run ./scripts/test agents");
@@ -20,7 +20,7 @@ pub fn path() -> String {
     format!("{folder}:{system}")
 }
 
-/// The file of one of the programs.
+/// Returns the path of one of the programs.
 pub fn file(program: &str) -> String {
     let found = std::env::split_paths(&path())
         .map(|folder| folder.join(program))
@@ -28,7 +28,7 @@ pub fn file(program: &str) -> String {
     found.unwrap_or_else(|| panic!("{program} is not installed")).to_string_lossy().into_owned()
 }
 
-/// What a program in a terminal inherits.
+/// Returns the environment of a program in a terminal.
 pub fn variables(home: &Home) -> BTreeMap<String, String> {
     let home = home.path().to_string_lossy().into_owned();
     [("PATH", path()), ("HOME", home), ("COLORTERM", "truecolor".to_owned())]
@@ -36,12 +36,12 @@ pub fn variables(home: &Home) -> BTreeMap<String, String> {
         .into()
 }
 
-/// Furnishes a home for all three, with a folder to work in.
+/// Prepares a home for all three programs; returns their work folder.
 pub fn settle(home: &Home, models: &str) -> PathBuf {
     settle_each(home, [(); 3].map(|()| models.to_owned()))
 }
 
-/// The same with a model of its own for each: Claude Code, Codex, Gemini CLI.
+/// Prepares a home with a model for each program: Claude Code, Codex, Gemini CLI.
 pub fn settle_each(home: &Home, models: [String; 3]) -> PathBuf {
     let work = home.path().join("work");
     fs::create_dir_all(&work).unwrap();

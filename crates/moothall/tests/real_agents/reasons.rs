@@ -1,5 +1,4 @@
-//! The reasons for which a program could not go on: its own words for what its provider did,
-//! wherever people look.
+//! Failures of programs: the program's own words about its provider appear wherever people look.
 
 use moothall_testkit::model_server::Reply;
 use serde_json::Value;
@@ -7,7 +6,7 @@ use serde_json::Value;
 use crate::harness::Server;
 use crate::house::{House, until};
 
-/// Returns how a turn ended: the outcome, the fault, and what the room was shown.
+/// Returns the outcome of a turn, its fault, and the shown message.
 async fn ended(server: &Server<'_>, session: &str, said: &Value) -> (String, String, String) {
     let own = |event: &Value| {
         event["type"] == "message" && event["meta"]["reply_to"] == said["id"]
@@ -31,8 +30,8 @@ async fn ended(server: &Server<'_>, session: &str, said: &Value) -> (String, Str
     (word(&turn["outcome"]), turn["fault"].to_string(), shown.unwrap_or_default())
 }
 
-/// Checks that each of these answers of the model ends its turn with these words of the program,
-/// and that the next turn is answered.
+/// Checks that each of these model replies ends its turn with these words of the program, and that
+/// the next turn is answered.
 async fn says_why(client: &str, args: &[&str], rows: &[(&str, Reply, &str)]) {
     let house = House::new().await;
     let server = house.serve();
@@ -134,6 +133,6 @@ async fn gemini_says_why_it_could_not_go_on() {
         ("broken", Reply::cut(["Begun "]), "terminated"),
         ("unfinished", Reply::unfinished(["Begun "]), "stream"),
     ];
-    // It asks a model that fails (429, 500, 503) again for minutes, and is busy meanwhile.
+    // Gemini CLI retries other failures (429, 500, 503) for minutes, and is busy meanwhile.
     says_why("gemini", &[], &rows).await;
 }

@@ -1,4 +1,4 @@
-//! Prompts and answers that no report carries: the programs' own records have them.
+//! Prompts and answers without a report: they are read from the programs' own records.
 
 use std::process::Command;
 
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::harness::Server;
 use crate::house::{House, in_state, until};
 
-/// Words of a line: of a prompt without lines Gemini CLI is busy for minutes.
+/// Words per line: a prompt without line breaks keeps Gemini CLI busy for minutes.
 const WORDS_IN_LINE: u32 = 12;
 
-/// Bytes of an answer that come at once.
+/// Bytes per piece of an answer.
 const PIECE_BYTES: usize = 1999;
 
-/// Returns a text of this length with these words at its end. Nothing is said twice in it, which
+/// Returns a text of this length that ends with these words. It contains no repetition, which
 /// Gemini CLI would take for a loop.
 fn long(chars: usize, end: &str) -> String {
     let words: String = (1..=chars as u32 / 4)
@@ -26,14 +26,14 @@ fn long(chars: usize, end: &str) -> String {
     format!("{} {end}", &words[..chars])
 }
 
-/// Each of these prompts is answered with these words.
+/// Checks that each of these prompts is answered with these words.
 async fn answers(client: &str, turns: &[(String, String)]) {
     let house = House::new().await;
     let server = house.serve();
     let session = house.run(&server, client, &[]).await;
     for (prompt, answer) in turns {
         let key = prompt.rsplit(' ').next().unwrap();
-        // Gemini CLI draws all of an answer anew with each piece.
+        // Gemini CLI redraws the whole answer with each piece.
         let pieces =
             answer.as_bytes().chunks(PIECE_BYTES).map(|piece| str::from_utf8(piece).unwrap());
         house.when(key, &Reply::pieces(pieces));
@@ -47,7 +47,7 @@ fn cut(reply: &Value) -> String {
     reply.to_string().chars().take(600).collect()
 }
 
-/// Codex tells all prompts of its thread in one argument, and the system takes no longer one than
+/// Codex passes all prompts of its thread to its hook in one argument, which the system limits to
 /// 128 KiB.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
@@ -59,7 +59,7 @@ async fn codex_answers_after_many_long_prompts() {
     answers("codex", &turns).await;
 }
 
-/// Links two programs; gives both sessions, and the link.
+/// Links two programs; returns both sessions, and the link.
 async fn linked(house: &House, server: &Server<'_>, clients: [&str; 2]) -> ([String; 2], String) {
     let sessions =
         [house.run(server, clients[0], &[]).await, house.run(server, clients[1], &[]).await];
@@ -68,8 +68,8 @@ async fn linked(house: &House, server: &Server<'_>, clients: [&str; 2]) -> ([Str
     (sessions, made["link"]["id"].as_str().unwrap().to_owned())
 }
 
-/// A prompt that is longer than one argument of a program may be: the answer of another one. It is
-/// answered in a word.
+/// Checks that a prompt longer than a command-line argument may be, another program's answer, is
+/// answered.
 async fn takes_a_long_answer(house: &House, server: &Server<'_>, link: &str, clients: [&str; 2]) {
     let [sender, client] = clients;
     let answer = long(140_000, "the end.");
@@ -116,8 +116,8 @@ async fn gemini_takes_a_long_prompt() {
     takes_a_long_prompt("gemini").await;
 }
 
-/// A person's words at the terminal and the answer to them cross, each once, if Codex cannot report
-/// them any more.
+/// Text typed at the terminal and its answer cross the link once, even if Codex can no longer
+/// report them.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn codex_is_spoken_to_at_its_terminal_after_a_long_prompt() {
@@ -142,7 +142,7 @@ async fn codex_is_spoken_to_at_its_terminal_after_a_long_prompt() {
     assert_eq!(said(&server, &session, 0).await[..4], expected);
 }
 
-/// Returns who said what in a conversation behind its first messages.
+/// Returns the senders and texts of a conversation's messages after the first ones.
 async fn said(server: &Server<'_>, thread: &str, behind: usize) -> Vec<(String, String)> {
     let words = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
     let events = server.events(thread).await;
@@ -176,7 +176,7 @@ async fn gemini_gives_a_long_answer() {
     gives_a_long_answer("gemini").await;
 }
 
-/// A person types a command of the program's at its terminal.
+/// Types a command of the program at its terminal.
 async fn commanded(house: &House, server: &Server<'_>, session: &str, command: &str) {
     let socket = house.home.data().join("tmux/tmux.sock");
     let tmux = |words: &[&str]| {
@@ -191,7 +191,7 @@ async fn commanded(house: &House, server: &Server<'_>, session: &str, command: &
     let pane = own.split(' ').next().unwrap();
     tmux(&["send-keys", "-t", pane, "-l", command]);
     in_state(server, session, "drafting").await;
-    // Gemini CLI takes an Enter that comes soon after what was typed for a part of that.
+    // Gemini CLI takes an Enter soon after typed text for a part of the text.
     let is_taken = async || {
         tmux(&["send-keys", "-t", pane, "Enter"]);
         server.get(&format!("/sessions/{session}")).await["state"] != "drafting"
@@ -199,7 +199,7 @@ async fn commanded(house: &House, server: &Server<'_>, session: &str, command: &
     until(server, session, "it is taken", is_taken).await;
 }
 
-/// Answers arrive after a command that begins another conversation, or gives it a name.
+/// Checks that answers arrive after a command that starts or renames a conversation.
 async fn answers_after(client: &str, commands: &[&str]) {
     let house = House::new().await;
     let server = house.serve();

@@ -1,5 +1,4 @@
-//! What the programs report of themselves from a terminal, in the situations that differ from
-//! program to program.
+//! The programs' reports from a terminal, in situations that differ between programs.
 
 use moothall_engine::sessions::{HookNews, Permit};
 use moothall_testkit::model_server::{Gate, Reply};
@@ -25,7 +24,8 @@ async fn claude_reports_turns_queued_prompts_interruptions_and_its_end() {
     world.terminal.prompt("First line\nand tag-one");
     world.listening.prompted("First line\nand tag-one").await;
     world.models.asked_about("tag-one").await;
-    // Two more while it is busy: it takes both when it is done, and ends once for both.
+    // Two more prompts while it is busy: Claude Code takes both at the end of the turn, and ends
+    // once for both.
     world.models.when("tag-three", Reply::text("Reply to both."));
     let queued = "Press up to edit queued messages";
     world.terminal.prompt("Second tag-two");
@@ -37,13 +37,13 @@ async fn claude_reports_turns_queued_prompts_interruptions_and_its_end() {
     world.listening.prompted("tag-two").await;
     world.listening.prompted("tag-three").await;
     assert_eq!(world.listening.stopped().await.as_deref(), Some("Reply to both."));
-    // Interrupted, it reports no end.
+    // An interrupted turn reports no end.
     world.models.when("tag-four", Reply::stall(["Begun "]));
     world.terminal.prompt("Fourth tag-four");
     world.listening.prompted("tag-four").await;
     world.models.asked_about("tag-four").await;
     world.terminal.key("Escape");
-    // Before it has said anything, it puts the prompt back and shows nothing of the interruption.
+    // Before the first output, an interruption puts the prompt back and shows nothing.
     world.terminal.drawn(&["Fourth tag-four"]);
     world.models.when("tag-five", Reply::text("Reply to five."));
     world.terminal.key("C-u");
@@ -91,7 +91,7 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     let HookNews::Stopped { text, inputs, .. } = news else { panic!("{news:?}") };
     assert_eq!(text.as_deref(), Some("Reply to three."));
     assert!(inputs.unwrap().iter().any(|input| input.contains("tag-two")));
-    // Interrupted, it reports no end.
+    // An interrupted turn reports no end.
     world.models.when("tag-four", Reply::stall(["Begun "]));
     world.terminal.prompt("Fourth tag-four");
     world.models.asked_about("tag-four").await;
@@ -105,8 +105,8 @@ async fn codex_reports_its_turns_and_not_its_titles() {
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn gemini_reports_turns_interruptions_and_its_end() {
-    // What is sent off before it is done with its tool servers, which are not there, comes back
-    // into its composer.
+    // Gemini CLI returns a prompt to its composer if it is submitted before the tool servers, which
+    // are missing here, have been tried.
     let mut world =
         World::of("gemini", &["--skip-trust"], &["MCP issues detected"], Permit::Undecided).await;
     assert_eq!(world.listening.news().await, HookNews::Began);

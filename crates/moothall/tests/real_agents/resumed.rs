@@ -1,5 +1,5 @@
-//! Real programs after a restart of the computer: each goes on with what it remembers, or begins
-//! anew if it has nothing to go on with.
+//! Real programs after a restart of the computer: each continues with its memory, or starts fresh
+//! if there is none.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::Server;
 use crate::house::{House, in_state, until};
 
-/// Everything dies at once, as with the computer, and only the server comes back.
+/// Kills everything at once, as with the computer, and restarts only the server.
 async fn reboot<'a>(house: &'a House, server: Server<'a>, sessions: &[&str]) -> Server<'a> {
     let socket = house.home.data().join("tmux/tmux.sock");
     let mut kill = Command::new("tmux");
@@ -24,13 +24,13 @@ async fn reboot<'a>(house: &'a House, server: Server<'a>, sessions: &[&str]) -> 
     server
 }
 
-/// Resumes a session; true if its program goes on with what it remembers.
+/// Resumes a session; returns true if its program continues with its memory.
 fn resume(server: &Server<'_>, session: &str) -> bool {
     let resumed: Value = serde_json::from_str(&server.ok(&["resume", session, "--json"])).unwrap();
     resumed["remembers"].as_bool().unwrap()
 }
 
-/// Says words to a session at its home, and waits until its program has answered them.
+/// Sends a message to a session at its home, and waits for its program's answer.
 async fn answered(house: &House, server: &Server<'_>, client: &str, session: &str, words: &str) {
     let answer = format!("{words}-answered");
     house.model(client).when(words, Reply::text(&answer));
@@ -43,14 +43,14 @@ async fn answered(house: &House, server: &Server<'_>, client: &str, session: &st
     in_state(server, session, "idle").await;
 }
 
-/// The request in which a model was asked these words.
+/// Returns the model's request for these words.
 fn asked(house: &House, client: &str, words: &str) -> Request {
     let requests = house.model(client).requests();
     let about = requests.into_iter().rfind(|request| request.newest.contains(words));
     about.unwrap_or_else(|| panic!("{client} was not asked {words}"))
 }
 
-/// True if a model read these words when it was asked those.
+/// True if the model's request for `words` contains `earlier`.
 fn remembers(house: &House, client: &str, words: &str, earlier: &str) -> bool {
     asked(house, client, words).body.to_string().contains(earlier)
 }
@@ -83,7 +83,7 @@ async fn goes_on(client: &str) {
     in_state(&server, &session, "idle").await;
 }
 
-/// It keeps nothing before its first prompt, so there is nothing that it could be given.
+/// Checks that a program starts fresh if it had no prompt: until then, it stores nothing.
 async fn begins_anew(client: &str) {
     let house = House::new().await;
     let server = house.serve();
@@ -130,7 +130,7 @@ async fn gemini_without_a_turn_begins_anew() {
     begins_anew("gemini").await;
 }
 
-/// Words cross again once both are back.
+/// Messages cross the link again once both programs are back.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn a_link_of_two_programs_carries_words_after_a_restart_of_the_computer() {

@@ -1,5 +1,5 @@
-//! A terminal of one program, on a tmux server of its own: plain commands, so that what programs do
-//! is seen without the host.
+//! A terminal of one program, on a tmux server of its own. It uses plain tmux commands, to observe
+//! programs without the host.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use crate::harness::PATIENCE;
 
 const LOOK_EVERY: Duration = Duration::from_millis(150);
-/// A screen that did not change for so long is drawn.
+/// A screen without changes for this time is complete.
 const QUIET: Duration = Duration::from_millis(1200);
-/// Words that stand there for so long have been taken: what comes at once after a paste would count
-/// as a part of it.
+/// Text on the screen for this time has been accepted: input right after a paste would count as a
+/// part of it.
 const TAKEN: Duration = Duration::from_millis(700);
 
-/// Ends with everything in it when it is dropped.
+/// A terminal. Dropping it ends everything in it.
 pub struct Terminal {
     socket: String,
 }
@@ -50,8 +50,8 @@ impl Terminal {
         terminal
     }
 
-    /// The server of tmux hands on what it was started with, and Gemini CLI takes a variable `CI`
-    /// for the absence of a person.
+    /// Runs tmux with a cleared environment: its server passes its environment on, and Gemini CLI
+    /// takes `CI` for the absence of a person.
     fn tmux(&self, words: &[&str], input: &str) -> String {
         let mut command = Command::new("tmux");
         command.env_clear().envs(std::env::vars().filter(|(name, _)| name == "PATH"));
@@ -61,7 +61,7 @@ impl Terminal {
         String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
     }
 
-    /// What the screen shows.
+    /// Returns the screen's text.
     pub fn screen(&self) -> String {
         self.tmux(&["capture-pane", "-p"], "")
     }
@@ -71,7 +71,7 @@ impl Terminal {
         self.watch(words, QUIET, |before, now| before == now);
     }
 
-    /// Waits until the screen shows one of these words for a while, whatever else moves on it.
+    /// Waits until the screen has shown one of these words for a while, even if other parts change.
     pub fn shows(&self, words: &[&str]) {
         self.watch(words, TAKEN, |_, _| true);
     }
@@ -92,7 +92,7 @@ impl Terminal {
         }
     }
 
-    /// The socket of its tmux server, as `tmux -L` takes it.
+    /// Returns the name of the tmux socket, for `tmux -L`.
     pub fn socket(&self) -> &str {
         &self.socket
     }
@@ -103,7 +103,7 @@ impl Terminal {
         self.key("Enter");
     }
 
-    /// Pastes a prompt and sends it off.
+    /// Pastes a prompt and submits it.
     pub fn prompt(&self, text: &str) {
         self.tmux(&["load-buffer", "-b", "prompt", "-"], text);
         self.tmux(&["paste-buffer", "-p", "-d", "-b", "prompt"], "");

@@ -1,4 +1,5 @@
-//! The cost of a turn in a terminal beside its model. Printed, never asserted: with `--nocapture`.
+//! The cost of a turn in a terminal on top of its model. The numbers are printed, not asserted: run
+//! with `--nocapture`.
 
 use std::time::{Duration, Instant};
 

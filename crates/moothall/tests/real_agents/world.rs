@@ -1,4 +1,4 @@
-//! One real program in a terminal, launched for a session, and everything it reports.
+//! One real program in a terminal, launched for a session, with all its reports.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::terminal::Terminal;
 pub const SESSION: &str = "01980000-0000-7000-8000-000000000001";
 pub const TOKEN: &str = "CANARY-0123456789abcdef";
 
-/// Something that reached the server.
+/// Input of the server.
 #[derive(Debug)]
 pub enum Came {
     Report(Hook),
@@ -42,7 +42,7 @@ impl HookSink for Ear {
     }
 }
 
-/// A server's ear at the spool of one session.
+/// A reader of one session's spool.
 pub struct Listening {
     pub dress: HookInjector,
     came: mpsc::UnboundedReceiver<Came>,
@@ -57,7 +57,7 @@ impl Drop for Listening {
 }
 
 impl Listening {
-    /// Listens, and answers every question for permission like this.
+    /// Starts reading, and answers every permission request with `permit`.
     pub fn new(permit: Permit) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(kept.path().join("spool"));
@@ -79,7 +79,7 @@ impl Listening {
         came.expect("a report, and none came").unwrap()
     }
 
-    /// The next report.
+    /// Returns the next report.
     pub async fn news(&mut self) -> HookNews {
         match self.next().await {
             Came::Report(hook) => {
@@ -90,7 +90,7 @@ impl Listening {
         }
     }
 
-    /// The next report, which must be a prompt with these words.
+    /// Checks that the next report is a prompt with these words.
     pub async fn prompted(&mut self, words: &str) {
         let news = self.news().await;
         assert!(
@@ -99,7 +99,7 @@ impl Listening {
         );
     }
 
-    /// The next report, which must be the end of a turn; its words.
+    /// Checks that the next report is the end of a turn; returns its text.
     pub async fn stopped(&mut self) -> Option<String> {
         match self.news().await {
             HookNews::Stopped { text, .. } => text,
@@ -108,7 +108,7 @@ impl Listening {
     }
 }
 
-/// A program in a terminal, and what is heard of it.
+/// A program in a terminal, and its reports.
 pub struct World {
     pub models: ModelServer,
     pub terminal: Terminal,
@@ -117,7 +117,7 @@ pub struct World {
 }
 
 impl World {
-    /// Starts a program and waits until it can be spoken to.
+    /// Starts a program, and waits until it accepts input.
     pub async fn of(client: &str, args: &[&str], ready: &[&str], permit: Permit) -> Self {
         let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
         let work = programs::settle(&home, &models.url());

@@ -1,4 +1,4 @@
-//! Everything that was in a folder, or under way in it, is there and goes on.
+//! Checks that everything stored in a folder, or in progress in it, is still there and continues.
 
 use nix::sys::signal::Signal;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use super::{APP, CODE, TURNS, under_key};
 use crate::harness::{Server, stderr};
 use crate::links::{Hall, said, until};
 
-/// Asks with this credential; gives the status.
+/// Sends a request with this credential; returns the status.
 async fn status(server: &Server<'_>, key: &Value, method: Method, path: &str, body: Value) -> u16 {
     let request = server.http.request(method.clone(), format!("{}{path}", server.url));
     let request = request.bearer_auth(key.as_str().unwrap());
@@ -17,7 +17,7 @@ async fn status(server: &Server<'_>, key: &Value, method: Method, path: &str, bo
     request.send().await.unwrap().status().as_u16()
 }
 
-/// The statuses of reading and of saying something in a conversation, with this credential.
+/// Returns the statuses of reading and writing in a conversation with this credential.
 async fn reads_and_says(server: &Server<'_>, key: &Value, thread: &str) -> (u16, u16) {
     let events = format!("/threads/{thread}/events");
     let body = json!({"type": "message", "content": "hello again"});
@@ -46,7 +46,8 @@ async fn credentials(server: &Server<'_>, made: &Value) {
     assert_eq!(server.post("/api/v1/auth/register", agent).await.0, 201, "agents register");
 }
 
-/// A request that is repeated under its key is done once, and another one is refused.
+/// Checks that a repeated request under its key is done once, and that another request under the
+/// key is refused.
 async fn keys(server: &Server<'_>, made: &Value) {
     let thread = made["credentials"]["thread"].as_str().unwrap();
     let (code, again) = under_key(thread, server, "said once").await;
@@ -77,19 +78,19 @@ async fn guards(server: &Server<'_>, made: &Value) {
     assert_eq!(muted["state"]["muted"], json!(["chorus"]), "{muted}");
 }
 
-/// The command agent answers what it was asked, once.
+/// Checks that the command agent answers its messages once.
 async fn work(server: &Server<'_>, hall: &Hall, made: &Value) {
     std::fs::write(hall.home.path().join("go"), "").unwrap();
     let thread = made["work"]["thread"].as_str().unwrap();
     let asked = made["work"]["asked"].as_array().unwrap();
     let last = asked.last().unwrap();
     until("the last is answered", async || answered(server, thread, last, "slow").await == 1).await;
-    // The kill lost the turn of the first, and that of the others covers it.
+    // The kill lost the first message's turn; the turn of the later ones covers it.
     let words = said(server, thread).await;
     assert_eq!(words.iter().filter(|(from, _)| from == "slow").count(), 1, "{words:?}");
 
-    // One of its turns of this hour was before. If an hour begins meanwhile, it has all of them
-    // again.
+    // One turn of this hour's budget was used before. If a new hour begins meanwhile, the full
+    // budget is available again.
     let is_over = async || {
         let events = server.events(thread).await;
         events.iter().any(|event| event["content"]["code"] == "over_budget")
@@ -123,7 +124,7 @@ async fn gathering(server: &Server<'_>, made: &Value) {
     .await;
 }
 
-/// A task of an earlier version has no manager until a person gives it one.
+/// Checks that a task of an earlier version has no manager until a person assigns one.
 async fn task(server: &Server<'_>, made: &Value) {
     let of = &made["task"];
     let key = |at: usize| of["agents"][at]["key"].as_str().unwrap();
@@ -149,7 +150,7 @@ async fn task(server: &Server<'_>, made: &Value) {
     assert_eq!(closed["tasks"][0]["status"], "closed", "{closed}");
 }
 
-/// The session that was told something answers it once; without its terminal, the turn ends.
+/// Checks that a session answers its prompt once; without its terminal, the turn ends.
 async fn session(server: &Server<'_>, hall: &Hall, made: &Value, alive: bool) {
     let of = &made["session"];
     let (id, told) = (of["id"].as_str().unwrap(), &of["told"]);
@@ -172,7 +173,7 @@ async fn session(server: &Server<'_>, hall: &Hall, made: &Value, alive: bool) {
     }
 }
 
-/// Everything of a folder goes on, and the folder is whole at the end.
+/// Checks that all parts of a folder continue, and that it is undamaged at the end.
 pub async fn whole(server: Server<'_>, hall: &Hall, made: &Value, alive: bool) {
     whole_log(hall, &["audit", "verify"]);
     credentials(&server, made).await;
@@ -188,7 +189,7 @@ pub async fn whole(server: Server<'_>, hall: &Hall, made: &Value, alive: bool) {
     whole_log(hall, &["verify"]);
 }
 
-/// The log and what stands beside it have no fault.
+/// Checks that the log and its tables are undamaged.
 fn whole_log(hall: &Hall, check: &[&str]) {
     let data = hall.home.data();
     let verified = hall.home.run(&[check, &["--data", data.to_str().unwrap()]].concat());

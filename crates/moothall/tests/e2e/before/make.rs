@@ -1,4 +1,4 @@
-//! Fills a folder by the program of an earlier version, which is killed in the middle of it.
+//! Fills a folder with the program of an earlier version, and kills it in the middle of its work.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::{APP, CODE};
 use crate::harness::{Home, Server};
 use crate::links::{Hall, start, until};
 
-/// A connection of an agent that registered.
+/// Connection of a registered agent.
 pub struct Line(WebSocketStream<TcpStream>);
 
 impl Line {
@@ -27,7 +27,7 @@ impl Line {
         line
     }
 
-    /// The answer to a call, with its result or its error.
+    /// Calls a method; returns the answer, with its result or its error.
     pub async fn call(&mut self, method: &str, params: Value) -> Value {
         let frame = json!({"jsonrpc": "2.0", "id": "1", "method": method, "params": params});
         self.0.send(Message::text(frame.to_string())).await.unwrap();
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-/// Serves in token mode, by this program.
+/// Starts this program in token mode.
 pub fn serve<'a>(home: &'a Home, program: &Path) -> Server<'a> {
     let data = home.data();
     home.serve_by(home.command_of(
@@ -66,13 +66,13 @@ pub fn serve<'a>(home: &'a Home, program: &Path) -> Server<'a> {
     ))
 }
 
-/// Begins a conversation under a policy; gives its id.
+/// Creates a conversation under a policy; returns its id.
 async fn room(server: &Server<'_>, name: &str, policy: Value) -> String {
     let made = server.accepted("/threads", json!({"name": name, "policy": policy})).await;
     made["id"].as_str().unwrap().to_owned()
 }
 
-/// Makes a token; gives it with its id.
+/// Creates a token; returns it with its id.
 async fn token(server: &Server<'_>, principal: &str, more: Value) -> Value {
     let mut wish = json!({"principal": principal, "expires_in_days": 365});
     wish.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -87,7 +87,7 @@ async fn code(server: &Server<'_>, thread: &str, principal: &str) -> String {
     made["code"].as_str().unwrap().to_owned()
 }
 
-/// People and agents with tokens, and a code that is not accepted yet.
+/// Creates people and agents with tokens, and an invitation that is not accepted yet.
 async fn credentials(server: &Server<'_>) -> Value {
     let thread = room(server, "For guests", json!("mention_only")).await;
     let gone = token(server, "gone", json!({})).await;
@@ -108,7 +108,7 @@ async fn credentials(server: &Server<'_>) -> Value {
     })
 }
 
-/// Two agents of JSON-RPC in a task of an app that one of them manages.
+/// Registers two JSON-RPC agents in a task of an app that one of them manages.
 async fn task(server: &Server<'_>) -> Value {
     let mut agents = Vec::new();
     for name in ["ada", "bob"] {
@@ -128,7 +128,7 @@ async fn task(server: &Server<'_>) -> Value {
     json!({"agents": agents, "task": task, "conversation": room})
 }
 
-/// A conversation in which a guard holds, and one that is paused with a message that waits.
+/// Creates a conversation held by a guard, and a paused one with a queued message.
 async fn guarded(server: &Server<'_>) -> (String, String) {
     let policy = json!({"name": "open", "max_exchanges_without_human": 4});
     let held = room(server, "Held", policy).await;
@@ -150,7 +150,7 @@ async fn guarded(server: &Server<'_>) -> (String, String) {
     (held, paused)
 }
 
-/// A command agent at work, with messages that wait for it.
+/// Creates a command agent at work, with queued messages.
 async fn at_work(server: &Server<'_>, home: &Home) -> Value {
     let thread = room(server, "At work", json!("mention_only")).await;
     for id in ["slow", "thrifty"] {
@@ -174,7 +174,7 @@ pub async fn answered(server: &Server<'_>, thread: &str, to: &Value, from: &str)
     events.iter().filter(|event| event["type"] == "message").filter(answers).count()
 }
 
-/// A gathering whose first speaker has the piece and has spoken.
+/// Creates a gathering whose first speaker has the piece and has spoken.
 async fn gathering(server: &Server<'_>) -> String {
     let members = json!([
         {"name": "Ann", "number": 1, "kind": "human", "participant_id": "ann"},
@@ -190,14 +190,14 @@ async fn gathering(server: &Server<'_>) -> String {
     id
 }
 
-/// A message under a key, which a client may send again.
+/// Sends a message under a key, which a client may repeat.
 async fn keyed(server: &Server<'_>, thread: &str) -> Value {
     let body = super::under_key(thread, server, "said once").await;
     assert_eq!(body.0, 200, "{}", body.1);
     body.1["event"].clone()
 }
 
-/// Fills the folder, and kills the program in the middle of everything that it does.
+/// Fills the folder, and kills the program while all of this is in progress.
 pub async fn furnish(hall: &Hall, program: &Path) -> Value {
     let server = serve(&hall.home, program);
     let credentials = credentials(&server).await;

@@ -1,11 +1,11 @@
-//! A data folder of the version before goes on, though that version was killed in the middle of
-//! its work.
+//! A data folder of the previous version keeps working, even though that version was killed in the
+//! middle of its work.
 //!
-//! `folder.sql` and `made.json` are such a folder and what its clients were given. They were made
-//! by the program of commit 4dc2ce8b, the last with format 2, and are never made again. A folder of
-//! another program is made, and opened with its terminals still alive, by
-//! `MOOTHALL_BEFORE=PROGRAM cargo test -p moothall --test e2e before -- --ignored`; it prints its
-//! data folder, whose `moothall.db` is then dumped by `sqlite3`.
+//! `folder.sql` and `made.json` are such a folder and the data given to its clients. They were made
+//! by the program of commit 4dc2ce8b, the last with format 2, and are never remade. To make a
+//! folder with another program, and to open it with its terminals still alive, run
+//! `MOOTHALL_BEFORE=PROGRAM cargo test -p moothall --test e2e before -- --ignored`. It prints its
+//! data folder, whose `moothall.db` can then be dumped by `sqlite3`.
 
 mod goes_on;
 mod make;
@@ -20,22 +20,22 @@ use serde_json::{Value, json};
 use crate::harness::Server;
 use crate::links::Hall;
 
-/// The app of the task.
+/// App of the task.
 const APP: &str = "7b0f3c52-9d1e-4c39-8a53-2f6b1c9de410";
-/// The code with which agents register.
+/// Code for registering agents.
 const CODE: &str = "let-agents-register-here";
-/// Turns that an agent has within an hour.
+/// An agent's turns per hour.
 const TURNS: usize = 20;
-/// The time for which the turns of a budget are counted.
+/// Period for which the turns of a budget are counted.
 const MILLIS_OF_HOUR: i64 = 3_600_000;
 
 const FOLDER: &str = include_str!("folder.sql");
 const MADE: &str = include_str!("made.json");
 
-/// A home whose agents are those of the folder.
+/// Creates a home with the folder's agents.
 fn hall() -> Hall {
     let hall = Hall::with("");
-    // The program begins before the kill and ends after it: `go` says when.
+    // The program starts before the kill and ends after it: it waits for the file `go`.
     let slow = hall.home.script(
         "slow",
         "touch \"$(dirname \"$0\")/begun\"\nfor n in $(seq 2000); do\n  \
@@ -53,7 +53,7 @@ fn hall() -> Hall {
     hall
 }
 
-/// Says something under the key that was used before; gives status and answer.
+/// Sends a message under the earlier key; returns status and answer.
 async fn under_key(thread: &str, server: &Server<'_>, words: &str) -> (u16, Value) {
     let body = json!({"type": "message", "from": "ann", "to": "all", "content": words});
     let request = server.http.post(format!("{}/threads/{thread}/events", server.url));
@@ -62,7 +62,8 @@ async fn under_key(thread: &str, server: &Server<'_>, words: &str) -> (u16, Valu
     (answer.status().as_u16(), answer.json().await.unwrap())
 }
 
-/// Puts the folder into a home, as if it had been made now: credentials, keys and hours lapse.
+/// Unpacks the folder into a home, with its times moved to now, because credentials, keys and hours
+/// expire.
 fn unpacked(hall: &Hall) -> Value {
     std::fs::create_dir_all(hall.home.data()).unwrap();
     let conn = Connection::open(hall.home.data().join("moothall.db")).unwrap();
@@ -82,7 +83,7 @@ fn unpacked(hall: &Hall) -> Value {
     made
 }
 
-/// One after another: a program says for which turn it runs, and these are the same turns.
+/// The cases run one after another, because their programs name the same turns.
 #[tokio::test]
 async fn a_folder_of_the_version_before_goes_on_also_if_its_first_start_is_cut_off() {
     let points: &[&str] = if cfg!(feature = "crash-points") { FORMAT_POINTS } else { &[] };

@@ -1,8 +1,8 @@
-//! Sessions that run again after a restart of the computer.
+//! Sessions resumed after a restart of the computer.
 
 use super::*;
 
-/// The server and tmux die at once, as with the computer.
+/// Server and tmux die together, as with the computer.
 #[tokio::test]
 async fn after_a_restart_of_the_computer_sessions_run_again_with_their_links() {
     let hall = Hall::new();
@@ -41,7 +41,7 @@ async fn after_a_restart_of_the_computer_sessions_run_again_with_their_links() {
     assert_eq!(server.ok(&["resume"]), "", "nothing is left to be resumed");
 }
 
-/// A member that is not resumed is named to each reader, and `end` brings the link back.
+/// Each reader is told about a member that is not resumed. Ending that member restores the link.
 #[tokio::test]
 async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
     let hall = Hall::new();
@@ -83,8 +83,8 @@ async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
     assert_eq!(server.ok(&["resume"]), "", "nothing is left to be resumed");
 }
 
-/// Wherever the server dies while a session is resumed: the session runs or can be resumed, its
-/// link is whole or closed, and no program is left over.
+/// The server dies at each point of a resume. The session then runs or can be resumed, its link is
+/// complete or closed, and no extra program runs.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_session_runs_or_can_be_resumed_wherever_the_server_dies() {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Wherever the server dies on the way of a prompt into a terminal and back: it is typed once, and
-/// answered once.
+/// The server dies at each point of a prompt's way into a terminal and back. The prompt is typed
+/// once, and answered once.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_prompt_is_typed_once_wherever_the_server_dies() {
@@ -23,7 +23,7 @@ async fn a_prompt_is_typed_once_wherever_the_server_dies() {
         let server = dying(&hall, &address, point);
         let body =
             json!({"type": "message", "from": "user", "to": "all", "content": "[say:it is done]"});
-        // The answer to it may be lost with the server; the words are not.
+        // The response may be lost with the server, but the message is stored.
         let _ = server.try_post(&format!("/threads/{}/events", ada.id), &body).await;
         assert!(!server.end().success(), "{point}: the server goes on");
         let server = hall.home.serve_on(&address);
@@ -36,8 +36,8 @@ async fn a_prompt_is_typed_once_wherever_the_server_dies() {
     }
 }
 
-/// Wherever the server dies while what a program said unasked is on its way to a link: it is said
-/// there once.
+/// The server dies while an unprompted message is on its way to a link. The message arrives there
+/// once.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn words_cross_a_link_once_wherever_the_server_dies() {
@@ -59,7 +59,7 @@ async fn words_cross_a_link_once_wherever_the_server_dies() {
         assert!(!server.end().success(), "{point}: the server goes on");
         let server = hall.home.serve_on(&address);
         until(point, async || said(&server, &link).await.len() > before).await;
-        // Whatever else is brought after the restart has been brought when the answer is at home.
+        // Once the answer is at home, all other deliveries after the restart are done.
         until(point, async || {
             said(&server, &ada.id).await.contains(&("ada".into(), "the result".into()))
         })
@@ -74,8 +74,8 @@ async fn words_cross_a_link_once_wherever_the_server_dies() {
     }
 }
 
-/// Wherever the server dies while a session begins or ends: afterwards it lives or has ended, and
-/// says which.
+/// The server dies while a session starts or ends. Afterwards the session runs or has ended, and
+/// reports which.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_session_lives_or_has_ended_wherever_the_server_dies() {

@@ -1,4 +1,4 @@
-//! A home whose server has agents in real terminals, and what tests do with them and ask of them.
+//! A home whose server has agents in real terminals, and helpers for tests.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, Server, comes_about};
 
-/// A home whose server can start stand-ins; its terminals end with it.
+/// A home whose server can start stand-ins. Dropping it ends its terminals.
 pub struct Hall {
     pub home: Home,
 }
@@ -17,15 +17,15 @@ impl Hall {
         Self::with("")
     }
 
-    /// The same, with more in its configuration.
+    /// Creates a home with additional configuration.
     pub fn with(configuration: &str) -> Self {
         let home = Home::new();
         home.sign();
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) =
             fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
-        // What the server adds to the command line is for the stand-in, and not for the program
-        // that it lives in.
+        // Arguments added by the server are for the stand-in, and not for the test binary that
+        // contains it.
         let variables: String =
             env.iter().map(|(name, value)| format!("{name}='{value}'\n")).collect();
         let (name, program) = (env.keys().next().unwrap(), argv.join(" "));
@@ -40,7 +40,7 @@ impl Hall {
         self.home.serve()
     }
 
-    /// Prompts that the stand-ins took.
+    /// Returns the prompts that the stand-ins received.
     pub fn taken(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default();
         let prompt = |line: &str| {
@@ -49,12 +49,12 @@ impl Hall {
         log.lines().map(prompt).collect()
     }
 
-    /// Somebody at the terminal of a session presses a key.
+    /// Presses a key at the terminal of a session.
     pub fn press(&self, agent: &Agent, key: &str) {
         self.tmux(&["send-keys", "-t", &self.pane(agent), key]);
     }
 
-    /// The pane of a session.
+    /// Returns the pane of a session.
     pub fn pane(&self, agent: &Agent) -> String {
         let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
         let panes = String::from_utf8(panes.stdout).unwrap();
@@ -80,7 +80,7 @@ impl Drop for Hall {
     }
 }
 
-/// A session, as a test looks at it.
+/// A session under test.
 pub struct Agent {
     pub id: String,
     pub name: String,
@@ -91,7 +91,7 @@ pub async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
     start_with(server, hall, name, &[]).await
 }
 
-/// Starts a stand-in with options of its own.
+/// Starts a stand-in with additional options.
 pub async fn start_with(server: &Server<'_>, hall: &Hall, name: &str, args: &[&str]) -> Agent {
     let work = hall.home.path().join(name);
     std::fs::create_dir_all(&work).unwrap();
@@ -104,7 +104,7 @@ pub async fn start_with(server: &Server<'_>, hall: &Hall, name: &str, args: &[&s
     agent
 }
 
-/// What the tools of a session's program are given.
+/// Returns the environment of the tools of a session's program.
 pub fn environment(hall: &Hall, session: &str) -> Value {
     let file = hall.home.data().join("spool").join(session).join("claude-tools.json");
     let tools: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
@@ -135,8 +135,8 @@ pub async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value)
     answer["result"]["structuredContent"].clone()
 }
 
-/// Brings two together in a conversation: a session's token reaches only those with whom it shares
-/// one.
+/// Puts two sessions into a shared conversation, because a session's token reaches only sessions
+/// with which it shares one.
 pub async fn introduce(server: &Server<'_>, one: &Agent, other: &Agent) {
     let thread = server.thread().await;
     for agent in [one, other] {
@@ -155,7 +155,7 @@ pub async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) 
     .await
 }
 
-/// What a session's terminal shows, line by line.
+/// Returns the lines on a session's screen.
 pub async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
     let screen = server.get(&format!("/sessions/{}/screen", agent.id)).await;
     screen["text"]
@@ -184,9 +184,9 @@ pub(super) fn members(link: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// A person types at the terminal of a session.
+/// Types a line at the terminal of a session.
 pub fn types(hall: &Hall, agent: &Agent, words: &str) {
-    // Several characters that name no key are typed as they are.
+    // tmux types several characters literally if they are not a key's name.
     hall.press(agent, words);
     hall.press(agent, "Enter");
 }
@@ -204,7 +204,7 @@ pub async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What was asked for the `count`-th time.
+/// Waits for the `count`-th request for permission.
 pub async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
     let requested = async || {
         let events = server.events(&agent.id).await.into_iter();

@@ -1,4 +1,4 @@
-//! What a disk holds after the power failed.
+//! Contents of a disk after a power failure.
 
 use std::fs;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use super::recording::{Deed, FILES, Recording, Step};
 use crate::chance::Chance;
 
-/// The bytes that a disk writes whole.
+/// Bytes that a disk writes atomically.
 const SECTOR: usize = 512;
 
-/// The worth of a sync.
+/// Effect of a sync.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Syncs {
     Kept,
-    /// The control.
+    /// For the control experiment.
     Ignored,
 }
 
@@ -24,8 +24,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Fails before a step of the recording. Writes that a sync follows are there. Of the rest each
-    /// is there, or not, or in some of its sectors: later ones may be there without earlier ones.
+    /// Fails before a step of the recording. Synced writes are there. Each other write is complete,
+    /// missing or torn by sectors, and later ones may be there without earlier ones.
     pub fn at(recording: &Recording, cut: usize, syncs: Syncs, chance: &mut Chance) -> Self {
         let done = &recording.steps[..cut];
         let mut disk = Self { files: recording.before.clone(), dropped: 0, torn: 0 };

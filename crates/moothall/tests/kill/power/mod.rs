@@ -1,9 +1,9 @@
-//! Power loss: what was synced stays, and of the rest a part, out of order and torn.
+//! Power loss: synced data stays; of other writes only a part stays, out of order and torn.
 //!
-//! A real server is recorded once while it is written to (`strace` sees its writes and syncs). Then
-//! the power fails again and again at some place of the recording: an image of its files is made,
-//! of which everything must hold that was acknowledged before. What was acknowledged is remembered
-//! here, outside the server. A control that takes no sync for one must be caught.
+//! A real server is recorded once while clients write to it (`strace` sees its writes and syncs).
+//! Then the power fails at many places of the recording: each failure gives an image of the files,
+//! which must contain everything acknowledged before. The test records the acknowledgements outside
+//! of the server. A control experiment that ignores syncs must be caught.
 
 mod disk;
 mod recording;
@@ -21,9 +21,9 @@ use self::disk::{Disk, Syncs};
 use self::recording::{Acknowledged, Recording};
 use crate::chance::{Chance, seed, setting};
 
-/// Losses when `MOOTHALL_POWER_LOSSES` says nothing.
+/// Default number of losses, if `MOOTHALL_POWER_LOSSES` is unset.
 const LOSSES: u64 = 60;
-/// Losses of a disk that syncs nothing. A few would do.
+/// Losses with ignored syncs; even a few would suffice.
 const CONTROLS: u64 = 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,7 +55,7 @@ async fn power_lost_at_any_write_loses_nothing_and_repeats_nothing() {
     );
 }
 
-/// A tally of the losses.
+/// Counts of all losses.
 #[derive(Default)]
 struct Done {
     acknowledged: usize,
@@ -63,7 +63,7 @@ struct Done {
     torn: u64,
 }
 
-/// Loses the power once. Returns what is wrong afterwards.
+/// Simulates one power loss. Returns the faults afterwards.
 async fn lose(
     recording: &Recording,
     chance: &mut Chance,
@@ -88,7 +88,7 @@ async fn lose(
     }
 }
 
-/// Compares a folder with what was acknowledged.
+/// Compares a folder with the acknowledged messages.
 async fn judge(
     data: &Path,
     thread: &StreamId,

@@ -1,4 +1,4 @@
-//! A real server on a real folder, and every write and sync of its files, as the system saw them.
+//! A real server on a real folder, with every write and sync of its files as system calls.
 
 use std::fs;
 use std::path::Path;
@@ -14,19 +14,20 @@ use tempfile::TempDir;
 
 use crate::house::plain;
 
-/// The files that power can be lost on. The index of the write-ahead log is memory, and made again.
+/// Files that a power loss can affect. The index of the write-ahead log is only a memory map, and
+/// is rebuilt.
 pub const FILES: [&str; 4] = ["moothall.db", "moothall.db-wal", "search.db", "search.db-wal"];
 
 const WRITERS: usize = 4;
-/// Messages of each writer: enough for a few checkpoints.
+/// Messages per writer: enough for a few checkpoints.
 const MESSAGES: usize = 90;
 const WORDS: usize = 9000;
 
-/// Something that was done to a file.
+/// One operation on a file.
 pub struct Step {
-    /// Its place in [`FILES`].
+    /// Index in [`FILES`].
     pub file: usize,
-    /// The time it began, in microseconds of the wall clock.
+    /// Start time, in microseconds of the wall clock.
     pub at: u64,
     pub deed: Deed,
 }
@@ -37,7 +38,7 @@ pub enum Deed {
     Sync,
 }
 
-/// A message of which a client knows that it is kept.
+/// An acknowledged message.
 pub struct Acknowledged {
     pub at: u64,
     pub seq: u64,
@@ -46,14 +47,14 @@ pub struct Acknowledged {
 
 pub struct Recording {
     pub thread: StreamId,
-    /// The files before the first step.
+    /// Files before the first step.
     pub before: Vec<Vec<u8>>,
     pub steps: Vec<Step>,
     pub acknowledged: Vec<Acknowledged>,
 }
 
 impl Recording {
-    /// Runs a server that ends well, and then one that is recorded and killed.
+    /// Runs one server to a clean end, and then one that is recorded and killed.
     pub async fn make() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -78,7 +79,7 @@ impl Recording {
     }
 }
 
-/// Says one thing after the other, and notes what is acknowledged.
+/// Sends messages in sequence, and records the acknowledged ones.
 async fn write(server: &Server, thread: &str, writer: usize) -> Vec<Acknowledged> {
     let mut acknowledged = Vec::new();
     for message in 0..MESSAGES {
@@ -94,7 +95,7 @@ async fn write(server: &Server, thread: &str, writer: usize) -> Vec<Acknowledged
     acknowledged
 }
 
-/// Reads a line of `strace -f -ttt -y -xx`; nothing if it is the end of an earlier one.
+/// Reads a line of `strace -f -ttt -y -xx`; `None` for the end of an earlier line.
 fn read(line: &str, data: &Path) -> Option<Step> {
     let (_, line) = line.split_once(' ')?;
     let (time, call) = line.trim_start().split_once(' ')?;
@@ -123,14 +124,14 @@ fn number(text: &str) -> Option<usize> {
     text[..digits].parse().ok()
 }
 
-/// The bytes of `\x2f\x74`.
+/// Returns the bytes of `\x2f\x74`.
 fn unescape(text: &str) -> Vec<u8> {
     let hex = text.split("\\x").skip(1);
     hex.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
 struct Server {
-    /// The server, or what records it.
+    /// The server, or the `strace` that records it.
     child: Child,
     pid: Pid,
     url: String,
