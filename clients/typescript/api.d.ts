@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The agents that this server can run, and those that the configuration expects to connect by
-         *     themselves (`remote`).
+         * Lists the agents that this server can run, and those that the configuration expects to connect
+         *     by themselves (`remote`).
          */
         get: operations["list_agents"];
         put?: never;
@@ -34,8 +34,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Says whose an agent is, with the claim that it got. The same again changes nothing; the agent
-         *     stays whose it is.
+         * Sets the owner of an agent, with the claim token from its registration. Repeating the request
+         *     changes nothing. The owner cannot be changed.
          */
         post: operations["claim_agent"];
         delete?: never;
@@ -54,8 +54,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Registers an agent, which can connect at once. In token mode, and wherever the operator set an
-         *     invite code, it takes that code.
+         * Registers an agent, which can connect at once.
+         * @description In token mode, or if the operator set an invite code, the request needs that code.
          */
         post: operations["register_agent"];
         delete?: never;
@@ -71,7 +71,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the apps that an agent has, by their ids. */
+        /** Lists the apps that have an agent, by id. */
         get: operations["list_apps"];
         put?: never;
         post?: never;
@@ -92,8 +92,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Takes an app from its agent: the next agent that registers for it has it. Its tasks that are not
-         *     over have no manager until a person transfers the app.
+         * Takes an app from its agent. The next agent that registers the app gets it. Its open tasks have
+         *     no manager until a person transfers the app.
          */
         delete: operations["free_app"];
         options?: never;
@@ -111,8 +111,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Gives an app to a registered agent, and with it the tasks of the app that are not over. Repeat
-         *     it if it was interrupted.
+         * Transfers an app to a registered agent, with the app's open tasks. Repeat the request if it was
+         *     interrupted.
          */
         post: operations["transfer_app"];
         delete?: never;
@@ -128,7 +128,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads the record of credentials and refusals, the newest first. */
+        /** Reads the audit record of credentials and refusals, newest first. */
         get: operations["read_audit"];
         put?: never;
         post?: never;
@@ -148,8 +148,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
-         *     by a control, in the thread.
+         * Raises the budget of the hall, of an agent, or of a principal that causes turns. A thread's
+         *     budget is raised by a control in the thread.
          */
         post: operations["raise_budget"];
         delete?: never;
@@ -183,10 +183,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams notifications of all threads: unnamed events with a thread and its new head, and
-         *     signals, which are named: `presence`, and `sessions` when a session began, ended or does
-         *     something else now, or a link changed. List what you show after opening it; `resync` means that
-         *     you were too slow and have to list it again.
+         * Streams notifications of all threads: unnamed events with a thread and its new head.
+         * @description Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+         *     activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+         *     that the client was too slow and has to list them again.
          */
         get: operations["stream_hall"];
         put?: never;
@@ -204,12 +204,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists gatherings, those that are closed too. */
+        /** Lists gatherings, open and closed. */
         get: operations["list_gatherings"];
         put?: never;
         /**
-         * Begins a gathering: a thread of its own, in which a talking piece goes round. All who take part
-         *     come, those that have to be started too, or nobody does.
+         * Begins a gathering: a new thread in which a talking piece goes round.
+         * @description Either all members join, including agents that must be started first, or the gathering does not
+         *     begin.
          */
         post: operations["begin_gathering"];
         delete?: never;
@@ -225,7 +226,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One gathering: where it is, who holds the piece, and what came of it. */
+        /** Returns one gathering: its progress, the holder of the talking piece, and the harvest. */
         get: operations["read_gathering"];
         put?: never;
         post?: never;
@@ -245,8 +246,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ends a gathering: nothing more is spoken, and its harvest is asked for. Ended again while that
-         *     is written, it closes without one.
+         * Ends a gathering: speaking stops, and the harvest is requested. A second request while the
+         *     harvest is written closes the gathering without one.
          */
         post: operations["end_gathering"];
         delete?: never;
@@ -265,8 +266,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hands the talking piece on. Whoever holds it can; to a speaker by name, id or number, or to the
-         *     next in order.
+         * Passes the talking piece to a speaker by name, id or number, or to the next in order. Only its
+         *     holder can.
          */
         post: operations["pass_piece"];
         delete?: never;
@@ -283,10 +284,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists what guards hold and refuse, and what has used three quarters of its limit, with what
-         *     lifts it. It looks at threads that are live, and at those in which something runs or waits for a
-         *     person; any other one shows its guards if `thread` names it. The budgets of the whole server are
-         *     for operators; an agent reads what its own threads are told: holds, pauses, mutes.
+         * Lists active guards, refusals, and limits of which three quarters are used, with the way to lift
+         *     each.
+         * @description Covers threads in memory, and threads in which a turn runs or waits for a person. Any other
+         *     thread shows its guards if `thread` names it. Only operators see server-wide budgets. An agent
+         *     sees only the holds, pauses and mutes of its own threads.
          */
         get: operations["read_guards"];
         put?: never;
@@ -304,7 +306,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server serves. */
+        /** Returns `ok` and the number of threads in memory. */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -324,8 +326,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
-         *     takes the code as well, for browsers.
+         * Exchanges an invitation for a token. Only this answer shows it. Browsers can use the code with
+         *     `POST /session` instead.
          */
         post: operations["accept_invitation"];
         delete?: never;
@@ -341,12 +343,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the links that carry words. */
+        /** Lists the open links, and those that wait. */
         get: operations["list_links"];
         put?: never;
         /**
-         * Links sessions: what one of them says at the end of a turn reaches the others. A link between
-         *     just these members is used again.
+         * Links sessions: what one of them says at the end of a turn reaches the others. An existing link
+         *     between exactly these members is reused.
          */
         post: operations["make_link"];
         delete?: never;
@@ -362,7 +364,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One link and its members. */
+        /** Returns one link with its members. */
         get: operations["read_link"];
         put?: never;
         post?: never;
@@ -381,7 +383,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a link for all its members. */
+        /** Closes a link for all its members. */
         post: operations["close_link"];
         delete?: never;
         options?: never;
@@ -399,9 +401,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
-         *     `tools/list` describes the tools. A session says who it is with
-         *     `Authorization: Bearer <the token of its environment>`.
+         * Handles a message of the Model Context Protocol over streamable HTTP: one JSON-RPC message per
+         *     request.
+         * @description `tools/list` describes the tools. A session identifies itself with `Authorization: Bearer <the
+         *     token of its environment>`.
          */
         post: operations["call_mcp"];
         delete?: never;
@@ -417,7 +420,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server in numbers, in the text format of Prometheus. */
+        /** Returns the metrics of the server, in the text format of Prometheus. */
         get: operations["read_metrics"];
         put?: never;
         post?: never;
@@ -435,8 +438,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The methods and notifications of the JSON-RPC surface, and the schemas of what they carry, as an
-         *     OpenRPC document.
+         * Returns the methods and notifications of the JSON-RPC surface, with their schemas, as an OpenRPC
+         *     document.
          */
         get: operations["read_openrpc"];
         put?: never;
@@ -457,8 +460,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Answers a permission with one of its options, or in words of one's own where an option takes
-         *     them. The first answer counts. Only people may, and only with a credential.
+         * Answers a permission with one of its options, or with text if an option takes text. The first
+         *     answer counts. Only people with a credential may.
          */
         post: operations["answer_permission"];
         delete?: never;
@@ -474,7 +477,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server is there, and what it is. */
+        /** Returns the name, version and time of the server. */
         get: operations["ping"];
         put?: never;
         post?: never;
@@ -491,7 +494,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists agents that registered, by their names. */
+        /** Lists registered agents by name. */
         get: operations["list_registrations"];
         put?: never;
         post?: never;
@@ -511,8 +514,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Frees the name of an agent that registered, and revokes its keys. The next agent of this name
-         *     has another id, and none of its apps and tasks.
+         * Frees the name of a registered agent, and revokes its keys. The next agent with this name gets
+         *     another id, and none of its apps and tasks.
          */
         post: operations["free_agent"];
         delete?: never;
@@ -530,10 +533,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Revokes all keys of an agent that registered. Its connections end at once; its name stays its
-         *     own.
-         */
+        /** Revokes all keys of a registered agent. Its connections close at once. Its name stays reserved. */
         post: operations["revoke_agent"];
         delete?: never;
         options?: never;
@@ -549,8 +549,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
-         *     `in:` take ids and names, `after:` and `before:` days or times.
+         * Searches messages, newest first.
+         * @description Words and `"phrases"` must all match. `from:` and `in:` take ids and names, `after:` and
+         *     `before:` take days or times.
          */
         get: operations["search"];
         put?: never;
@@ -568,12 +569,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says who asks, and what they may do. */
+        /** Returns who the caller is, and what the caller may do. */
         get: operations["who_am_i"];
         put?: never;
         /**
-         * Signs a browser in: turns the start-up credential or a token into a cookie that no script can
-         *     read.
+         * Signs a browser in: exchanges the start-up credential or a token for a cookie that scripts
+         *     cannot read.
          */
         post: operations["sign_in"];
         delete?: never;
@@ -591,7 +592,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it. */
+        /** Signs a browser out. The cookie is invalid from then on, even if a copy was kept. */
         post: operations["sign_out"];
         delete?: never;
         options?: never;
@@ -606,13 +607,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the sessions that live, and the programs that can be started. */
+        /** Lists the live sessions, and the programs that can be started. */
         get: operations["list_sessions"];
         put?: never;
         /**
-         * Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
-         *     terminal already. What an agent may not start by itself, a person is asked about first: then the
-         *     answer is 202, and a `permission` event of the thread tells what comes of it.
+         * Starts a program in its own terminal. With `adopt`, takes over a program that already runs in a
+         *     terminal.
+         * @description If an agent may not start it by itself, a person is asked first. The answer is 202 then, and a
+         *     `permission` event in the thread tells the outcome.
          */
         post: operations["start_session"];
         delete?: never;
@@ -628,7 +630,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One session, also when it is over. */
+        /** Returns one session, live or ended. */
         get: operations["read_session"];
         put?: never;
         post?: never;
@@ -645,7 +647,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How a person on the server's computer looks at its terminal and types into it. */
+        /**
+         * Returns the command with which a person on the server's computer attaches to a session's
+         *     terminal.
+         */
         get: operations["attach_session"];
         put?: never;
         post?: never;
@@ -663,8 +668,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
-         *     48,000 at most.
+         * Returns the input and answers of a session as text, cut to its end: by default the last 2,000
+         *     characters, at most 48,000.
          */
         get: operations["read_session_data"];
         put?: never;
@@ -701,7 +706,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Interrupts what it does now. */
+        /** Interrupts the current work of a session. */
         post: operations["interrupt_session"];
         delete?: never;
         options?: never;
@@ -719,8 +724,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Says something to it. With a session's token, `direct` talks over a link of the two and
-         *     `close_link` ends it.
+         * Sends a message to a session. With a session's token, `direct` sends it over a link of the two
+         *     sessions, and `close_link` closes that link.
          */
         post: operations["send_message"];
         delete?: never;
@@ -739,8 +744,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Runs the program of a session that is over again, under its name and in its home. Links come
-         *     back whose other members live; the program goes on with what it remembers, if it can.
+         * Runs the program of an ended session again, under its name and in its home thread.
+         * @description Links are restored if their other members are live. The program resumes its own conversation, if
+         *     it can.
          */
         post: operations["resume_session"];
         delete?: never;
@@ -756,7 +762,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What its terminal shows now. */
+        /** Returns the screen of a session's terminal. */
         get: operations["read_screen"];
         put?: never;
         post?: never;
@@ -774,9 +780,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-         *     second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
-         *     the server goes down.
+         * Streams the screen of a session's terminal: a `screen` event at once and after each change, at
+         *     most ten a second.
+         * @description Each event has the whole screen. `ended` means that the program has exited, and `going-away`
+         *     that the server shuts down.
          */
         get: operations["stream_screen"];
         put?: never;
@@ -816,11 +823,12 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a thread for good, with everything that was said in it: from the log, the search index,
-         *     and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
-         *     id stays, and that it was deleted, when and by whom; every other request for it is answered
-         *     with 410. Repeating it changes nothing. The home of a session that lives, and a link that
-         *     carries words, are refused: end the session, or close the link, first.
+         * Deletes a thread for good, with its whole content: from the log, the search index, and every
+         *     later reading. Only people may.
+         * @description Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
+         *     deleted. All other requests for the thread are answered with 410. Repeating the request changes
+         *     nothing. The home of a live session and an open link are refused: end the session, or close the
+         *     link, first.
          */
         delete: operations["delete_thread"];
         options?: never;
@@ -837,7 +845,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Runs a slash command. Messages are never searched for commands; only this is. */
+        /** Runs a slash command. Messages are never read as commands. */
         post: operations["run_command"];
         delete?: never;
         options?: never;
@@ -852,10 +860,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads the events of a thread. */
+        /** Returns the events of a thread. */
         get: operations["read_events"];
         put?: never;
-        /** Says something, controls something, or keeps something. The answer means: committed and synced. */
+        /**
+         * Posts an event: a message, a control, a new name, a pass, or an event of the client's own type.
+         * @description A success means that the event is committed and synced.
+         */
         post: operations["post_event"];
         delete?: never;
         options?: never;
@@ -871,11 +882,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
-         *     are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
-         *     `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
-         *     again after its position. `going-away` means that the server goes down. Without a position it
-         *     begins now. A comment every 15 seconds says the head.
+         * Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data.
+         * @description Signals have a name and no id: `presence`, `delta`, `progress`, and `turn` with the input of a
+         *     turn, for a participant that connects by itself. `resync` means that the client was too slow:
+         *     connect again after its position. `going-away` means that the server shuts down. Without a
+         *     position, the stream begins with new events. A comment with the head is sent after 15 seconds of
+         *     silence.
          */
         get: operations["stream_thread"];
         put?: never;
@@ -896,9 +908,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Erases the words of an event for good: from the log, the search index, and every later reading
-         *     and prompt. Only people may. The event stays at its place, with empty content and
-         *     `meta.redacted`. Repeating it changes nothing.
+         * Erases the content of an event for good: from the log, the search index, and every later reading
+         *     and prompt. Only people may.
+         * @description The event keeps its position, with empty content and `meta.redacted`. Repeating the request
+         *     changes nothing.
          */
         post: operations["redact_event"];
         delete?: never;
@@ -917,8 +930,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
-         *     more than they have.
+         * Makes a code that can be exchanged once for a token for this thread only. A caller cannot grant
+         *     more rights than the caller has.
          */
         post: operations["invite_by_code"];
         delete?: never;
@@ -936,7 +949,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes words that were kept in the trace visible. */
+        /** Publishes text that was kept in the trace. */
         post: operations["publish_kept"];
         delete?: never;
         options?: never;
@@ -951,12 +964,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The presence of each participant of a thread. */
+        /** Returns the presence of each participant of a thread. */
         get: operations["read_presence"];
         put?: never;
         /**
-         * Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
-         *     are forgotten with the process too.
+         * Reports a participant's presence. It counts for 120 seconds and is never logged. Idempotency
+         *     keys of these requests are lost when the server restarts.
          */
         post: operations["post_presence"];
         delete?: never;
@@ -974,7 +987,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says who would answer a draft, and why. Decides nothing. */
+        /** Returns the agents that would answer a draft, with the reasons. Changes nothing. */
         post: operations["preview_message"];
         delete?: never;
         options?: never;
@@ -991,8 +1004,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Notes that somebody has read a thread up to a position. The mark never goes back, so devices may
-         *     tell it in any order.
+         * Stores how far a participant has read in a thread, and returns the number of unread messages.
+         *     The mark never moves back, so devices may report it in any order.
          */
         put: operations["mark_read"];
         post?: never;
@@ -1009,7 +1022,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a thread is like now. */
+        /** Returns the current state of a thread. */
         get: operations["read_state"];
         put?: never;
         post?: never;
@@ -1043,7 +1056,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists turns and refusals with their reasons, in the order in which they happened. */
+        /** Lists turns and refusals with their reasons, in order. */
         get: operations["list_turns"];
         put?: never;
         post?: never;
@@ -1060,10 +1073,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists tokens, the oldest first, without what they are: browsers that are signed in too. */
+        /** Lists tokens, oldest first, including those of signed-in browsers. The secrets are not shown. */
         get: operations["list_tokens"];
         put?: never;
-        /** Makes a token. It is shown in this answer and never again. */
+        /** Makes a token. Only this answer shows it. */
         post: operations["create_token"];
         delete?: never;
         options?: never;
@@ -1082,8 +1095,9 @@ export interface paths {
         put?: never;
         /**
          * Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
-         *     yet; `with_children` also the tokens that came of those that were. What they have open is closed
-         *     within a second.
+         *     yet.
+         * @description `with_children` also revokes the tokens made from its accepted invitations. Their open streams
+         *     and connections close within a second.
          */
         post: operations["revoke_token"];
         delete?: never;
@@ -1117,8 +1131,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the participant of an open turn is to read before it answers. A participant that reads its
-         *     stream gets it there by itself.
+         * Returns the input of an open turn: the text that its participant reads before it answers.
+         * @description A participant that streams events gets it there as a `turn` event.
          */
         get: operations["read_turn_context"];
         put?: never;
@@ -1136,7 +1150,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sums what turns have cost, over all that the caller reaches. */
+        /** Sums the cost of turns, over all threads that the caller reaches. */
         get: operations["read_usage"];
         put?: never;
         post?: never;
@@ -1154,7 +1168,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * JSON-RPC 2.0 over WebSocket, for agents that registered. The first call is `network/connect`;
+         * Opens a WebSocket for JSON-RPC 2.0, for registered agents. The first call is `network/connect`.
          *     `/openrpc.json` describes every method.
          */
         get: operations["connect_agent"];
@@ -1174,62 +1188,62 @@ export interface components {
         Accepted: {
             event?: components["schemas"]["Envelope"] | null;
             join?: components["schemas"]["JoinPrompt"] | null;
-            /** @description Always `true`: it is committed and synced. */
+            /** @description Always `true`: the event is committed and synced. */
             received: boolean;
             /**
-             * @description What you should know all the same: words for programs (`held`, `stopped`, `queue_full`,
-             *     `unknown_name`), and sentences for people, which follow the word that they are about.
+             * @description Warnings about the accepted event: words for programs (`held`, `stopped`, `queue_full`,
+             *     `unknown_name`), each followed by its sentences for people.
              */
             warnings?: string[];
         };
-        /** @description Body of requests that only say who asks. It may be left out. */
+        /** @description Body of requests that only name the asking participant. The body may be absent. */
         Actor: {
-            /** @description Who asks; `user` where it is missing. */
+            /** @description Id of the participant that asks; `user` if absent. */
             from?: string | null;
         };
-        /** @description Where a program runs that somebody else started. */
+        /** @description The terminal of a program that this server did not start. */
         Adoption: {
-            /** @description The pane there, e.g. `%7` or `work:0.1`. */
+            /** @description Pane of the multiplexer, e.g. `%7` or `work:0.1`. */
             pane: string;
-            /** @description The multiplexer's socket: a name or a path. */
+            /** @description Socket of the multiplexer: a name or a path. */
             socket: string;
         };
         /** @description Body of `POST /api/v1/auth/claim`. */
         AgentClaim: {
-            /** @description The claim that the agent got when it registered. */
+            /** @description Token that the agent got when it registered. */
             claimToken: string;
-            /** @description The code that lets agents in, where the server asks for one. */
+            /** @description Code that admits agents, if the server asks for one. */
             inviteCode?: string | null;
-            /** @description Whose it is. */
+            /** @description Id of the owner. */
             ownerUserId: components["schemas"]["Uuid"];
         };
         /** @description Answer of `POST /api/v1/auth/claim`. */
         AgentClaimed: {
-            /** @description The agent. */
+            /** @description Id of the agent. */
             agentId: components["schemas"]["Uuid"];
-            /** @description Whose it is. */
+            /** @description Id of the owner. */
             ownerUserId: components["schemas"]["Uuid"];
         };
         /** @description An agent of the registry. */
         AgentEntry: {
-            /** @description What an invite's `client` says. */
+            /** @description Name of the agent, for `client` of an invite. */
             client: string;
-            /** @description `built-in`, `configured` or `discovered`. */
+            /** @description Origin of the agent: `built-in`, `configured` or `discovered`. */
             origin: string;
-            /** @description What an invite of it starts from. */
+            /** @description Default profile for invites of the agent. */
             profile: components["schemas"]["WireProfile"];
             /**
-             * @description The user of the server's computer that its programs run as, where it is not the server's
-             *     own. A `command` or `terminal` agent without it reaches all that the server keeps.
+             * @description User of the server's computer that the agent's programs run as; absent if it is the server's
+             *     own. In that case a `command` or `terminal` agent reaches all of the server's data.
              */
             run_as?: string | null;
-            /** @description `script`, `command`, `llm`, `terminal` or `remote`. */
+            /** @description Runtime of the agent: `script`, `command`, `llm`, `terminal` or `remote`. */
             runtime: string;
-            /** @description One sentence about it. */
+            /** @description Description of the agent, in one sentence. */
             summary: string;
             /**
              * Format: double
-             * @description How long a turn of it may take.
+             * @description Maximum seconds for one turn of the agent.
              */
             timeout_seconds: number;
         };
@@ -1237,59 +1251,59 @@ export interface components {
         AgentFreed: {
             /** @description Always `true`. */
             freed: boolean;
-            /** @description The id that it had, which no other agent gets. */
+            /** @description Former id of the agent. No other agent gets it. */
             id: string;
-            /** @description The name, which is free. */
+            /** @description The name, which can be registered again. */
             name: string;
         };
         /** @description Answer of `GET /agents`. */
         AgentList: {
-            /** @description All agents of the registry, by name. */
+            /** @description All agents of the registry, ordered by name. */
             agents: components["schemas"]["AgentEntry"][];
         };
-        /** @description Answer of `POST /api/v1/auth/register`. The key and the claim are shown this once. */
+        /** @description Answer of `POST /api/v1/auth/register`. The key and the claim are shown only this once. */
         AgentRegistered: {
-            /** @description The id of the agent. */
+            /** @description Id of the agent. */
             agentId: components["schemas"]["Uuid"];
-            /** @description With it the agent connects. */
+            /** @description Key with which the agent connects. */
             apiKey: string;
-            /** @description With it somebody says that the agent is theirs. */
+            /** @description Token with which the owner claims the agent. */
             claimToken: string;
-            /** @description Where that is said. */
+            /** @description Address at which the owner claims the agent. */
             claimUrl: string;
         };
         /** @description Body of `POST /api/v1/auth/register`. */
         AgentRegistration: {
             description?: components["schemas"]["Description"] | null;
-            /** @description The code that lets agents in, where the server asks for one. */
+            /** @description Code that admits agents, if the server asks for one. */
             inviteCode?: string | null;
-            /** @description What the agent is called, unlike any other. */
+            /** @description Name of the agent, unique on the server. */
             name: components["schemas"]["ChosenName"];
         };
         /** @description Answer of `POST /registrations/{agent}/revoke`. */
         AgentRevoked: {
-            /** @description `true` if one was worth something before. */
+            /** @description True if a key was valid before. */
             changed: boolean;
-            /** @description Its id. */
+            /** @description Id of the agent. */
             id: string;
-            /** @description Its name. */
+            /** @description Name of the agent. */
             name: string;
-            /** @description Always `true`: its keys are worth nothing. */
+            /** @description Always `true`: none of the agent's keys is valid. */
             revoked: boolean;
         };
-        /** @description An app that an agent has. */
+        /** @description An app that an agent manages. */
         AppEntry: {
-            /** @description The id of the agent that manages its tasks. */
+            /** @description Id of the agent that manages the app's tasks. */
             agent: string;
-            /** @description The name of that agent; `null` if it was freed. */
+            /** @description Name of that agent; `null` if the name was freed. */
             agent_name?: string | null;
-            /** @description `true` if it is asked over a connection now. */
+            /** @description True if the app is asked over an open connection now. */
             connected: boolean;
-            /** @description Its id. */
+            /** @description Id of the app. */
             id: string;
-            /** @description Its name in its manifest; empty if no agent registered for it yet. */
+            /** @description Name from the app's manifest; empty if no agent has registered the app yet. */
             name: string;
-            /** @description Since when it manages them. */
+            /** @description Time since which the agent manages the app. */
             since: string;
         };
         /** @description Answer of `DELETE /apps/{id}`. */
@@ -1299,314 +1313,320 @@ export interface components {
         };
         /** @description Answer of `GET /apps`. */
         AppPage: {
-            /** @description Apps, by their ids. */
+            /** @description The apps, ordered by id. */
             apps: components["schemas"]["AppEntry"][];
-            /** @description The `cursor` of the next page, if there is one. */
+            /** @description The `cursor` of the next page; absent if no page follows. */
             next?: string | null;
         };
         /** @description Body of `POST /apps/{id}/transfer`. */
         AppTransfer: {
-            /** @description The name or the id of a registered agent. */
+            /** @description Name or id of a registered agent. */
             agent: string;
         };
-        /** @description A permission of no turn, which waits for a person. */
+        /** @description A permission outside of a turn, which waits for a person. */
         AskedRef: {
-            /** @description The id of the participant that asks. */
+            /** @description Id of the asking participant. */
             participant: string;
-            /** @description The id of the permission. */
+            /** @description Id of the permission. */
             permission: string;
             /**
              * Format: int64
-             * @description The position of the event that asks.
+             * @description Position of the asking event.
              */
             seq: number;
         };
         /** @description Answer of `GET /sessions/{id}/attach`. */
         AttachAnswer: {
-            /**
-             * @description The command with which a person on the server's computer looks at the terminal and types
-             *     into it.
-             */
+            /** @description Command with which a person on the server's computer opens the terminal and types into it. */
             argv: string[];
-            /** @description The session whose terminal it is, as it is now. */
+            /** @description The session that owns the terminal, as it is now. */
             session: components["schemas"]["SessionEntry"];
         };
         /** @description Answer of `GET /audit`. */
         AuditPage: {
             /**
              * Format: int64
-             * @description `before` of the next page, where there may be one.
+             * @description Value of `before` for the next page; `null` if no page can follow.
              */
             next?: number | null;
-            /** @description At most as many as asked for, the newest first. */
+            /** @description The rows, newest first; at most the requested number. */
             rows: components["schemas"]["AuditRow"][];
         };
-        /** @description Something that was recorded. */
+        /** @description One row of the audit record. */
         AuditRow: {
-            /** @description The id of the credential that it is about, where that is another one. */
+            /** @description Id of another credential that the deed was about; `null` if there is none. */
             about?: string | null;
-            /** @description When it was done: RFC 3339, UTC, milliseconds. */
+            /** @description Time of the deed: RFC 3339, UTC, milliseconds. */
             at: string;
-            /** @description Who, where that is proven. */
+            /** @description Id of the person or agent that did it; `null` if not proven. */
             by?: string | null;
             /**
              * @description `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
              *     `registered`, `claimed`, `budget_raised` or `denied`.
              */
             deed: string;
-            /** @description In a few words. */
+            /** @description Further details, in a few words. */
             detail: string;
             /**
              * Format: int64
-             * @description Its place; rises by one with each.
+             * @description Number of the row, rising by one with each row.
              */
             number: number;
-            /** @description The id of the credential with which. */
+            /** @description Id of the credential that was used; `null` without one. */
             token?: string | null;
         };
         /** @description A notification of `GET /events/stream`: a thread has a new head. */
         Bell: {
             /**
              * Format: int64
-             * @description The position of its newest event.
+             * @description Position of the thread's newest event.
              */
             head: number;
-            /** @description The id of the thread that has something new. */
+            /** @description Id of the thread with new events. */
             thread: string;
             /**
              * Format: int64
-             * @description How much waits there for a person, as in the list of threads.
+             * @description Number of things in the thread that wait for a person, as in the list of threads.
              */
             waits_for_people?: number;
         };
-        /** @description A budget, and what is left of it. */
+        /** @description A budget with its limit and its spent part. */
         BudgetEntry: {
-            /** @description Whose: `hall`, `conversation`, `agent`, `principal`. */
+            /** @description Kind of owner: `hall`, `conversation`, `agent` or `principal`. */
             budget: string;
             /**
              * Format: int64
-             * @description How much there is, raises included.
+             * @description Limit of the budget, including raises.
              */
             limit: number;
-            /** @description Of what: `turns` and `unattended_turns` an hour, `cost_micros` a day. */
+            /** @description Measure: `turns` and `unattended_turns` an hour, `cost_micros` a day. */
             measure: string;
             /**
              * Format: int64
-             * @description How much of it was spent.
+             * @description Part of the limit that was spent.
              */
             spent: number;
-            /** @description When the window ends. */
+            /** @description Time at which the budget's window ends. */
             until: string;
-            /** @description Which agent or principal. */
+            /** @description Name of the agent or principal that owns the budget; absent for other owners. */
             whose?: string | null;
         };
         /** @description Body of `POST /budgets/raise`. */
         BudgetRaise: {
-            /** @description Whose: `hall`, `agent`, `principal`. A thread's is raised by a control, in the thread. */
+            /**
+             * @description Kind of owner: `hall`, `agent` or `principal`. A thread's budget is raised by a control in
+             *     the thread.
+             */
             budget: string;
             /**
              * Format: double
-             * @description So much money more in each day.
+             * @description Additional money a day, in the currency.
              */
             cost?: number | null;
             /**
              * Format: double
-             * @description For so long; an hour where it is missing.
+             * @description Duration of the raise in seconds; one hour if absent.
              */
             seconds?: number | null;
             /**
              * Format: int64
-             * @description So many turns more in each hour.
+             * @description Additional turns an hour.
              */
             turns?: number | null;
-            /** @description Which agent or principal. */
+            /** @description Name of the agent or principal that owns the budget. */
             whose?: string | null;
         };
         /** @description Answer of `POST /budgets/raise`. */
         BudgetRaised: {
-            /** @description The budgets of the purse after it. */
+            /** @description The owner's budgets after the raise. */
             budgets: components["schemas"]["BudgetEntry"][];
-            /** @description Until when it holds. */
+            /** @description Time at which the raise ends. */
             until: string;
         };
         /** @description Answer of `POST /turns/{id}/cancel`. */
         Cancelled: {
-            /** @description Always `true`, also when nothing had to change. */
+            /** @description Always `true`, even if nothing had to change. */
             cancelled: boolean;
             event?: components["schemas"]["Envelope"] | null;
         };
-        /** @description A pointer to the event that gave rise to something. */
+        /** @description A reference to the event that caused something. */
         CauseRef: {
             /**
              * Format: int32
-             * @description Steps away from a human message, which has 0.
+             * @description Number of steps from a human message to this event; 0 for the human message.
              */
             depth: number;
-            /** @description Whose words it was. */
+            /** @description Id of the participant that the event comes from. */
             from: string;
-            /** @description The id of that event. */
+            /** @description Id of the event. */
             id: string;
             /**
              * Format: int64
-             * @description Its position in the thread.
+             * @description Position of the event in its thread.
              */
             seq: number;
         };
         /**
-         * @description A name that an agent chooses: 3 to 32 of lower-case letters, digits, `-` and `_`, with a letter
-         *     or a digit at both ends.
+         * @description A name that an agent chooses: 3 to 32 lower-case letters, digits, `-` and `_`, with a letter or
+         *     a digit at both ends.
          */
         ChosenName: string;
         /** @description Answer of `GET /commands`. */
         CommandList: {
-            /** @description In the order in which help shows them. */
+            /** @description The commands, in the order of the help. */
             commands: components["schemas"]["CommandUsage"][];
         };
         /** @description Answer of `POST /threads/{id}/commands`. */
         CommandRan: {
             event?: components["schemas"]["Envelope"] | null;
-            /** @description What to show the person. */
+            /** @description Text for the person. */
             text: string;
         };
         /** @description A slash command, as help and completion show it. */
         CommandUsage: {
-            /** @description What follows its name; square brackets mean that it can be left out. */
+            /** @description Arguments of the command, with optional ones in square brackets. */
             arguments: string;
-            /** @description What it does, in one sentence. */
+            /** @description Effect of the command, in one sentence. */
             does: string;
-            /** @description An example that can be sent as it stands. */
+            /** @description An example that can be sent unchanged. */
             example: string;
-            /** @description The words that name it. */
+            /** @description Name of the command. */
             name: string;
         };
-        /** @description The `delta` signal of a stream: a piece of a running turn's answer. */
+        /** @description The `delta` signal of a stream: a part of a running turn's answer. */
         DeltaSignal: {
             /**
              * Format: int32
-             * @description Which attempt at the turn it is, from 1.
+             * @description Number of the attempt, from 1.
              */
             attempt: number;
-            /** @description Bytes of the answer before this piece. */
+            /** @description Number of bytes of the answer before this part. */
             offset: number;
-            /** @description The id of the participant whose turn it is. */
+            /** @description Id of the turn's participant. */
             participant: string;
-            /** @description The text of the piece, to be put after the earlier ones. */
+            /** @description Text of this part, to be appended to the earlier parts. */
             text: string;
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
         };
-        /** @description What an agent says of itself. */
+        /** @description An agent's description of itself, at most 500 characters. */
         Description: string;
         /** @description A question of a program. */
         DialogEntry: {
-            /** @description What it wants to do. */
+            /** @description The action that the program wants to take. */
             action: string;
-            /** @description Whether all of that stands on the screen. */
+            /** @description True if the screen shows the whole action. */
             complete: boolean;
-            /** @description The answers it offers. */
+            /** @description The answers that the program offers. */
             options: components["schemas"]["OptionEntry"][];
         };
-        /** @description The two switches of agents' mentions. */
+        /** @description The two switches for agents' mentions. Both have to be on. */
         DiscussionState: {
-            /** @description The second; both are needed. */
+            /** @description True if agents may mention agents. */
             allow_agent_mentions: boolean;
-            /** @description Whether `discussion` is on. */
+            /** @description True if `discussion` is on. */
             on: boolean;
         };
         /** @description Body of `POST /threads/{id}/preview`: a draft. */
         Draft: {
-            /** @description What the message would say, as text. */
+            /** @description Text of the draft. */
             content: string;
-            /** @description Who would say it; `user` where it is missing. */
+            /** @description Id of the participant that would speak; `user` if absent. */
             from?: string | null;
-            /** @description The id of the earlier message that it replies to. */
+            /** @description Id of the earlier message that the draft replies to; absent if it replies to none. */
             reply_to?: string | null;
-            /** @description `all` (also if it is missing), or a participant's id or nickname. */
+            /** @description Addressee: `all`, or a participant's id or nickname; `all` if absent. */
             to?: string | null;
         };
         /** @description An event as clients see it. Order comes from `seq` alone. */
         Envelope: {
             /**
-             * @description Text for messages and names, an object for most others. A control's has a key for each thing
-             *     that changed; where several were invited at once, `invite` is the first of them and
-             *     `invites` the list of them all.
+             * @description Text for messages and names, an object for most other types. A control's object has a key
+             *     for each change. If several participants were invited at once, `invite` is the first of them
+             *     and `invites` the list of all.
              */
             content: unknown;
-            /** @description A participant's id; `moothall` is the server itself. */
+            /** @description Id of the participant that the event comes from; `moothall` is the server itself. */
             from: string;
-            /** @description A UUID of version 7. */
+            /** @description Id of the event: a UUID of version 7. */
             id: string;
-            /** @description What else is known. */
+            /** @description Further facts about the event; absent if there are none. */
             meta?: components["schemas"]["Meta"];
             /**
              * Format: int64
-             * @description Its position in the thread, from 1.
+             * @description Position of the event in its thread, from 1.
              */
             seq: number;
-            /** @description The id of the thread that it belongs to. */
+            /** @description Id of the event's thread. */
             thread: string;
-            /** @description `all`, or the id of the participant it addresses. It targets; it never hides. */
+            /**
+             * @description Addressee: `all`, or a participant's id. An addressee never hides an event from other
+             *     readers.
+             */
             to: string;
-            /** @description When it was appended: RFC 3339, UTC, milliseconds. Rises strictly within a thread. */
+            /**
+             * @description Time at which the event was appended: RFC 3339, UTC, milliseconds. Rises strictly within a
+             *     thread.
+             */
             ts: string;
             /**
-             * @description `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
-             *     `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's
-             *     own word.
+             * @description Type of the event: `message`, `control`, `notice`, `turn`, `permission`, `gathering`,
+             *     `thread.created`, `thread.renamed`, `thread.archived`, `thread.unarchived`,
+             *     `thread.deleted`, or a client's own word.
              */
             type: string;
         };
-        /** @description Every answer that is not a success. */
+        /** @description Body of every answer that is not a success. */
         ErrorBody: {
-            /** @description The code, what it means here, and where it happened. */
+            /** @description Code of the error, its meaning here, and its place. */
             error: components["schemas"]["ErrorDetail"];
         };
-        /** @description What went wrong with one request, and where. */
+        /** @description The cause of one failed request, and its place. */
         ErrorDetail: {
-            /** @description Stable word; the reference lists them all. */
+            /** @description Stable code of the error; the reference lists all codes. */
             code: string;
-            /** @description The event that kept the words all the same, where they were kept. */
+            /** @description Id of the event in which the refused words were kept; absent if they were not kept. */
             kept?: string | null;
-            /** @description What was wrong and what to do, in one or two sentences. */
+            /** @description Cause of the error and its remedy, in one or two sentences. */
             message: string;
-            /** @description The participant it is about. */
+            /** @description Id of the participant that the error is about; absent if there is none. */
             participant?: string | null;
-            /** @description The thread it is about. */
+            /** @description Id of the thread that the error is about; absent if there is none. */
             thread?: string | null;
         };
         /** @description Answer of `GET /threads/{id}/events`. */
         EventPage: {
-            /** @description How many there are. */
+            /** @description Number of events on this page. */
             count: number;
-            /** @description In the order of `seq`, which has holes where the viewer may not look. */
+            /** @description The events, ordered by `seq`. Events that the viewer may not read leave gaps. */
             events: components["schemas"]["Envelope"][];
             /**
              * Format: int64
-             * @description The position of the thread's newest event.
+             * @description Position of the thread's newest event.
              */
             head: number;
             /**
              * Format: int64
-             * @description The newest position that was looked at: pass it as `after` to go on.
+             * @description The newest position that was read: `after` for the next page.
              */
             through: number;
         };
-        /** @description What would become of one agent. */
+        /** @description The forecast for one agent. */
         ForecastEntry: {
-            /** @description The id of the agent. */
+            /** @description Id of the agent. */
             participant: string;
-            /** @description The same as a phrase for people, which follows the agent's name. */
+            /** @description The reason as a phrase for people, which follows the agent's name. */
             reason?: string | null;
-            /** @description Why it would be asked. */
+            /** @description Reason why the agent would be asked; absent if it would not. */
             why?: string | null;
-            /** @description Why it would not. */
+            /** @description Reason why the agent would not be asked; absent if it would. */
             why_not?: string | null;
         };
         /** @description A gathering, as it is now or was at its end. */
         GatheringAnswer: {
             /**
              * Format: int32
-             * @description Beats of the hold so far.
+             * @description Number of beats of this hold so far.
              */
             beat: number;
             /**
@@ -1616,7 +1636,7 @@ export interface components {
             beat_interval_seconds: number;
             /**
              * Format: int32
-             * @description How many beats a hold has.
+             * @description Number of beats of a hold.
              */
             beats: number;
             /**
@@ -1624,92 +1644,95 @@ export interface components {
              * @description Beats for which a speaker may hold the piece.
              */
             beats_per_turn: number;
-            /** @description Rounds of inhale, hold and exhale. */
+            /** @description Numbers of rounds of inhale, hold and exhale. */
             breath: number[];
-            /** @description Why it is closed: `done`, `too_few` speakers were left, or a person `ended` it. */
+            /**
+             * @description Reason of the close: `done`, `too_few` (speakers were left), or `ended` (by a person);
+             *     `null` before.
+             */
             closed_because?: string | null;
             /** @description `live` or `on_turn`. */
             delivery: string;
             harvest?: components["schemas"]["Harvest"] | null;
             holder?: components["schemas"]["PieceHolder"] | null;
-            /** @description Its id, which is that of its thread. */
+            /** @description Id of the gathering, equal to that of its thread. */
             id: string;
-            /** @description Whether the holder was asked for a last word. */
+            /** @description True if the holder was asked for a last word. */
             last_word: boolean;
             /**
              * Format: double
-             * @description Seconds for a last word.
+             * @description Seconds for a last word after the last beat.
              */
             last_word_seconds: number;
             /**
-             * @description When the next beat comes, or the time for the last word ends; none while that stands still:
-             *     before the holder begins, while a permission is open, and in a pause.
+             * @description Time of the next beat, or of the end of the last word. `null` while the clock stands: before
+             *     the holder begins, while a permission is open, and in a pause.
              */
             next_beat_at?: string | null;
-            /** @description The question it began with. */
+            /** @description The opening question. */
             opening_question: string;
-            /** @description The ids of those who will still hold the piece in this round, in order. */
+            /** @description Ids of the participants that will still hold the piece in this round, in order. */
             order: string[];
-            /** @description Everybody who took part when it began, by number; those who left too. */
+            /** @description All participants at the beginning, ordered by number, including those who left. */
             participants: components["schemas"]["GatheringMember"][];
-            /** @description The holder handed the piece on while it was at work: it goes on when that turn ends. */
+            /** @description True if the holder passed the piece during its turn. The piece moves on when that turn ends. */
             pass_asked: boolean;
             /**
-             * @description `inhale`, `hold`, `exhale`, or `close` while the harvest is written and after; none while
-             *     it is seeded.
+             * @description `inhale`, `hold` or `exhale`; `close` from the request for the harvest on; `null` during
+             *     seeding.
              */
             phase?: string | null;
-            /** @description What went on at the last beat, for the holder that was asked for. */
+            /** @description Summary of the last beat, for the requested holder; `null` without one. */
             pulse?: string | null;
-            /** @description What kind of gathering it is. */
+            /** @description Rhythm of the gathering. */
             rhythm: string;
             /**
              * Format: int32
-             * @description The round of the phase, from 1; 0 before the first.
+             * @description Round of the phase, from 1; 0 before the first.
              */
             round: number;
             /**
              * Format: int32
-             * @description How many rounds the phase has.
+             * @description Number of rounds of the phase.
              */
             rounds: number;
-            /** @description What the phase asks of the speakers, in one sentence. */
+            /** @description Rule of the phase for speakers, in one sentence. */
             rule?: string | null;
-            /** @description The seed message of the participant that was asked for. */
+            /** @description Seed message of the requested participant; `null` without one. */
             seed?: string | null;
-            /** @description Since when they hold it. */
+            /** @description Time since which the holder has had the piece; `null` without a holder. */
             since?: string | null;
-            /** @description `seeding`, while those who take part are brought; `active`; or `closed`. */
+            /** @description `seeding` while its participants join; then `active`; at the end `closed`. */
             status: string;
-            /** @description A person stopped it; it goes on when somebody resumes. */
+            /** @description True if a person stopped the gathering. It continues after a resume. */
             stopped: boolean;
-            /** @description Its thread. */
+            /** @description Id of the gathering's thread. */
             thread: string;
-            /** @description The title of its thread. */
+            /** @description Title of the gathering's thread. */
             title: string;
         };
         /** @description Answer of `GET /gatherings`. */
         GatheringList: {
-            /** @description The newest 100, the newest first. */
+            /** @description The newest 100 gatherings, newest first. */
             gatherings: components["schemas"]["GatheringAnswer"][];
         };
-        /** @description Somebody who takes part in a gathering. */
+        /** @description A participant of a gathering. */
         GatheringMember: {
             /** @description `human` or `agent`. */
             kind: string;
-            /** @description The name that people read. */
+            /** @description Name for people. */
             name: string;
             /**
              * Format: int32
-             * @description Its number.
+             * @description Number of the participant.
              */
             number: number;
-            /** @description The id under which it speaks in the thread. */
+            /** @description Id under which the participant speaks in the thread. */
             participant_id: string;
             /** @description `speaker` or `harvester`. */
             role: string;
         };
-        /** @description How a gathering goes. */
+        /** @description The plan of a gathering. */
         GatheringRules: {
             /**
              * Format: double
@@ -1721,57 +1744,57 @@ export interface components {
              * @description Beats for which a speaker may hold the piece.
              */
             beats_per_turn: number;
-            /** @description Rounds of inhale, hold and exhale. */
+            /** @description Numbers of rounds of inhale, hold and exhale. */
             breath: number[];
             /** @description `live` or `on_turn`. */
             delivery: string;
             /**
              * Format: double
-             * @description Seconds for a last word.
+             * @description Seconds for a last word after the last beat.
              */
             last_word_seconds: number;
-            /** @description The question it begins with. */
+            /** @description The opening question. */
             opening_question: string;
-            /** @description What kind of gathering it is. */
+            /** @description Rhythm of the gathering. */
             rhythm: string;
         };
-        /** @description The content of an event of type `gathering`; its `event` key says which. */
+        /** @description The content of an event of type `gathering`. Its `event` key names the variant. */
         GatheringStep: {
-            /** @description The id of whoever began it. */
+            /** @description Id of the participant that began it. */
             by: string;
             /** @enum {string} */
             event: "opened";
-            /** @description Who takes part, by number. */
+            /** @description The participants, ordered by number. */
             participants: components["schemas"]["GatheringMember"][];
-            /** @description How it goes. */
+            /** @description Plan of the gathering. */
             plan: components["schemas"]["GatheringRules"];
         } | {
             /** @enum {string} */
             event: "round_opened";
-            /** @description The ids of those who will hold the piece, in order. */
+            /** @description Ids of the participants that will hold the piece, in order. */
             order: string[];
-            /** @description `inhale`, `hold` or `exhale`. */
+            /** @description Phase of the round: `inhale`, `hold` or `exhale`. */
             phase: string;
             /**
              * Format: int32
-             * @description Which round of the phase, from 1.
+             * @description Number of the round in its phase, from 1.
              */
             round: number;
-            /** @description What the phase asks of the speakers, in one sentence. */
+            /** @description Rule of the phase for speakers, in one sentence. */
             rule: string;
         } | {
             /** @enum {string} */
             event: "piece_given";
-            /** @description The id of whoever has it now. */
+            /** @description Id of the new holder. */
             holder: string;
-            /** @description Why it is not the one who was named, where that is so. */
+            /** @description Reason why the named participant did not get the piece; `null` if it did. */
             note: string | null;
         } | {
             /** @enum {string} */
             event: "beat";
             /**
              * Format: int32
-             * @description Which beat of the hold, from 1.
+             * @description Number of the beat in this hold, from 1.
              */
             number: number;
         } | {
@@ -1779,400 +1802,413 @@ export interface components {
             event: "last_word_asked";
         } | {
             /**
-             * @description `passed`, `last_word`, `grace` (nothing came in the time for it), `gone` (the holder is
-             *     not there any more), or `stopped` (a person stopped or ended it, or too few are left).
+             * @description Reason: `passed`, `last_word`, `grace` (no last word came in time), `gone` (the holder
+             *     is no longer there), or `stopped` (a person stopped or ended the gathering, or too few
+             *     speakers are left).
              */
             because: string;
             /** @enum {string} */
             event: "piece_released";
-            /** @description The id of whoever had it. */
+            /** @description Id of the former holder. */
             holder: string;
-            /** @description The id of whoever was named as the next and can be. */
+            /** @description Id of the participant that was named as the next holder and can be; otherwise `null`. */
             next: string | null;
-            /** @description What there is to say about a name that cannot. */
+            /** @description Explanation, if the named participant cannot be the next holder; otherwise `null`. */
             note: string | null;
         } | {
-            /** @description The word with which the gathering will close. */
+            /** @description Reason with which the gathering will close. */
             because: string;
             /** @enum {string} */
             event: "harvest_asked";
-            /** @description The id of whoever writes it. */
+            /** @description Id of the harvester. */
             harvester: string;
-            /** @description The policy that comes into force when the gathering closes. */
+            /** @description Name of the policy that applies after the close; absent if none was recorded. */
             policy?: string | null;
-            /** @description Until when a person is waited for; none for an agent, whose turn has a limit of its own. */
+            /**
+             * @description Time until which a person is waited for; `null` for an agent, whose turn has its own
+             *     limit.
+             */
             until: string | null;
         } | {
             /** @enum {string} */
             event: "harvested";
-            /** @description The id of whoever wrote it. */
+            /** @description Id of the harvester. */
             harvester: string;
-            /** @description The id of the message with it. */
+            /** @description Id of the message with the harvest. */
             message: string;
         } | {
-            /** @description `done`, `too_few` or `ended`. */
+            /** @description Reason: `done`, `too_few` or `ended`. */
             because: string;
             /** @enum {string} */
             event: "closed";
         } | {
             /** @enum {string} */
             event: "pass_asked";
-            /** @description The id of the holder. */
+            /** @description Id of the holder. */
             holder: string;
-            /** @description The name that the holder gave; none for the next in order. */
+            /** @description Name given by the holder; `null` for the next in order. */
             to: string | null;
         };
-        /** @description One guard, and how it stands. */
+        /** @description One guard with its current state. */
         GuardEntry: {
             /**
-             * @description The owner of the budget, or of the one that a call waits for: `hall`, `conversation`,
-             *     `agent`, `principal`.
+             * @description Kind of owner of the budget, or of the budget that a call waits for: `hall`, `conversation`,
+             *     `agent` or `principal`; absent for other guards.
              */
             budget?: string | null;
             /**
              * Format: int64
-             * @description The number that there is, if it is counted.
+             * @description Current count; absent for a guard without a count.
              */
             count?: number | null;
             /**
-             * @description `hold`, `pause`, `stop`, `mute`, `exchanges`, `pair`, `repeat`, `queue`, `queue_share`,
-             *     `replies`, `pace`, `refused`, `budget`, `waiting` or `own_words`.
+             * @description Kind of the guard: `hold`, `pause`, `stop`, `mute`, `exchanges`, `pair`, `repeat`, `queue`,
+             *     `queue_share`, `replies`, `pace`, `refused`, `budget`, `waiting` or `own_words`.
              */
             guard: string;
-            /** @description Of a hold: `exchanges`, `pair`, `repeat` or `stopped`. */
+            /** @description Cause of a hold: `exchanges`, `pair`, `repeat` or `stopped`; absent for other guards. */
             hold?: string | null;
             lift?: components["schemas"]["GuardLift"] | null;
             /**
              * Format: int64
-             * @description The most that there may be.
+             * @description Maximum of `count`; absent for a guard without a count.
              */
             limit?: number | null;
-            /** @description Of a budget: `turns`, `unattended_turns` or `cost_micros`. */
+            /**
+             * @description Measure of a budget or of a waiting call: `turns`, `unattended_turns` or `cost_micros`;
+             *     absent for other guards.
+             */
             measure?: string | null;
             /**
              * Format: int64
-             * @description Of a call that waits: the millionths of the currency that are missing for it.
+             * @description Amount that a waiting call lacks, in millionths of the currency; absent for other guards.
              */
             missing?: number | null;
-            /** @description The title of that thread. */
+            /** @description Title of that thread; absent without one. */
             name?: string | null;
             /**
              * Format: int64
-             * @description The part of the limit that is set aside for calls under way.
+             * @description Part of the limit that is reserved for calls in progress; absent if it is 0.
              */
             reserved?: number | null;
-            /** @description The guard in a few words for people. */
+            /** @description Description of the guard for people, in a few words. */
             says: string;
-            /** @description Since when, if that is known. */
+            /** @description Time since which the guard has been in this state; absent if not known. */
             since?: string | null;
-            /** @description `held`, `refused`, `waiting`, `reserved` or `near`. */
+            /** @description State of the guard: `held`, `refused`, `waiting`, `reserved` or `near`. */
             state: string;
-            /** @description The id of its thread; not there for what all threads share. */
+            /** @description Id of the guard's thread; absent for a guard of the whole server. */
             thread?: string | null;
-            /** @description The time at which there is room again by itself. */
+            /** @description Time at which there is room again by itself; absent if not known. */
             until?: string | null;
-            /** @description The participants that it is about. */
+            /** @description Ids of the participants that the guard is about. */
             who?: string[];
-            /** @description The agent or principal. */
+            /** @description Name of the agent or principal that owns the budget; absent for other owners. */
             whose?: string | null;
         };
         /** @description The remedy for a guard. */
         GuardLift: {
-            /** @description `resume`, `unmute`, `config`, `stop`, `raise` (a budget), `words` (of a person) or `time`. */
+            /**
+             * @description Kind of the remedy: `resume`, `unmute`, `config`, `stop`, `raise` (a budget), `words` (of a
+             *     person) or `time`.
+             */
             by: string;
-            /** @description The slash command that does it in the thread, such as `/resume`. */
+            /** @description Slash command of the remedy in the thread, such as `/resume`; absent if there is none. */
             command?: string | null;
-            /** @description `true` if that needs a person's credential. */
+            /** @description True if the remedy needs a person's credential. */
             proof: boolean;
             /**
              * Format: int64
-             * @description The number of times that a person's words without a credential lift it yet within the hour.
+             * @description Number of times that a person without a credential can still lift the guard by speaking
+             *     within the hour; absent if words do not lift it.
              */
             words_left?: number | null;
         };
         /** @description Answer of `GET /guards`. */
         GuardsAnswer: {
-            /** @description The currency of money, as ISO 4217 writes it. */
+            /** @description Currency of money, as an ISO 4217 code. */
             currency: string;
-            /** @description The guards: those of the whole server first, then those of each thread. */
+            /** @description The guards: first those of the whole server, then those of each thread. */
             guards: components["schemas"]["GuardEntry"][];
-            /** @description The `cursor` of the next page, if more threads are to be looked at. */
+            /** @description The `cursor` of the next page; absent if no more threads are to be read. */
             next?: string | null;
         };
-        /** @description What came of a gathering. */
+        /** @description The harvest of a gathering. */
         Harvest: {
-            /** @description The id of the message with it. */
+            /** @description Id of the message with the harvest. */
             event: string;
-            /** @description What the harvester wrote, as Markdown; empty where it was erased. */
+            /** @description Text by the harvester, as Markdown; empty if it was erased. */
             text: string;
         };
         /** @description Answer of `GET /healthz`. */
         Health: {
-            /** @description Conversations held in memory. */
+            /** @description Number of conversations in memory. */
             live_threads: number;
             /** @description Always `ok`: the server answers. */
             status: string;
         };
         /** @description Body of `POST /invitations/accept`. */
         InvitationAccepted: {
-            /** @description The code of the invitation, which is worth something once. */
+            /** @description Code of the invitation. It can be used once. */
             code: string;
         };
-        /** @description A code that can be handed on: the answer of `POST /threads/{id}/invitations`. */
+        /** @description An invitation code to hand on: the answer of `POST /threads/{id}/invitations`. */
         InvitationCode: {
-            /** @description The code; worth something once. */
+            /** @description The code. It can be used once. */
             code: string;
-            /** @description Until when. Only in answers. */
+            /** @description Time at which the code expires. Only in answers. */
             expires_at?: string | null;
         };
         /** @description Body of `POST /threads/{id}/invitations`. */
         InvitationRequest: {
             /**
              * Format: int64
-             * @description 1 to 168; 24 where it is missing.
+             * @description Hours until the invitation expires, 1 to 168; 24 if absent.
              */
             expires_in_hours?: number | null;
-            /** @description `human` (also where it is missing) or `agent`. */
+            /** @description `human` or `agent`; `human` if absent. */
             kind?: string | null;
-            /** @description The id under which whoever accepts it takes part. Required. */
+            /** @description Id under which the invited person or agent will take part. Required. */
             principal: string;
             /**
-             * @description What the token will allow; what is usual for the kind where it is missing, and never more
-             *     than the inviter's own.
+             * @description Scopes of the future token; the inviter must have each of them. If absent, the usual scopes
+             *     of the kind that the inviter has.
              */
             scopes?: ("threads:read" | "threads:write" | "threads:admin" | "participants:invite" | "turns:control" | "agents:run" | "sessions:drive" | "permissions:answer" | "server:admin")[] | null;
         };
         /** @description A participant of a thread. */
         InvitedEntry: {
-            /** @description Its place in the order of invitations, from 0: views choose its colour by it. */
+            /** @description Index in the order of invitations, from 0. Views choose a colour by it. */
             color: number;
-            /** @description The id of the participant. */
+            /** @description Id of the participant. */
             id: string;
-            /** @description When it was invited first. */
+            /** @description Time of the first invite. */
             invited_at: string;
-            /** @description Who invited it first. */
+            /** @description Id of the participant that invited this one first. */
             invited_by: string;
             /** @description `human` or `agent`. */
             kind: string;
-            /** @description Whether the registry knows its client; `true` for people. */
+            /** @description True if the registry knows the participant's client; always `true` for people. */
             known: boolean;
-            /** @description What its invites said. */
+            /** @description Profile according to the participant's invites. */
             profile: components["schemas"]["WireProfile"];
-            /** @description Says whose words reach its terminal, if it has one: `writers`, or `drivers` alone. */
+            /**
+             * @description Group whose words reach the participant's terminal: `writers`, or `drivers` alone. Absent
+             *     without a terminal.
+             */
             reach?: string | null;
-            /** @description How it runs; nothing for people. */
+            /** @description Runtime of the agent; `null` for people. */
             runtime?: string | null;
         };
-        /** @description How an invited agent that runs elsewhere can take part. */
+        /** @description Instructions for an invited agent that runs elsewhere. */
         JoinPrompt: {
-            /** @description A command that shows what it would hear, for a shell. */
+            /** @description Shell command that shows the messages for the agent. */
             command?: string;
-            /** @description The id of the invited participant. */
+            /** @description Id of the invited participant. */
             participant: string;
-            /** @description Words to paste into it. */
+            /** @description Prompt to paste into the agent. */
             prompt: string;
         };
         /** @description A participant who left a thread. */
         LeftEntry: {
-            /** @description The id that it had. */
+            /** @description Id that the participant had. */
             id: string;
-            /** @description The name that people read. */
+            /** @description Name for people. */
             name: string;
         };
         /** @description Answer of `POST /links` and `POST /links/{id}/close`. */
         LinkAnswer: {
             /** @description The link as it is now. */
             link: components["schemas"]["LinkEntry"];
-            /** @description `created`; `reused`, when there was one between just these members; or `closed`. */
+            /** @description `created`; `reused` if these members had a link already; or `closed`. */
             link_state: string;
         };
         /** @description A link: a thread under `open` whose members are sessions. */
         LinkEntry: {
-            /** @description Whether it still carries words. */
+            /** @description True if the link carries words. */
             active: boolean;
-            /** @description When it was made. */
+            /** @description Time at which the link was created. */
             created_at: string;
-            /** @description Its id, which is that of its thread. */
+            /** @description Id of the link, equal to that of its thread. */
             id: string;
-            /** @description Who is in it; for a link that is over, who was in it last. */
+            /** @description Members of the link; the last ones for a closed link. */
             members: components["schemas"]["LinkMember"][];
-            /** @description The title of its thread. */
+            /** @description Title of the link's thread. */
             title: string;
             /**
-             * @description Sessions that ended with the computer, or as the last of the link, and that keep it closed.
-             *     Resume them or end them.
+             * @description Ended sessions that keep the link closed: they ended with the computer, or as the last of
+             *     the link. Resume them or end them.
              */
             waits_for?: string[];
         };
         /** @description Answer of `GET /links`. */
         LinkList: {
-            /** @description Those that carry words. */
+            /** @description The links that carry words. */
             links: components["schemas"]["LinkEntry"][];
-            /** @description Closed ones that come back when the sessions in `waits_for` are resumed or ended. */
+            /** @description Closed links that open again when the sessions in `waits_for` are resumed or ended. */
             waiting?: components["schemas"]["LinkEntry"][];
         };
         /** @description A member of a link. */
         LinkMember: {
-            /** @description The computer it is on; missing for this one. */
+            /** @description Name of the session's computer; absent for the server's own. */
             computer?: string | null;
-            /** @description Its name in the link. */
+            /** @description Name of the member in the link. */
             name: string;
             /**
              * Format: int32
-             * @description Its number, which stands beside its name before what it says; missing where it has none.
+             * @description Number of the member, shown beside its name before its words; absent if it has none.
              */
             number?: number | null;
-            /** @description What it is there for. */
+            /** @description Purpose of the member in the link; absent if none was given. */
             role?: string | null;
-            /** @description The id of the session. */
+            /** @description Id of the member's session. */
             session: string;
         };
         /** @description Body of `POST /mcp`: one message of JSON-RPC 2.0. */
         McpMessage: {
-            /** @description What the answer will carry: a text or a number; missing where no answer is wanted. */
+            /**
+             * @description Id of the request, repeated in the answer: a text or a number. Absent if no answer is
+             *     wanted.
+             */
             id?: unknown;
-            /** @description The version of JSON-RPC: always `2.0`. */
+            /** @description Version of JSON-RPC: always `2.0`. */
             jsonrpc: string;
-            /** @description What is asked for, e.g. `tools/call`. */
+            /** @description Name of the method, e.g. `tools/call`. */
             method?: string | null;
-            /** @description What the method takes, as an object. */
+            /** @description Parameters of the method, as an object. */
             params?: Record<string, never> | null;
         };
-        /** @description A place in the words that names participants. */
+        /** @description A place in a message that names participants. */
         MentionPlace: {
-            /** @description The end of the name, in the same units. */
+            /** @description Position of the end of the name, in UTF-16 code units from the beginning of the message. */
             end: number;
             /**
-             * @description The ids of the participants that it names: one, or all that bear a role, a client or a
-             *     model.
+             * @description Ids of the named participants: one, or all that have a role, a client or a model of that
+             *     name.
              */
             participants: string[];
-            /** @description The place of its sign (`@`), in UTF-16 code units from the beginning of the words. */
+            /** @description Position of the `@`, in UTF-16 code units from the beginning of the message. */
             start: number;
         };
-        /** @description Words that were said to a session or in a thread, or held back. */
+        /** @description A message to a session or a thread, posted or held back. */
         MessageSent: {
-            /** @description Whom it goes to: sessions, or the participants of a thread. */
+            /** @description Ids of the recipients: sessions, or the participants of a thread. */
             delivered_to: string[];
-            /** @description The event; missing when nothing was said. */
+            /** @description Id of the event; absent if no message was posted. */
             event?: string | null;
-            /** @description The link, when there is one. */
+            /** @description Id of the link; `null` if there is none. */
             link_id?: string | null;
-            /** @description `created`, `reused`, `closed` or `none`. */
+            /** @description State of the link: `created`, `reused`, `closed` or `none`. */
             link_state: string;
             /**
              * Format: int64
-             * @description The position of the event in its thread; missing when nothing was said.
+             * @description Position of the event in its thread; absent if no message was posted.
              */
             seq?: number | null;
-            /** @description The thread in which it was said. */
+            /** @description Id of the thread of the message. */
             thread: string;
             /**
-             * @description `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one until a
-             *     person speaks there. `unknown_name`: the words name a name that no participant bears, and a
-             *     sentence follows.
+             * @description `held` or `stopped`: a guard or a Stop holds the message back until a person speaks in the
+             *     thread. `unknown_name`: the message names an unknown participant, and a sentence follows.
              */
             warnings?: string[];
         };
-        /** @description What is known about an event beside its content. */
+        /** @description Facts about an event beside its content. */
         Meta: {
             /**
              * Format: int32
-             * @description Steps away from a human message, which has 0.
+             * @description Number of steps from a human message to this one; absent for the human message, which has 0.
              */
             depth?: number | null;
             /**
-             * @description The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is
-             *     missing), `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not
-             *     say.
+             * @description End of the model's answer: `stop`, `length` (a limit of tokens; the rest is missing),
+             *     `filter`, `refusal`, `tool`, `error` or `cut`. Absent if the provider does not report it.
              */
             ended?: string | null;
             error?: components["schemas"]["WireFault"] | null;
             /**
-             * @description The places at which the words name them, in order; the first 128. Messages from before they
-             *     were kept have none.
+             * @description Places at which the message names participants, in order; the first 128. Empty for messages
+             *     from servers that did not keep places.
              */
             mention_places?: components["schemas"]["MentionPlace"][];
-            /** @description Invited participants whom the words name, in order. */
+            /** @description Ids of the invited participants whom the message names, in order. */
             mentions?: string[];
             /**
              * Format: int64
-             * @description The position of the kept text that a person made visible with it.
+             * @description Position of the kept text that a person published with this message; absent for other
+             *     messages.
              */
             published?: number | null;
-            /** @description Too many messages waited already: it asks no agent, and does not wait either. */
+            /** @description True if the queue was full: the message asks no agent and does not wait. */
             queue_full?: boolean;
-            /** @description It waits until earlier messages are answered. */
+            /** @description True if the message waits until earlier messages are answered. */
             queued?: boolean;
-            /** @description Its words were erased: its content is empty. */
+            /** @description True if the words of the event were erased. Its content is empty then. */
             redacted?: boolean;
-            /** @description The event it replies to. */
+            /** @description Id of the event that this one replies to; absent if it replies to none. */
             reply_to?: string | null;
             /**
-             * @description A person stopped its author: these are the words that were shown by then, and no more of
-             *     them comes.
+             * @description True if a person stopped the author: the content is the text shown by then, and stays
+             *     incomplete.
              */
             stopped?: boolean;
             /** @description Labels of the client, and the server's `coordinator` and `error`. */
             tags?: string[];
-            /** @description These are thoughts: the model said nothing else. */
+            /** @description True if the content is the model's thoughts, because the model wrote nothing else. */
             thought?: boolean;
-            /** @description The turn it answers. */
+            /** @description Id of the turn that the message answers; absent if it answers none. */
             turn?: string | null;
-            /** @description The participant in whose terminal it was typed, where agents can type too. */
+            /** @description Id of the participant in whose terminal the message was typed. Agents can type there too. */
             typed_at?: string | null;
-            /**
-             * @description That `from` said it was the client's word, or that of a terminal: no credential stood behind
-             *     it.
-             */
+            /** @description True if no credential proves `from`: the client or a terminal stated it. */
             unproven?: boolean;
-            /** @description `moothall` when the server wrote it down on the speaker's behalf. */
+            /** @description `moothall` if the server wrote the message on the speaker's behalf; otherwise absent. */
             via?: string | null;
         };
         /** @description Body of `POST /permissions/{id}/answer`. */
         NewAnswer: {
-            /** @description Who answers: a person; `user` where it is missing. */
+            /** @description Id of the person who answers; `user` if absent. */
             from?: string | null;
             /**
-             * @description One of its options: its id, its words or their beginning, its number, or `allow` or `deny`,
-             *     which mean the one option that allows or refuses it this once. Several with `with_others`
-             *     stand with commas between them. Required without `text`; with it, it may be left out, and is
-             *     the one option that takes any.
+             * @description The chosen option: its id, its words or their beginning, its number, or `allow` or `deny`,
+             *     which mean the one option that allows or refuses only this time. Several options with
+             *     `with_others` are separated by commas. Required without `text`. With `text` it may be
+             *     absent, and then means the one option that takes text.
              */
             option?: string;
             /**
-             * @description Words of one's own, for an option with `takes_text`, which needs them: some that can be
-             *     seen, at most 4096 bytes.
+             * @description The person's own words, for an option with `takes_text`. Required for such an option: at
+             *     least one visible character, at most 4096 bytes.
              */
             text?: string | null;
-            /** @description The thread in which it was asked. Required. */
+            /** @description Id of the thread of the permission. Required. */
             thread: string;
         };
         /** @description Body of `POST /threads/{id}/commands`. */
         NewCommand: {
-            /** @description Who asks; `user` where it is missing. */
+            /** @description Id of the participant that runs the command; `user` if absent. */
             from?: string | null;
             /** @description The command, e.g. `/ask analyst -- why?`. */
             text: string;
         };
         /**
-         * @description Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are
-         *     refused; of other keys the answer warns.
+         * @description Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` belong to the server and are
+         *     refused. The answer warns of other unknown keys.
          */
         NewEvent: {
             /**
-             * @description The words of a message, the name of a renamed thread, the object of a control,
-             *     `{"pass": true}` of a turn.
+             * @description Text of a message, name of a renamed thread, object of a control, or `{"pass": true}` for a
+             *     turn.
              */
             content?: unknown;
-            /** @description Who says it. Required. */
+            /** @description Id of the participant that speaks. Required. */
             from?: string | null;
             meta?: components["schemas"]["NewMeta"] | null;
-            /** @description `all` (also if it is missing), or a participant's id or nickname. */
+            /** @description Addressee: `all`, or a participant's id or nickname; `all` if absent. */
             to?: string | null;
             /**
-             * @description `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a pass, or a
-             *     word of your own.
+             * @description Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or a word of
+             *     your own; `message` if absent.
              */
             type?: string | null;
         };
@@ -2180,206 +2216,215 @@ export interface components {
         NewGathering: {
             /**
              * Format: double
-             * @description Seconds from beat to beat: 1 to 86,400, 60 where it is missing.
+             * @description Seconds from beat to beat: 1 to 86,400; 60 if absent.
              */
             beat_interval_seconds?: number | null;
             /**
              * Format: int32
-             * @description Beats for which a speaker may hold the piece: 1 to 100, 3 where it is missing.
+             * @description Beats for which a speaker may hold the piece: 1 to 100; 3 if absent.
              */
             beats_per_turn?: number | null;
             /**
              * @description Rounds of inhale, hold and exhale: `minimal` (1-1-1), `standard` (2-2-2), `extended`
-             *     (2-3-2), or three numbers from 1; `standard` where it is missing.
+             *     (2-3-2), or three numbers from 1; `standard` if absent.
              */
             breath?: Record<string, never> | null;
             /**
-             * @description When agents with a memory of their own hear what others say: `live`, at once, which costs a
-             *     turn for each contribution and listener; or `on_turn`, together with the piece. `live` where
-             *     it is missing.
+             * @description Delivery of others' words to agents with their own memory. `live`: at once, which costs a
+             *     turn for each contribution and listener. `on_turn`: together with the piece. `live` if
+             *     absent.
              */
             delivery?: string | null;
-            /** @description Who begins it; `user` where it is missing, and the session itself where its token says so. */
+            /**
+             * @description Id of the participant that begins the gathering. If absent, `user`, or the session to which
+             *     the token belongs.
+             */
             from?: string | null;
-            /** @description True if programs that are started for it go on after it. Without this, they end with it. */
+            /** @description True if programs started for the gathering continue after it. Otherwise they end with it. */
             keep?: boolean | null;
             /**
              * Format: double
-             * @description Seconds for a last word after the last beat: 1 to 86,400, 20 where it is missing.
+             * @description Seconds for a last word after the last beat: 1 to 86,400; 20 if absent.
              */
             last_word_seconds?: number | null;
-            /** @description The question it begins with. */
+            /** @description The opening question. */
             opening_question?: string | null;
-            /** @description Who takes part: two speakers or more, and one harvester. */
+            /** @description The participants: two or more speakers, and one harvester. */
             participants: components["schemas"]["NewGatheringMember"][];
             /**
-             * @description What kind of gathering it is, for example `daily`: 1 to 64 characters; `gathering` where it
-             *     is missing. Harvests of one rhythm make a trail.
+             * @description Rhythm of the gathering, for example `daily`: 1 to 64 characters; `gathering` if absent.
+             *     Harvests of one rhythm make a trail.
              */
             rhythm?: string | null;
-            /** @description The title of its thread; made from the rhythm where it is missing. */
+            /** @description Title of the gathering's thread; made from the rhythm if absent. */
             title?: string | null;
         };
-        /** @description Somebody who shall take part in a gathering. */
+        /** @description A future participant of a gathering. */
         NewGatheringMember: {
-            /** @description For an agent that is started: more arguments for its program. */
+            /** @description For a started agent: additional arguments for its program. */
             args?: string[];
             /** @description For `agent`: its name in the registry. */
             client?: string | null;
-            /** @description The computer it is on; only this one is known yet: missing, or `local`. */
+            /** @description Computer of the participant. Only the server's own is known yet: absent, or `local`. */
             computer?: string | null;
-            /**
-             * @description For an agent that is started: the folder it works in, as a whole path; its own where it is
-             *     missing.
-             */
+            /** @description For a started agent: absolute path of the working folder; the agent's own if absent. */
             cwd?: string | null;
             /**
-             * @description `session`, one that lives; `agent`, one of the registry, started for the occasion where it
-             *     lives in a terminal; or `human`. Required.
+             * @description Kind of the participant. `session`: a living session. `agent`: an agent of the registry,
+             *     started for the gathering if it runs in a terminal. `human`: a person. Required.
              */
             kind: string;
             /**
-             * @description For an agent: the model it is called with, which a program in a terminal is given as
-             *     `--model`; its own where it is missing.
+             * @description For an agent: name of the model, which a program in a terminal gets as `--model`; the
+             *     agent's own model if absent.
              */
             model?: string | null;
-            /** @description The name that the others read. Required. */
+            /** @description Name for the other participants. Required. */
             name: string;
             /**
              * Format: int32
-             * @description Its number, from 1: speakers hold the piece in the order of their numbers. Required.
+             * @description Number of the participant, from 1. Speakers hold the piece in the order of their numbers.
+             *     Required.
              */
             number: number;
             /**
-             * @description For a person: the id that they speak under. The first person without one is whoever begins
-             *     the gathering, or `user` where that is an agent; the others get one made of their names.
+             * @description For a person: id under which the person speaks. Without an id, the first person is the one
+             *     who begins the gathering, or `user` if an agent begins it. The others get an id made from
+             *     their names.
              */
             participant_id?: string | null;
-            /**
-             * @description `speaker`, or `harvester`, who listens and writes the harvest; `speaker` where it is
-             *     missing.
-             */
+            /** @description `speaker`, or `harvester`, who listens and writes the harvest; `speaker` if absent. */
             role?: string | null;
             /** @description For `session`: its id, the beginning of its id, or its name. */
             session_id?: string | null;
         };
         /** @description Body of `POST /links`. */
         NewLink: {
-            /** @description Who asks; `user` where it is missing, and the session itself where its token says so. */
+            /**
+             * @description Id of the participant that asks. If absent, `user`, or the session to which the token
+             *     belongs.
+             */
             from?: string | null;
             /**
              * Format: int32
-             * @description Words that its members may exchange before a person has to go on; `[defaults]` of the
-             *     operator without it. A link that these sessions have already stays as it is.
+             * @description Maximum number of messages that members may exchange before a person has to continue, 1 to
+             *     200. If absent, the value in the operator's `[defaults]`. An existing link of these sessions
+             *     keeps its own.
              */
             max_exchanges_without_human?: number | null;
-            /** @description The sessions that shall be in it, two or more. */
+            /** @description The sessions of the link, two or more. */
             members: components["schemas"]["NewLinkMember"][];
-            /** @description Its title; made from the members' names where it is missing. */
+            /** @description Title of the link; made from the members' names if absent. */
             title?: string | null;
         };
-        /** @description Somebody who shall be in a link. */
+        /** @description A future member of a link. */
         NewLinkMember: {
-            /** @description Its name in the link; the session's own where it is missing. */
+            /** @description Name of the member in the link; the session's own name if absent. */
             name?: string | null;
             /**
              * Format: int32
-             * @description Its number, which stands beside its name before what it says.
+             * @description Number of the member, shown beside its name before its words.
              */
             number?: number | null;
-            /** @description What it is there for. */
+            /** @description Purpose of the member in the link. */
             role?: string | null;
             /** @description The session: its id, the beginning of its id, or its name. Required. */
             session: string;
         };
         /** @description Body of `POST /sessions/{id}/messages`. */
         NewMessage: {
-            /** @description End the link of the two, after the words, if there are any. Only a session can ask for it. */
+            /**
+             * @description True to close the link of the two sessions, after the message if there is one. Only a
+             *     session can ask for this.
+             */
             close_link?: boolean;
             /**
-             * @description Talk over a link of the two: what either says at the end of a turn reaches the other. Only a
-             *     session can ask for it.
+             * @description True to talk over a link of the two sessions: the words of each at the end of a turn reach
+             *     the other. Only a session can ask for this.
              */
             direct?: boolean;
-            /** @description Who says it; `user` where it is missing, and the session itself where its token says so. */
+            /**
+             * @description Id of the participant that speaks. If absent, `user`, or the session to which the token
+             *     belongs.
+             */
             from?: string | null;
-            /** @description The words. Required, unless a link is only to be closed. */
+            /** @description The message. Required, unless a link is only to be closed. */
             message?: string | null;
         };
-        /** @description What a client may say about its event. Other keys are not kept, and the answer warns of them. */
+        /** @description Facts that a client adds to its event. Other keys are dropped with a warning. */
         NewMeta: {
-            /** @description The id of the earlier event that it replies to. */
+            /** @description Id of the earlier event that this one replies to. */
             reply_to?: string | null;
             /** @description Words of your own, each of 1 to 64 characters. */
             tags?: string[] | null;
         };
         /** @description Body of `POST /gatherings/{id}/pass`. */
         NewPiecePass: {
-            /** @description Who holds the piece and hands it on; `user` where it is missing. */
+            /** @description Id of the participant that holds the piece and passes it; `user` if absent. */
             from?: string | null;
-            /** @description To whom: a name, an id or a number; the next in order where it is missing. */
+            /** @description Name, id or number of the next holder; the next in order if absent. */
             to?: string | null;
         };
         /** @description Body of `POST /threads/{id}/presence`. */
         NewPresence: {
-            /** @description Whatever else you want to tell; kept when an update has none. */
+            /** @description Further details of your own. An update without details keeps the earlier ones. */
             details?: Record<string, never> | null;
-            /** @description Whose presence it is. Required, unless a credential says it. */
+            /** @description Id of the participant. Required without a credential that names one. */
             from?: string | null;
-            /** @description `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required. */
+            /** @description Presence: `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required. */
             state?: string | null;
         };
         /** @description Body of `PUT /threads/{id}/read`. */
         NewReadMark: {
-            /** @description Who has read; `user` where it is missing. */
+            /** @description Id of the reader; `user` if absent. */
             from?: string | null;
             /**
              * Format: int64
-             * @description Everything up to and with this position.
+             * @description Position of the last event that was read, inclusive.
              */
             seq: number;
         };
-        /** @description Body of `POST /sessions`: a program to start, or with `adopt` one that runs already. */
+        /** @description Body of `POST /sessions`: a program to start, or with `adopt` one that already runs. */
         NewSession: {
             adopt?: components["schemas"]["Adoption"] | null;
-            /** @description More arguments for it. */
+            /** @description Additional arguments for the program. */
             args?: string[];
-            /** @description Which program: one of `programs` in `GET /sessions`. Required. */
+            /** @description Name of the program: one of `programs` in `GET /sessions`. Required. */
             client: string;
             /**
-             * @description The folder it works in, as a whole path; where it is missing, the one that the program is
-             *     configured with, or else the server's.
+             * @description Absolute path of the working folder. If absent, the folder configured for the program, or
+             *     else the server's.
              */
             cwd?: string | null;
-            /** @description Who asks; `user` where it is missing, and the session itself where its token says so. */
+            /**
+             * @description Id of the participant that asks. If absent, `user`, or the session to which the token
+             *     belongs.
+             */
             from?: string | null;
-            /** @description What it shall be called; unique among those that live, and a valid id of a participant. */
+            /** @description Name of the session: a valid participant id, unique among living sessions. */
             name?: string | null;
             /**
-             * @description For agents that live in no terminal: the thread, in which they take part, where a person is
-             *     asked whether this may be started.
+             * @description For agents without a terminal: id of a thread in which they take part. A person is asked
+             *     there if the program may be started.
              */
             thread?: string | null;
         };
         /** @description Body of `POST /threads`. */
         NewThread: {
-            /** @description Who begins it; `user` where it is missing. */
+            /** @description Id of the participant that creates the thread; `user` if absent. */
             from?: string | null;
-            /** @description The title; `Untitled` where it is missing or empty. */
+            /** @description Title of the thread; `Untitled` if absent or empty. */
             name?: string | null;
-            /**
-             * @description A policy's name, or an object with `name` and its settings; `mention_only` where it is
-             *     missing.
-             */
+            /** @description Name of a policy, or an object with `name` and its settings; `mention_only` if absent. */
             policy?: unknown;
         };
-        /** @description The reason for which words ask no agent. */
+        /** @description The reason why a message asks no agent. */
         NoAgentAsked: {
-            /** @description The participant who stopped the conversation. */
+            /** @description Id of the participant that stopped the conversation; absent for other reasons. */
             by?: string | null;
-            /** @description The way forward, as a sentence. */
+            /** @description The remedy, as a sentence; absent if there is none. */
             cure?: string | null;
-            /** @description A word of the table of reasons in `docs/rules.md`. */
+            /** @description Reason: a word from the table of reasons in `docs/rules.md`. */
             reason: string;
             /** @description The reason in words, with the names of this conversation. */
             text: string;
@@ -2388,314 +2433,318 @@ export interface components {
         OpenTurn: {
             /**
              * Format: int32
-             * @description Which try comes next, or is running.
+             * @description Number of the attempt that runs or comes next.
              */
             attempt: number;
-            /** @description The newest event that it is about. */
+            /** @description The newest event that the turn is about. */
             cause: components["schemas"]["CauseRef"];
-            /** @description When it ends by itself. */
+            /** @description Time at which the turn ends by itself. */
             deadline: string;
-            /** @description When it was granted. */
+            /** @description Time of the grant. */
             granted_at: string;
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             id: string;
-            /** @description Whether having nothing to say is offered. */
+            /** @description True if the participant may pass. */
             may_pass: boolean;
-            /** @description The id of the participant whose turn it is. */
+            /** @description Id of the turn's participant. */
             participant: string;
-            /** @description Whether the floor went on without waiting for it. */
+            /** @description True if the floor no longer waits for the turn. */
             released?: boolean;
-            /** @description `waiting` until the runtime accepts it, `running` from then on. */
+            /** @description `waiting` until the runtime accepts the turn, then `running`. */
             state: string;
-            /** @description Why it was granted. */
+            /** @description Reason of the grant. */
             why: string;
             /**
-             * @description Since when it has run, without the time for which a person was asked for a permission: later
-             *     than its start by as much. Missing while it waits.
+             * @description Start of the work, moved later by the time spent waiting for permissions. Absent while the
+             *     turn waits.
              */
             works_since?: string | null;
         };
         /** @description One of the answers that a permission offers. */
         OptionEntry: {
-            /** @description Names it among the options of its question. */
+            /** @description Id of the option, unique among the options of its question. */
             id: string;
-            /** @description What it comes to: `allow_once`, `allow_always`, `reject_once`, `reject_always` or `other`. */
+            /**
+             * @description Effect of the option: `allow_once`, `allow_always`, `reject_once`, `reject_always` or
+             *     `other`.
+             */
             kind: string;
-            /** @description Its words, as whoever asks has them. */
+            /** @description Text of the option, as the asking program words it. */
             label: string;
-            /** @description It is answered with `text`: words of one's own. */
+            /** @description True if the option is answered with `text`, in the person's own words. */
             takes_text?: boolean;
-            /** @description It may be chosen together with others of the kind: their ids or numbers with commas between. */
+            /**
+             * @description True if the option can be combined with others of this kind: list their ids or numbers,
+             *     separated by commas.
+             */
             with_others?: boolean;
         };
         /** @description The participants of a thread. */
         ParticipantsState: {
-            /** @description All participants, ordered by id. */
+            /** @description The present participants, ordered by id. */
             invited: components["schemas"]["InvitedEntry"][];
-            /** @description Those who left, ordered by id: history keeps their names. */
+            /** @description The participants who left, ordered by id. The history keeps their names. */
             left?: components["schemas"]["LeftEntry"][];
         };
-        /** @description Answers to a message that are still to come. */
+        /** @description The answers to a message that are still to come. */
         PendingAnswers: {
-            /** @description The ids of agents that may answer it. */
+            /** @description Ids of the agents that may answer. */
             may: string[];
-            /** @description The ids of agents that have to answer it. */
+            /** @description Ids of the agents that must answer. */
             must: string[];
-            /** @description True if its time has not come: it waits for earlier messages. */
+            /** @description True if the message waits for earlier messages. */
             waits: boolean;
         };
         /** @description Answer of `POST /permissions/{id}/answer`. */
         PermissionAnswered: {
-            /** @description Always `true`: an answer that is refused is an error. */
+            /** @description Always `true`: a rejected answer is an error. */
             answered: boolean;
             event?: components["schemas"]["Envelope"] | null;
         };
-        /** @description Who holds the talking piece. */
+        /** @description The holder of the talking piece. */
         PieceHolder: {
-            /** @description The name that people read. */
+            /** @description Name for people. */
             name: string;
             /**
              * Format: int32
-             * @description Its number.
+             * @description Number of the participant.
              */
             number: number;
-            /** @description The id under which it speaks in the thread. */
+            /** @description Id under which the participant speaks in the thread. */
             participant_id: string;
         };
         /** @description Answer of `GET /ping`. */
         Ping: {
-            /** @description Its name for people: `Moothall`. */
+            /** @description Name of the server for people: `Moothall`. */
             name: string;
-            /** @description Always `moothall`, by which programs recognise it. */
+            /** @description Always `moothall`. Programs recognise the server by it. */
             server: string;
             /** @description Always `ok`: the server answers. */
             status: string;
-            /** @description The server's time: RFC 3339, UTC, milliseconds. */
+            /** @description Time of the server: RFC 3339, UTC, milliseconds. */
             timestamp: string;
-            /** @description The version of the server's program. */
+            /** @description Version of the server's program. */
             version: string;
         };
         /** @description Answer of `POST /threads/{id}/presence`. */
         PresenceAccepted: {
-            /** @description What is known now. */
+            /** @description The presence as it is now. */
             presence: components["schemas"]["PresenceUpdate"];
-            /** @description Always `true`: it counts from now on. */
+            /** @description Always `true`: the presence is valid from now on. */
             received: boolean;
         };
         /** @description The presence of one participant in a thread. */
         PresenceEntry: {
-            /** @description What the client added. */
+            /** @description Further details from the client; `null` if there are none. */
             details?: Record<string, never> | null;
-            /** @description The id of the participant whose presence it is. */
+            /** @description Id of the participant. */
             id: string;
-            /** @description It is older than `ttl_seconds`: count the participant as offline. */
+            /** @description True if the presence is older than `ttl_seconds`. The participant counts as offline then. */
             stale: boolean;
-            /** @description `listening`, `thinking`, `typing`, `idle`, or the client's own word. */
+            /** @description Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word. */
             state: string;
-            /** @description When it was last said. */
+            /** @description Time of the last update. */
             updated_at: string;
         };
         /** @description Answer of `GET /threads/{id}/presence`. */
         PresenceList: {
-            /** @description Those that count first, then by id. */
+            /** @description The participants, those with a valid presence first, then by id. */
             participants: components["schemas"]["PresenceEntry"][];
-            /** @description The id of the thread. */
+            /** @description Id of the thread. */
             thread: string;
             /**
              * Format: int64
-             * @description How long a presence counts.
+             * @description Seconds for which a presence is valid.
              */
             ttl_seconds: number;
         };
-        /**
-         * @description A presence that was just said: the `presence` signal of a stream, and part of the answer to a
-         *     post.
-         */
+        /** @description A new presence: the `presence` signal of a stream, and part of the answer to a post. */
         PresenceUpdate: {
-            /** @description What the client added. */
+            /** @description Further details from the client; absent if there are none. */
             details?: Record<string, never> | null;
-            /** @description The id of the participant whose presence it is. */
+            /** @description Id of the participant. */
             participant: string;
-            /** @description `listening`, `thinking`, `typing`, `idle`, or the client's own word. */
+            /** @description Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word. */
             state: string;
-            /** @description The id of the thread in which it was said. */
+            /** @description Id of the thread. */
             thread: string;
-            /** @description When it was said. */
+            /** @description Time of the update. */
             updated_at: string;
         };
         /** @description Answer of `POST /threads/{id}/preview`. */
         Preview: {
-            /** @description Every invited agent: those who would be asked first, in the order in which they would be. */
+            /**
+             * @description Every invited agent: first those that would be asked, in the order in which they would be
+             *     asked.
+             */
             forecast: components["schemas"]["ForecastEntry"][];
             stray?: components["schemas"]["NoAgentAsked"] | null;
             unasked?: components["schemas"]["NoAgentAsked"] | null;
         };
-        /** @description Somebody whom the server knows. */
+        /** @description A person or agent known to the server. */
         PrincipalRef: {
-            /** @description The id under which they take part. */
+            /** @description Id under which the principal takes part. */
             id: string;
             /** @description `human` or `agent`. */
             kind: string;
         };
         /** @description A program that can be started in a terminal. */
         ProgramEntry: {
-            /** @description The name of the program, as `client` of a new session takes it. */
+            /** @description Name of the program, for `client` of a new session. */
             client: string;
-            /** @description One sentence about it. */
+            /** @description Description of the program, in one sentence. */
             summary: string;
         };
-        /** @description The `progress` signal of a stream: what a running turn is doing. */
+        /** @description The `progress` signal of a stream: the current activity of a running turn. */
         ProgressSignal: {
-            /** @description The id of the participant whose turn it is. */
+            /** @description Id of the turn's participant. */
             participant: string;
-            /** @description In a few words. */
+            /** @description The activity in a few words. */
             text: string;
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
         };
         /** @description Answer of `POST /threads/{id}/kept/{seq}/publish`. */
         Published: {
-            /** @description The message that it became. */
+            /** @description The published message. */
             event: components["schemas"]["Envelope"];
         };
         /** @description Answer of `PUT /threads/{id}/read`. */
         ReadMark: {
             /**
              * Format: int64
-             * @description Where it is now: it never goes back, and never past the thread's newest event.
+             * @description Position of the mark now. A mark never moves back, nor past the thread's newest event.
              */
             read: number;
-            /** @description Whose mark it is. */
+            /** @description Id of the reader. */
             reader: string;
-            /** @description The id of the thread. */
+            /** @description Id of the thread. */
             thread: string;
             /**
              * Format: int64
-             * @description Messages of others after it; 100 stands for 100 or more.
+             * @description Number of messages of others after the mark; 100 stands for 100 or more.
              */
             unread: number;
         };
         /** @description Answer of `POST /threads/{id}/events/{event}/redact`. */
         Redacted: {
             event?: components["schemas"]["Envelope"] | null;
-            /** @description Always `true`: the words are gone. */
+            /** @description Always `true`: the words are erased. */
             redacted: boolean;
         };
-        /** @description An agent that registered. */
+        /** @description A registered agent. */
         RegistrationEntry: {
-            /** @description Its own description. */
+            /** @description The agent's own description; `null` if it gave none. */
             description?: string | null;
-            /** @description Its id. */
+            /** @description Id of the agent. */
             id: string;
-            /** @description When its key was last seen; `null` if it never was. */
+            /** @description Time at which the agent's key was last used; `null` if never. */
             last_seen_at?: string | null;
-            /** @description Its name. */
+            /** @description Name of the agent. */
             name: string;
-            /** @description The user who claimed it. */
+            /** @description The user who claimed the agent; `null` before. */
             owner?: string | null;
-            /** @description When it registered. */
+            /** @description Time of the registration. */
             registered_at: string;
-            /** @description `true` if its keys were revoked. */
+            /** @description True if the agent's keys were revoked. */
             revoked: boolean;
         };
         /** @description Answer of `GET /registrations`. */
         RegistrationPage: {
-            /** @description Agents, by their names. */
+            /** @description The agents, ordered by name. */
             agents: components["schemas"]["RegistrationEntry"][];
-            /** @description The `cursor` of the next page, if there may be one. */
+            /** @description The `cursor` of the next page; absent if no page can follow. */
             next?: string | null;
         };
-        /** @description Why an agent was not registered, or not claimed. */
+        /** @description A rejected registration or claim. */
         RegistrationRefused: {
-            /** @description The stable word for it. */
+            /** @description Stable code of the cause; absent if there is none. */
             code?: string | null;
-            /** @description Which field it is about, and what that takes. */
+            /** @description The faulty field and the values it takes; absent if no field is at fault. */
             detail?: string | null;
-            /** @description What happened, in a sentence. */
+            /** @description Cause of the rejection, in one sentence. */
             error: string;
         };
         /** @description Body of `POST /tokens/{id}/revoke`. */
         RevokeRequest: {
             /**
-             * @description Also revoke the tokens that came of its invitations, and of theirs.
+             * @description True to also revoke the tokens that came from its invitations, and from theirs in turn.
              * @default null
              */
             with_children: boolean | null;
         };
         /**
-         * @description What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
+         * @description The content of a session's screen: the answer of `GET /sessions/{id}/screen`, and the `screen`
          *     event of its stream.
          */
         ScreenAnswer: {
-            /** @description What stands in the program's composer, where that can be told. */
+            /** @description Text in the program's composer; absent if it cannot be determined. */
             composer?: string | null;
             dialog?: components["schemas"]["DialogEntry"] | null;
-            /** @description The id of the session. */
+            /** @description Id of the session. */
             session: string;
             /**
-             * @description What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
-             *     `gone`.
+             * @description State of the program according to the screen: `starting`, `idle`, `busy`, `asking`, `shell`
+             *     or `gone`.
              */
             state: string;
-            /** @description The whole screen. Text, not markup, without escape sequences. */
+            /** @description Text of the whole screen, without markup and without escape sequences. */
             text: string;
         };
         /** @description Answer of `GET /search`. */
         SearchAnswer: {
-            /** @description The messages found, the newest first. */
+            /** @description The found messages, newest first. */
             hits: components["schemas"]["SearchHit"][];
             /**
              * Format: int64
-             * @description Events that are not indexed yet, and so were not searched; 0 when nothing is missing.
+             * @description Number of events that are not indexed yet and were not searched; 0 if the search was
+             *     complete.
              */
             lag_events: number;
             /**
              * Format: int64
-             * @description Pass it as `cursor` for the next page; missing on the last one.
+             * @description Value of `cursor` for the next page; absent on the last page.
              */
             next?: number | null;
         };
-        /** @description A message that was found. */
+        /** @description A found message. */
         SearchHit: {
-            /** @description The id of the participant who said it. */
+            /** @description Id of the participant that wrote the message. */
             from: string;
-            /** @description The id of the event that is the message. */
+            /** @description Id of the message's event. */
             id: string;
             /**
              * Format: int64
-             * @description Its position in the thread.
+             * @description Position of the message in its thread.
              */
             seq: number;
-            /**
-             * @description The words around the first match, on one line. Text, not markup: escape it as any other
-             *     text.
-             */
+            /** @description Text around the first match, on one line. Plain text, not markup: escape it for display. */
             snippet: components["schemas"]["SnippetPiece"][];
-            /** @description The id of the thread in which it was said. */
+            /** @description Id of the message's thread. */
             thread: string;
-            /** @description The title of that thread. */
+            /** @description Title of that thread. */
             thread_name: string;
-            /** @description When it was said. */
+            /** @description Time of the message. */
             ts: string;
         };
         /** @description Answer of `POST /sessions/{id}/interrupt` and `…/end`. */
         SessionActed: {
-            /** @description Always `true`: what cannot be done is an error. */
+            /** @description Always `true`: a failed action is an error. */
             done: boolean;
             /** @description The session as it is now. */
             session: components["schemas"]["SessionEntry"];
         };
         /** @description Answer of `GET /sessions/{id}/data`. */
         SessionDataAnswer: {
-            /** @description How to get what was cut off. */
+            /** @description A way to get the missing text; absent if nothing was cut off. */
             notice?: string | null;
-            /** @description The session, and how it is now. */
+            /** @description The session as it is now. */
             session: components["schemas"]["SessionEntry"];
-            /** @description The cut that was made, in characters. */
+            /** @description Maximum number of characters in the text. */
             tail_chars: number;
-            /** @description What it was asked and said, oldest first, cut to its end. */
+            /** @description Everything that was said to and by the session, oldest first. Only the end is kept. */
             text: string;
-            /** @description Whether something was cut off. */
+            /** @description True if the beginning of the text was cut off. */
             truncated: boolean;
         };
         /** @description The end of a session. */
@@ -2703,64 +2752,64 @@ export interface components {
             /** @description When it ended: RFC 3339, UTC, milliseconds. */
             at: string;
             /**
-             * @description True if its terminal went with the computer or the multiplexer: `moothall resume --all` runs
-             *     these again.
+             * @description True if the terminal was lost with the computer or the multiplexer. `moothall resume --all`
+             *     restarts such sessions.
              */
             lost: boolean;
-            /** @description Why, in one sentence. */
+            /** @description Reason of the end, in one sentence. */
             why: string;
         };
         /** @description A session: one run of a program in a terminal. */
         SessionEntry: {
-            /** @description Which program runs in it: a client of the registry. */
+            /** @description Name of the program: a client of the registry. */
             client: string;
-            /** @description The computer it is on; missing for this one. */
+            /** @description Name of the session's computer; absent for the server's own. */
             computer?: string | null;
-            /** @description The folder it works in. */
+            /** @description Working folder of the program. */
             cwd: string;
             ended?: components["schemas"]["SessionEnd"] | null;
-            /** @description Its id, and that of its home: the thread in which everything is said that goes to it alone. */
+            /**
+             * @description Id of the session and of its home, the thread for everything that is said to this session
+             *     alone.
+             */
             id: string;
-            /** @description What it is called. */
+            /** @description Name of the session. */
             name: string;
-            /** @description The program's own id for it, once it is known. */
+            /** @description The program's own id for the session; absent until it is known. */
             native?: string | null;
             /**
-             * @description `started` by this server, or `observed`: without hooks, so only its screen tells what it
-             *     says.
+             * @description `started` by this server, or `observed`: a program without hooks, whose words are read from
+             *     its screen alone.
              */
             origin: string;
-            /** @description The user of that computer that its program runs as, where it is not the server's own. */
+            /** @description User that the program runs as on its computer; absent if it is the server's own user. */
             run_as?: string | null;
-            /** @description When the session began. */
+            /** @description Time at which the session began. */
             started_at: string;
-            /** @description `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`. */
+            /** @description State of the session: `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`. */
             state: string;
-            /** @description Turns that wait for it. */
+            /** @description Number of turns that wait for the session. */
             waiting: number;
             /**
-             * @description Sessions that ended with the computer, or as the last of a link, and that keep links of this
-             *     session closed. Resume them or end them.
+             * @description Ended sessions that keep links of this session closed: they ended with the computer, or as
+             *     the last of a link. Resume them or end them.
              */
             waits_for?: string[];
         };
         /** @description Answer of `GET /sessions`. */
         SessionList: {
-            /** @description What can be started. */
+            /** @description The programs that can be started. */
             programs: components["schemas"]["ProgramEntry"][];
-            /** @description In the order in which they began. */
+            /** @description The sessions, in the order in which they began. */
             sessions: components["schemas"]["SessionEntry"][];
         };
         /** @description Answer of `POST /sessions/{id}/resume`. */
         SessionResumed: {
-            /**
-             * @description Arguments that the program was started with and that were left out now: they were a prompt,
-             *     or may have been one.
-             */
+            /** @description Arguments of the first start that were left out now, because they are or may be a prompt. */
             left_out?: string[];
-            /** @description The links that carry its words again. */
+            /** @description Ids of the links that carry words again. */
             links: string[];
-            /** @description True if the program goes on with what it remembers; otherwise it began anew. */
+            /** @description True if the program continues with its memory; false if it began anew. */
             remembers: boolean;
             /** @description The session as it is now. */
             session: components["schemas"]["SessionEntry"];
@@ -2772,104 +2821,105 @@ export interface components {
         };
         /** @description Answer of `POST /session/end`. */
         SignedOut: {
-            /** @description Whether there was a cookie that was worth something. */
+            /** @description True if the request had a valid cookie, whose session was ended. */
             ended: boolean;
         };
         /** @description A piece of a snippet. */
         SnippetPiece: {
-            /** @description Whether they were searched for. */
+            /** @description True if the piece matches the query. */
             matched?: boolean;
-            /** @description The text of the piece. */
+            /** @description Text of the piece. */
             text: string;
         };
         /**
-         * @description A person is asked first: if a program may be started, or if two sessions may talk. The asker is
-         *     told the outcome, in the same thread.
+         * @description An open request to a person: to start a program, or to let two sessions talk. The asker is
+         *     notified of the outcome in the same thread.
          */
         StartAsked: {
-            /** @description The same in words. */
+            /** @description The state and the next step, in words. */
             message: string;
-            /** @description The permission that waits for an answer. */
+            /** @description Id of the permission that waits for an answer. */
             permission: string;
             /** @description Always `asked`: nothing was done yet. */
             state: string;
-            /** @description The thread in which it is asked. */
+            /** @description Id of the thread in which a person is asked. */
             thread: string;
         };
         /** @description Answer of `POST /threads/{id}/stop`. */
         StopAccepted: {
             event?: components["schemas"]["Envelope"] | null;
-            /** @description Always `true`, also when there was nothing to stop. */
+            /** @description Always `true`, even if there was nothing to stop. */
             stopped: boolean;
         };
         /** @description A setting that is on or off. */
         SwitchState: {
-            /** @description Whether it is on. */
+            /** @description True if the setting is on. */
             on: boolean;
         };
         /** @description Answer of `POST /threads`. */
         ThreadCreated: {
-            /** @description When the thread was created. */
+            /** @description Time at which the thread was created. */
             created_at: string;
-            /** @description The event that began it. */
+            /** @description The thread's first event. */
             event: components["schemas"]["Envelope"];
             /**
              * Format: int64
-             * @description The position of the event that began it.
+             * @description Position of the thread's first event.
              */
             head: number;
-            /** @description The id of the new thread. */
+            /** @description Id of the new thread. */
             id: string;
-            /** @description The title of the new thread. */
+            /** @description Title of the new thread. */
             name: string;
-            /** @description The policy and all its settings. */
+            /** @description The policy with all its settings. */
             policy: Record<string, never>;
         };
         /** @description Answer of `DELETE /threads/{id}`. */
         ThreadDeleted: {
-            /** @description What still holds it, in a sentence for people. */
+            /** @description Note for people about backups that still hold the thread. */
             backups: string;
-            /** @description Always `true`: the thread is gone for everybody. */
+            /** @description Always `true`: the thread is deleted for all participants. */
             deleted: boolean;
             /**
-             * @description Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest
-             *     goes when the request is repeated, or when the server starts again.
+             * @description True if the data folder has nothing of the thread any more. If a full disk prevented this,
+             *     the rest is erased when the request is repeated or the server restarts.
              */
             erased: boolean;
         };
         /** @description A thread in a list. */
         ThreadEntry: {
-            /** @description Whether it takes no more messages. */
+            /** @description True if the thread takes no more messages. */
             archived: boolean;
-            /** @description When the thread was created. */
+            /** @description Time at which the thread was created. */
             created_at: string;
             /**
              * Format: int64
-             * @description The position of its newest event.
+             * @description Position of the thread's newest event.
              */
             head: number;
-            /** @description The id of the thread. */
+            /** @description Id of the thread. */
             id: string;
-            /** @description The title of the thread. */
+            /** @description Title of the thread. */
             name: string;
-            /** @description The name of its policy. */
+            /** @description Name of the thread's policy. */
             policy: string;
             /**
              * Format: int64
-             * @description The position up to which the participant named by `as` has read it.
+             * @description Position up to which the participant named by `as` has read the thread.
              */
             read?: number | null;
             /**
              * Format: int64
-             * @description Messages of others after that; 100 stands for 100 or more.
+             * @description Number of messages of others after `read`; 100 stands for 100 or more.
              */
             unread?: number | null;
-            /** @description When its newest event came. */
+            /** @description Time of the thread's newest event. */
             updated_at: string;
             /**
              * Format: int64
-             * @description How much waits there for a person: what agents ask permission for, and a guard that holds
-             *     the floor. Missing where an earlier version of the server wrote to it last.
+             * @description Number of things in the thread that wait for a person: permissions, a guard that holds the
+             *     floor, and a gathering that waits for a person's words. Absent if an earlier version of the
+             *     server wrote to the thread last.
              */
             waits_for_people?: number | null;
         };
@@ -2877,443 +2927,459 @@ export interface components {
         ThreadList: {
             /**
              * Format: int64
-             * @description Pass it as `after` for the next page; missing on the last one.
+             * @description Value of `after` for the next page; absent on the last page.
              */
             next?: number | null;
-            /** @description In the order in which they were created. */
+            /** @description The threads, in the order in which they were created. */
             threads: components["schemas"]["ThreadEntry"][];
         };
-        /** @description What a thread is like now. */
+        /** @description The current state of a thread. */
         ThreadState: {
-            /** @description It takes no more messages. */
+            /** @description True if the thread takes no more messages. */
             archived: boolean;
-            /** @description Whether agents' mentions wake other agents under `mention_only`. */
+            /** @description Switches that let agents' mentions wake other agents under `mention_only`. */
             discussion: components["schemas"]["DiscussionState"];
-            /** @description The guard that holds the floor: `exchanges`, `pair`, `repeat`, `stopped`. */
+            /**
+             * @description Guard that holds the floor: `exchanges`, `pair`, `repeat` or `stopped`; `null` if there is
+             *     none.
+             */
             held?: string | null;
-            /** @description Whether unaddressed human messages ask every invited agent under `mention_only`. */
+            /** @description Switch that asks every invited agent about unaddressed human messages under `mention_only`. */
             invited_auto: components["schemas"]["SwitchState"];
-            /** @description Who is muted, sorted. */
+            /** @description Ids of muted participants, sorted. */
             muted: string[];
-            /** @description Who takes part in the thread. */
+            /** @description The participants of the thread, present and past. */
             participants: components["schemas"]["ParticipantsState"];
-            /** @description Whether a pause is on, in which no agent gets a turn. */
+            /** @description True if the thread is paused: no agent gets a turn. */
             paused: boolean;
-            /** @description The policy and all its settings. */
+            /** @description The policy with all its settings. */
             policy: Record<string, never>;
             /**
-             * @description What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a
-             *     person's answer.
+             * @description Questions of agents' programs outside of a turn, such as trust in a folder, each of which
+             *     waits for a person's answer.
              */
             questions: components["schemas"]["AskedRef"][];
             /** @description Human messages that wait until earlier ones are answered, in order. */
             queue: components["schemas"]["CauseRef"][];
             /**
              * Format: int32
-             * @description Visible agent replies to the current message.
+             * @description Number of visible agent replies to the current message.
              */
             replies: number;
             /**
              * Format: int32
-             * @description The most there can be.
+             * @description Maximum of `replies`.
              */
             replies_max: number;
-            /** @description Programs that agents ask to have started: each waits for a person's answer. */
+            /**
+             * @description Agents' requests to start a program or to talk to a session, each of which waits for a
+             *     person's answer.
+             */
             starts: components["schemas"]["AskedRef"][];
-            /** @description Turns granted and not ended. */
+            /** @description Turns that were granted and have not ended. */
             turns: components["schemas"]["OpenTurn"][];
-            /** @description Who is still to be asked about the current message. */
+            /** @description Agents still to be asked about the current message. */
             upcoming: components["schemas"]["UpcomingEntry"][];
         };
         /** @description Answer of `GET /threads/{id}/state`. */
         ThreadStateAnswer: {
             /**
              * Format: int64
-             * @description The position of its newest event: the state is the one after it.
+             * @description Position of the thread's newest event. The state includes that event.
              */
             head: number;
-            /** @description The title of the thread. */
+            /** @description Title of the thread. */
             name: string;
-            /** @description All else that is known of the thread. */
+            /** @description Further state of the thread. */
             state: components["schemas"]["ThreadState"];
-            /** @description The id of the thread. */
+            /** @description Id of the thread. */
             thread: string;
         };
         /** @description Answer of `POST /tokens`. */
         TokenCreated: components["schemas"]["TokenEntry"] & {
-            /** @description The token itself, for this once. */
+            /** @description The token itself. It is shown only this once. */
             token: string;
         };
-        /** @description What is kept about a token. */
+        /** @description The stored facts about a token. */
         TokenEntry: {
-            /** @description When it was made. */
+            /** @description Time at which the token was created. */
             created_at: string;
-            /** @description From when on it is worth nothing. */
+            /** @description Time at which the token expires. */
             expires_at: string;
-            /** @description Its public id, by which it is listed, revoked and audited. */
+            /** @description Public id of the token, for lists, revocation and audit. */
             id: string;
             /** @description `personal`, `agent`, `session` or `invitation`. */
             kind: string;
-            /** @description What people call it. */
+            /** @description Label of the token, for people. */
             label: string;
-            /** @description When it was last seen, to the minute. */
+            /** @description Time of the last use, to the minute; `null` if the token was never used. */
             last_used_at?: string | null;
             /**
-             * @description The id of the credential that it was made from: that a browser signed in with, or that made
-             *     the invitation.
+             * @description Id of the credential from which this one was made: the one a browser signed in with, or the
+             *     inviter's. `null` if there is none.
              */
             parent?: string | null;
-            /** @description The person or agent whose token it is. */
+            /** @description The person or agent that owns the token. */
             principal: components["schemas"]["PrincipalRef"];
-            /** @description When it was revoked. */
+            /** @description Time of the revocation; `null` if the token is not revoked. */
             revoked_at?: string | null;
-            /** @description What whoever holds it may do, e.g. `threads:read`. */
+            /** @description Scopes of the token, e.g. `threads:read`. */
             scopes: string[];
-            /** @description The only conversations that it reaches; `null` stands for all. */
+            /** @description Ids of the only threads that the token reaches; `null` stands for all. */
             threads?: string[] | null;
         };
         /** @description Answer of `GET /tokens`. */
         TokenList: {
-            /** @description The `cursor` of the next page, if there may be one. */
+            /** @description The `cursor` of the next page; absent if no page can follow. */
             next?: string | null;
-            /** @description Those that are kept, the oldest first. */
+            /** @description The stored tokens, oldest first. */
             tokens: components["schemas"]["TokenEntry"][];
         };
         /** @description Body of `POST /tokens`. */
         TokenRequest: {
             /**
              * Format: int64
-             * @description 1 to 3650; 90 where it is missing.
+             * @description Days until the token expires, 1 to 3650; 90 if absent.
              */
             expires_in_days?: number | null;
-            /** @description `human` (also where it is missing) or `agent`; a principal stays what it is. */
+            /** @description `human` or `agent`; `human` if absent. The kind of a known principal cannot change. */
             kind?: string | null;
-            /** @description What people call it. */
+            /** @description Label of the token, for people. */
             label?: string | null;
-            /** @description The id of the person or agent that it is for. Required. */
+            /** @description Id of the person or agent that the token is for. Required. */
             principal: string;
-            /** @description What it allows; what is usual for the kind where it is missing. */
+            /** @description Scopes of the token; the usual scopes of the kind if absent. */
             scopes?: ("threads:read" | "threads:write" | "threads:admin" | "participants:invite" | "turns:control" | "agents:run" | "sessions:drive" | "permissions:answer" | "server:admin")[] | null;
-            /** @description The only conversations that it reaches; all where it is missing. */
+            /** @description Ids of the only threads that the token reaches; all threads if absent. */
             threads?: string[] | null;
         };
         /** @description Answer of `POST /tokens/{id}/revoke`. */
         TokenRevoked: {
-            /** @description Whether it was worth something before. */
+            /** @description True if this request revoked at least one token. */
             changed: boolean;
-            /** @description The tokens that came of its invitations, and of theirs, and are worth something still. */
+            /** @description Tokens that came from its invitations, or from theirs in turn, and are still valid. */
             children?: components["schemas"]["TokenEntry"][];
             /**
-             * @description The ids of everything that was revoked now: itself, browsers that signed in with it, its
-             *     invitations that were not accepted, and with `with_children` the tokens that came of others.
+             * @description Ids of all tokens revoked by this request: the token itself, browsers that signed in with
+             *     it, and its unaccepted invitations. With `with_children` also the tokens that came from
+             *     accepted ones.
              */
             ids?: string[];
-            /** @description Always `true`: it is worth nothing. */
+            /** @description Always `true`: the token is not valid. */
             revoked: boolean;
         };
         /**
-         * @description An open turn with what its participant is to read before it answers: the answer of
-         *     `GET /turns/{id}/context`, and the `turn` event of the stream of a participant that connects by
-         *     itself.
+         * @description An open turn with the text for its participant: the answer of `GET /turns/{id}/context`, and the
+         *     `turn` event in the stream of a remote participant.
          */
         TurnContext: {
-            /** @description About what: the newest cause. */
+            /** @description The newest event that the turn is about. */
             cause: components["schemas"]["CauseRef"];
-            /** @description When it ends if nothing answers it. */
+            /** @description Time at which the turn ends without an answer. */
             deadline: string;
-            /** @description `reply`, or `listen`: what is said then stays in the trace. */
+            /** @description `reply`, or `listen`: the words of such a turn stay in the trace. */
             kind: string;
-            /** @description Whether having nothing to say is offered. */
+            /** @description True if the participant may pass. */
             may_pass: boolean;
-            /** @description The id of the participant whose turn it is. */
+            /** @description Id of the turn's participant. */
             participant: string;
-            /** @description Who it is, who else is there, and what the rules are. */
+            /** @description Description of the participant, of the other participants and of the rules. */
             system: string;
             /**
-             * @description What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words
+             * @description Messages since the participant's last turn, at most 96 KiB, and the request. Others' words
              *     are data.
              */
             text: string;
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
-            /** @description `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`. */
+            /**
+             * @description Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+             *     `prod` or `outcome`.
+             */
             why: string;
         };
         /** @description A turn, or the reason why an agent got none. */
         TurnEntry: {
-            /** @description Earlier messages that it is about as well: a turn that waits is asked about more. */
+            /**
+             * @description Ids of earlier messages that the turn is about as well. A waiting turn can take up further
+             *     messages.
+             */
             also_about?: string[];
-            /** @description The action for which it asks a person's permission now. */
+            /** @description The action for which the agent asks a person's permission now; absent if it asks for none. */
             asks?: string | null;
             /**
              * Format: int32
-             * @description The last try, from 1; 0 for one that was not asked.
+             * @description Number of the last attempt, from 1; 0 without a turn.
              */
             attempt: number;
-            /** @description About what: the newest cause. */
+            /** @description The newest event that the turn is about. */
             cause: components["schemas"]["CauseRef"];
-            /** @description More words about that, where they help. */
+            /** @description Further words about the reason; `null` if there are none. */
             detail?: string | null;
             /**
-             * @description The end of the model's answer: `stop`, `length` (a limit of tokens), `filter`, `refusal`,
-             *     `tool`, `error` or `cut`; nothing if its provider does not say.
+             * @description End of the model's answer: `stop`, `length` (a limit of tokens), `filter`, `refusal`,
+             *     `tool`, `error` or `cut`. Absent if the provider does not report it.
              */
             ended?: string | null;
-            /** @description When it ended; `null` while it is open, and where there was none. */
+            /** @description Time at which the turn ended; `null` for an open turn and without a turn. */
             ended_at?: string | null;
             fault?: components["schemas"]["WireFault"] | null;
             /**
              * Format: int64
-             * @description It covers what comes after this.
+             * @description Position after which the turn's events begin, exclusive.
              */
             from_seq?: number | null;
-            /** @description When it was granted, or refused. */
+            /** @description Time of the grant or of the refusal. */
             granted_at: string;
-            /** @description The turn's id; nothing for an agent that was not asked. */
+            /** @description Id of the turn; `null` for an agent that was not asked. */
             id?: string | null;
-            /** @description True if the agent only hears what was said: its words are not asked for, and not shown. */
+            /** @description True if the agent only listens: its words are not asked for, and not shown. */
             listens?: boolean;
-            /** @description Whether having nothing to say was offered. */
+            /** @description True if the agent might pass. */
             may_pass: boolean;
-            /** @description The newest human message that all of this goes back to, where there is one. */
+            /** @description Id of the newest human message in the chain of causes; `null` if there is none. */
             message?: string | null;
             /**
-             * @description `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one
-             *     that was not asked.
+             * @description Outcome of the turn: `spoke`, `passed`, `failed`, `expired` or `cancelled`; `null` for an
+             *     open turn and without a turn.
              */
             outcome?: string | null;
-            /** @description The id of the participant that was asked, or was not. */
+            /** @description Id of the agent that was asked or not asked. */
             participant: string;
-            /** @description The same as a phrase for people, which follows the agent's name. */
+            /** @description `why` or `why_not` as a phrase for people, which follows the agent's name. */
             reason?: string | null;
-            /** @description When the floor went on without waiting for it, where it did. */
+            /** @description Time from which the floor no longer waited for the turn; `null` if it always waited. */
             released_at?: string | null;
-            /** @description The event with what was said. */
+            /** @description Id of the event with the agent's answer; `null` if there is none. */
             reply?: string | null;
-            /** @description When the runtime accepted it. */
+            /** @description Time at which the runtime accepted the turn; `null` before. */
             started_at?: string | null;
             /**
              * Format: int64
-             * @description Up to and with this.
+             * @description Position with which the turn's events end, inclusive.
              */
             through_seq?: number | null;
             usage?: components["schemas"]["WireUsage"] | null;
             /**
-             * @description Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod`
-             *     or `outcome`.
+             * @description Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+             *     `prod` or `outcome`.
              */
             why?: string | null;
             /**
-             * @description Why nothing was said: a word of the table of reasons in `docs/rules.md`, such as `passed`,
-             *     `capped`, `muted`, or `waiting` while only a cooldown keeps an agent that has to answer.
+             * @description Reason of the silence: a word from the table of reasons in `docs/rules.md`, such as
+             *     `passed`, `capped`, `muted`, or `waiting` while only a cooldown delays an agent that must
+             *     answer.
              */
             why_not?: string | null;
         };
-        /** @description The content of an event of type `turn`; its `event` key says which. */
+        /** @description The content of an event of type `turn`. Its `event` key names the variant. */
         TurnEvent: {
-            /** @description The event that it is about. */
+            /** @description The event that the turn is about. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "granted";
-            /** @description When it ends if nothing accepts it. */
+            /** @description Time at which the turn ends if no runtime accepts it. */
             expires: string;
-            /** @description `reply`, or `listen`: what is said then stays in the trace. */
+            /** @description `reply`, or `listen`: the words of such a turn stay in the trace. */
             kind: string;
-            /** @description Whether having nothing to say is offered. */
+            /** @description True if the participant may pass. */
             may_pass: boolean;
-            /** @description The id of the participant whose turn it is. */
+            /** @description Id of the turn's participant. */
             participant: string;
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
-            /** @description `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`. */
+            /**
+             * @description Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+             *     `prod` or `outcome`.
+             */
             why: string;
         } | {
-            /** @description The newest event that it is about. */
+            /** @description The newest event that the turn is about. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "widened";
-            /** @description `reply` or `listen`, now. */
+            /** @description Kind of the turn now: `reply` or `listen`. */
             kind: string;
-            /** @description Whether having nothing to say is offered, now. */
+            /** @description True if the participant may pass now. */
             may_pass: boolean;
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
-            /** @description Why it is granted now; the words are those of `granted`. */
+            /** @description Reason of the turn now, in the words of `granted`. */
             why: string;
         } | {
             /** @enum {string} */
             event: "released";
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
         } | {
             /**
              * Format: int32
-             * @description Which attempt at the turn it is, from 1.
+             * @description Number of the attempt, from 1.
              */
             attempt: number;
-            /** @description When it ends if there is no answer. */
+            /** @description Time at which the turn ends without an answer. */
             deadline: string;
             /** @enum {string} */
             event: "started";
             /**
              * Format: int64
-             * @description It covers what comes after this.
+             * @description Position after which the turn's events begin, exclusive.
              */
             from_seq: number;
             /**
              * Format: int64
-             * @description Up to and with this.
+             * @description Position with which the turn's events end, inclusive.
              */
             through_seq: number;
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
         } | {
             /**
              * Format: int32
-             * @description The attempt that was lost.
+             * @description Number of the lost attempt.
              */
             attempt: number;
             /** @enum {string} */
             event: "lost";
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
         } | {
             /**
              * Format: int32
-             * @description The last attempt at the turn, from 1.
+             * @description Number of the last attempt, from 1.
              */
             attempt: number;
             /**
-             * @description The end of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`, `error` or
-             *     `cut`; nothing if its provider does not say.
+             * @description End of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`, `error` or
+             *     `cut`. Absent if the provider does not report it.
              */
             ended?: string | null;
             /** @enum {string} */
             event: "ended";
             fault?: components["schemas"]["WireFault"] | null;
-            /** @description `spoke`, `passed`, `failed`, `expired` or `cancelled`. */
+            /** @description Outcome of the turn: `spoke`, `passed`, `failed`, `expired` or `cancelled`. */
             outcome: string;
-            /** @description The id of the participant whose turn it was. */
+            /** @description Id of the turn's participant. */
             participant: string;
-            /** @description The id of the turn: `<thread>.<number>`. */
+            /** @description Id of the turn: `<thread>.<number>`. */
             turn: string;
-            /** @description The time, tokens and money that it used. */
+            /** @description Time, tokens and money used by the turn. */
             usage: components["schemas"]["WireUsage"];
         } | {
-            /** @description The event that it would have been asked about. */
+            /** @description The event that the agent would have been asked about. */
             cause: components["schemas"]["CauseRef"];
-            /** @description More words, where they help. */
+            /** @description Further words about the reason; absent if there are none. */
             detail?: string | null;
             /** @enum {string} */
             event: "skipped";
-            /** @description The id of the agent. */
+            /** @description Id of the agent. */
             participant: string;
             /**
-             * @description `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
-             *     `reads_only`, `queue_full` or `round_over`.
+             * @description Reason: `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`,
+             *     `over_budget`, `reads_only`, `queue_full` or `round_over`.
              */
             why_not: string;
         } | {
             /**
-             * @description `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or
-             *     `stopped`.
+             * @description Reason: `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`,
+             *     `capped` or `stopped`.
              */
             because: string;
             /** @enum {string} */
             event: "kept";
-            /** @description The id of the participant who wrote it. */
+            /** @description Id of the participant that wrote the text. */
             participant: string;
-            /** @description What was written; empty once it was erased. */
+            /** @description The text; empty once it was erased. */
             text: string;
-            /** @description The id of the turn that it answers; missing where it answers none. */
+            /** @description Id of the turn that the text answers; absent if it answers none. */
             turn?: string | null;
         } | {
             /**
              * Format: int64
-             * @description How many bytes together.
+             * @description Total size of the messages in bytes.
              */
             bytes: number;
             /**
              * Format: int64
-             * @description How many messages they were.
+             * @description Number of the messages.
              */
             count: number;
             /** @enum {string} */
             event: "unkept";
-            /** @description The id of the participant whose words they were. */
+            /** @description Id of the participant that wrote the messages. */
             participant: string;
-            /** @description Until when more of them are only counted; nothing once that is over. */
+            /** @description Time until which further messages are only counted; absent when that period has ended. */
             until?: string | null;
         } | {
             /** @enum {string} */
             event: "summarised";
-            /** @description Whose memory it is. */
+            /** @description Id of the agent. */
             participant: string;
-            /** @description The summary; empty when it was erased, with words that it covered or by a newer one. */
+            /** @description The summary. Empty if it was erased, with words that it covered or by a newer summary. */
             text: string;
             /**
              * Format: int64
-             * @description It covers what took effect up to and with this.
+             * @description Position of the last event that the summary covers, inclusive.
              */
             through_seq: number;
-            /** @description The turn for which it was made. */
+            /** @description Id of the turn for which the summary was made. */
             turn: string;
-            /** @description What it used; the turn's own figure includes it. */
+            /** @description Time, tokens and money used by the summary. The turn's own usage includes them. */
             usage: components["schemas"]["WireUsage"];
         } | {
-            /** @description The message whose time came. */
+            /** @description The message that is taken up. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "taken";
         } | {
             /**
              * Format: int32
-             * @description The most visible replies that the message gets.
+             * @description Maximum number of visible replies to the message.
              */
             cap: number;
-            /** @description The human message that is being answered. */
+            /** @description The human message of the round. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "round_opened";
-            /** @description Who must answer, in order. */
+            /** @description Ids of the agents that must answer, in order. */
             forced: string[];
-            /** @description Who may, in order. */
+            /** @description Ids of the agents that may answer, in order. */
             polled: string[];
         } | {
             /** @enum {string} */
             event: "reaction_opened";
-            /** @description Who must, in order. */
+            /** @description Ids of the agents that must react, in order. */
             forced: string[];
-            /** @description Who may, in order. */
+            /** @description Ids of the agents that may react, in order. */
             polled: string[];
         } | {
             /** @enum {string} */
             event: "round_closed";
         } | {
-            /** @description The human message that may be reacted to. */
+            /** @description The human message of the round. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "round_reopened";
             /**
              * Format: int64
-             * @description The position of the late answer.
+             * @description Position of the late answer.
              */
             reply: number;
         } | {
             /** @enum {string} */
             event: "facts";
-            /** @description Whether the registry has this client. */
+            /** @description True if the registry has the client now. */
             known: boolean;
-            /** @description The id of the participant. */
+            /** @description Id of the participant. */
             participant: string;
-            /** @description How it runs now. */
+            /** @description Runtime of the client now. */
             runtime: string;
         };
         /** @description Answer of `GET /threads/{id}/turns`. */
         TurnList: {
             /**
              * Format: int64
-             * @description The newest event that was looked at.
+             * @description Position of the newest event that was read.
              */
             head: number;
             pending?: components["schemas"]["PendingAnswers"] | null;
@@ -3322,130 +3388,133 @@ export interface components {
             /** @description Messages about which no agent was asked, with the reason. */
             unasked?: components["schemas"]["UnaskedMessage"][];
             /**
-             * @description True if all turns about messages that the reader sees are told. Servers of earlier versions
-             *     told a reader only of their own.
+             * @description True if the list has all turns about messages visible to the reader. Earlier versions of the
+             *     server list only the reader's own turns.
              */
             whole?: boolean;
         };
         /** @description A message about which no agent was asked. */
         UnaskedMessage: {
-            /** @description The participant who stopped the conversation. */
+            /** @description Id of the participant that stopped the conversation; absent for other reasons. */
             by?: string | null;
-            /** @description The way forward, as a sentence. */
+            /** @description The remedy, as a sentence; absent if there is none. */
             cure?: string | null;
-            /** @description The event of the message. */
+            /** @description Id of the message's event. */
             message: string;
-            /** @description A word of the table of reasons in `docs/rules.md`, such as `no_agent_named` or `stopped`. */
+            /**
+             * @description Reason: a word from the table of reasons in `docs/rules.md`, such as `no_agent_named` or
+             *     `stopped`.
+             */
             reason: string;
             /** @description The reason in words, with the names of this conversation. */
             text?: string;
         };
-        /** @description Somebody who is still to be asked. */
+        /** @description An agent still to be asked. */
         UpcomingEntry: {
-            /** @description It must answer; otherwise it may. */
+            /** @description True if the agent must answer, false if it may. */
             forced: boolean;
-            /** @description The id of the participant. */
+            /** @description Id of the agent. */
             participant: string;
         };
         /** @description Answer of `GET /usage`. */
         UsageAnswer: {
-            /**
-             * @description The budgets with limits: the hall's, and those of the thread and the agent that were asked
-             *     for.
-             */
+            /** @description The budgets with limits: the hall's, and those of the requested thread and agent. */
             budgets: components["schemas"]["BudgetEntry"][];
-            /** @description The currency of all costs, as ISO 4217 writes it. */
+            /** @description Currency of all costs, as an ISO 4217 code. */
             currency: string;
             /**
-             * @description A sum for each agent, thread or day, where `by` asks for them: those that cost most first,
-             *     the newest day first.
+             * @description Sums for each agent, thread or day, if `by` asks for them: highest cost first, or newest day
+             *     first.
              */
             rows: components["schemas"]["UsageRow"][];
-            /** @description Everything that was asked for, summed. */
+            /** @description Sum of everything that was asked for. */
             total: components["schemas"]["UsageRow"];
         };
-        /** @description A sum of what turns have cost. */
+        /** @description A sum of the usage of turns. */
         UsageRow: {
-            /** @description The agent: a client of the registry. */
+            /** @description Name of the agent, a client of the registry; absent in other sums. */
             agent?: string | null;
             /**
              * Format: int64
-             * @description Cost in millionths of the currency, where prices are configured.
+             * @description Cost in millionths of the currency, as far as prices are configured.
              */
             cost_micros: number;
-            /** @description The day in UTC. */
+            /** @description Day in UTC; absent in other sums. */
             day?: string | null;
             /**
              * Format: int64
-             * @description Tokens that models read.
+             * @description Number of tokens that models read.
              */
             input_tokens: number;
-            /** @description The title of that thread. */
+            /** @description Title of that thread; absent in other sums. */
             name?: string | null;
             /**
              * Format: int64
-             * @description Tokens that models wrote.
+             * @description Number of tokens that models wrote.
              */
             output_tokens: number;
-            /** @description The id of the thread, in a sum for each thread. */
+            /** @description Id of the thread; absent in other sums. */
             thread?: string | null;
             /**
              * Format: int64
-             * @description Turns that began; one that a restart lost and that ran again counts twice.
+             * @description Number of turns that began. A turn that a restart lost and that ran again counts twice.
              */
             turns: number;
             /**
              * Format: int64
-             * @description Those that no person set off.
+             * @description Number of turns that were not set off by a person.
              */
             unattended_turns: number;
         };
         /**
          * Format: uuid
-         * @description An id: a UUID with hyphens, in lower-case letters where the server writes it.
+         * @description An id: a UUID with hyphens. The server writes lower-case letters.
          */
         Uuid: string;
-        /** @description Answer of `GET /session` and `POST /session`: who asks, and what they may do. */
+        /** @description Answer of `GET /session` and `POST /session`: the caller and its rights. */
         WhoAmI: {
-            /** @description From when on it is worth nothing; `null` where nobody can say yet. */
+            /**
+             * @description Time at which the credential expires. `null` without a credential, or if its end is not
+             *     known yet.
+             */
             expires_at?: string | null;
-            /** @description `local`: conversations need no credential. `token`: everything does. */
+            /** @description `local`: conversations need no credential. `token`: every request needs one. */
             mode: string;
             principal?: components["schemas"]["PrincipalRef"] | null;
-            /** @description What they may do, e.g. `threads:read`. */
+            /** @description Scopes of the caller, e.g. `threads:read`. */
             scopes: string[];
-            /** @description The conversations that they reach; `null` stands for all. */
+            /** @description Ids of the threads that the caller reaches; `null` stands for all. */
             threads?: string[] | null;
-            /** @description The id of the credential. */
+            /** @description Id of the credential; `null` without a credential. */
             token?: string | null;
         };
-        /** @description Something that went wrong. */
+        /** @description A failure. */
         WireFault: {
-            /** @description Stable word, e.g. `exit_status`. */
+            /** @description Stable code of the failure, e.g. `exit_status`. */
             code: string;
-            /** @description One sentence for people. */
+            /** @description Description for people, in one sentence. */
             message: string;
         };
-        /** @description What an invite says about a participant. */
+        /** @description The profile of a participant, from its invites. */
         WireProfile: {
             /**
-             * @description The registry entry that answers for it, or any other word for an external program. Required
-             *     at the first invite.
+             * @description Name of the registry entry that answers for the participant, or any other word for an
+             *     external program. Required at the first invite.
              */
             client?: string | null;
-            /** @description The model behind it. Required at the first invite of an agent. */
+            /** @description Name of the model. Required at the first invite of an agent. */
             model?: string | null;
-            /** @description The name people read, unique in its thread; `""` or `null` takes away what it has. */
+            /** @description Name for people, unique in its thread. `""` or `null` removes the present one. */
             nickname?: string | null;
-            /** @description Names it answers to together with others; `[]` or `null` takes those away that it has. */
+            /** @description Names that the participant shares with others. `[]` or `null` removes the present ones. */
             roles?: string[] | null;
             /**
-             * @description The session that takes part, by id or name: it is prompted in its terminal. `client` and
-             *     `model` may be left out then, and the participant's id too.
+             * @description Id or name of the session that takes part: it is prompted in its terminal. `client`, `model`
+             *     and the participant's id may then be absent.
              */
             session?: string | null;
         };
-        /** @description What a turn used. */
+        /** @description Time, tokens and money used by a turn. */
         WireUsage: {
             /**
              * Format: int64
@@ -3454,17 +3523,17 @@ export interface components {
             cost_micros: number;
             /**
              * Format: int64
-             * @description Tokens that models read for it.
+             * @description Number of tokens that models read for the turn.
              */
             input_tokens: number;
             /**
              * Format: int64
-             * @description Tokens that models wrote for it.
+             * @description Number of tokens that models wrote for the turn.
              */
             output_tokens: number;
             /**
              * Format: double
-             * @description From start to end.
+             * @description Seconds from start to end.
              */
             seconds: number;
         };
@@ -3579,7 +3648,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Answer of `POST /api/v1/auth/register`. The key and the claim are shown this once. */
+            /** @description Answer of `POST /api/v1/auth/register`. The key and the claim are shown only this once. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3708,7 +3777,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An app that an agent has. */
+            /** @description An app that an agent manages. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4806,7 +4875,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Answer of `GET /session` and `POST /session`: who asks, and what they may do. */
+            /** @description Answer of `GET /session` and `POST /session`: the caller and its rights. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4848,7 +4917,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Answer of `GET /session` and `POST /session`: who asks, and what they may do. */
+            /** @description Answer of `GET /session` and `POST /session`: the caller and its rights. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4982,8 +5051,8 @@ export interface operations {
                 };
             };
             /**
-             * @description A person is asked first: if a program may be started, or if two sessions may talk. The asker is
-             *     told the outcome, in the same thread.
+             * @description An open request to a person: to start a program, or to let two sessions talk. The asker is
+             *     notified of the outcome in the same thread.
              */
             202: {
                 headers: {
@@ -5258,7 +5327,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Words that were said to a session or in a thread, or held back. */
+            /** @description A message to a session or a thread, posted or held back. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5268,8 +5337,8 @@ export interface operations {
                 };
             };
             /**
-             * @description A person is asked first: if a program may be started, or if two sessions may talk. The asker is
-             *     told the outcome, in the same thread.
+             * @description An open request to a person: to start a program, or to let two sessions talk. The asker is
+             *     notified of the outcome in the same thread.
              */
             202: {
                 headers: {
@@ -5360,7 +5429,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
+             * @description The content of a session's screen: the answer of `GET /sessions/{id}/screen`, and the `screen`
              *     event of its stream.
              */
             200: {
@@ -5845,7 +5914,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A code that can be handed on: the answer of `POST /threads/{id}/invitations`. */
+            /** @description An invitation code to hand on: the answer of `POST /threads/{id}/invitations`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6437,9 +6506,8 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description An open turn with what its participant is to read before it answers: the answer of
-             *     `GET /turns/{id}/context`, and the `turn` event of the stream of a participant that connects by
-             *     itself.
+             * @description An open turn with the text for its participant: the answer of `GET /turns/{id}/context`, and the
+             *     `turn` event in the stream of a remote participant.
              */
             200: {
                 headers: {

@@ -2,611 +2,614 @@
 
 export interface components {
     schemas: {
-        /** @description What others see of an agent. */
+        /** @description The public description of an agent. */
         AgentCard: {
-            /** @description What it runs on. */
+            /** @description Program that the agent runs on; absent if it is not one of the known ones. */
             agentType?: components["schemas"]["AgentKind"];
-            /** @description What it is for. */
+            /** @description Purpose of the agent; absent if not known. */
             description?: string;
-            /** @description The name that people read. */
+            /** @description Name for people; absent for a registered agent. */
             displayName?: string;
-            /** @description Its id. */
+            /** @description Id of the agent. */
             id: components["schemas"]["Uuid"];
-            /** @description What else is known of it. */
+            /** @description Further facts about the agent; absent if there are none. */
             metadata?: components["schemas"]["AgentMetadata"];
-            /** @description Its name, by which it can be looked up. */
+            /** @description Name of the agent. A registered agent can be looked up by it. */
             name: string;
-            /** @description The person that it belongs to. */
+            /** @description Id of the person who owns the agent; absent if not known. */
             ownerUserId?: components["schemas"]["Uuid"];
-            /** @description Whether it can act. */
+            /** @description Status of the agent. */
             status: components["schemas"]["AgentStatus"];
         };
         /** @description Result of `agents/lookup` and `agents/lookupByName`. */
         AgentCards: {
-            /** @description Those that were found. */
+            /** @description The agents that were found. */
             agents: components["schemas"]["AgentCard"][];
         };
-        /** @description Connects with the key of an agent. */
+        /** @description A connection with an agent's key. */
         AgentConnect: {
-            /** @description The key of the agent. */
+            /** @description Key of the agent. */
             agentKey: string;
-            /** @description The newest version that the client speaks. */
+            /** @description Newest version that the client speaks. */
             maxProtocol: string;
-            /** @description The oldest version that the client speaks, for example `2026.523.0`. */
+            /** @description Oldest version that the client speaks, for example `2026.523.0`. */
             minProtocol: string;
         };
-        /** @description The agents that are looked up. */
+        /** @description Ids of agents to look up, 1 to 100. */
         AgentIds: components["schemas"]["Uuid"][];
         /**
-         * @description What an agent runs on, where it is one of these.
+         * @description A known program that an agent runs on.
          * @enum {string}
          */
         AgentKind: "OpenClaw" | "NanoClaw";
         /** @description Result of `agents/list`. */
         AgentMap: {
-            /** @description Those that the caller may see, by their ids. */
+            /** @description The agents that the caller may see, keyed by id. */
             agents: {
                 [key: string]: components["schemas"]["AgentCard"];
             };
         };
-        /** @description What else is known of an agent. */
+        /** @description Further facts about an agent. */
         AgentMetadata: {
-            /** @description What it is for, in sentences. */
+            /** @description Purpose of the agent, in sentences. */
             description?: string;
-            /** @description What it is for, in a few words each. */
+            /** @description Purposes of the agent, in a few words each. */
             purpose?: string[];
-            /** @description Words of its owner. */
+            /** @description Tags from the agent's owner. */
             tags?: {
                 [key: string]: string;
             };
         };
-        /** @description The name of an agent. */
+        /** @description Name of an agent, 1 to 32 characters. */
         AgentName: string;
-        /** @description The names that are looked up. */
+        /** @description Names of agents to look up, 1 to 100. */
         AgentNames: components["schemas"]["AgentName"][];
         /**
-         * @description Whether an agent can act.
+         * @description The status of an agent.
          * @enum {string}
          */
         AgentStatus: "pending_claim" | "active" | "suspended";
-        /** @description Parameters of `agents/list`: none are known. */
+        /** @description Parameters of `agents/list`: an empty object. */
         AgentsList: Record<string, never>;
         /** @description Parameters of `agents/lookup`. */
         AgentsLookup: {
-            /** @description The agents that are looked up. */
+            /** @description Ids of the agents to look up. */
             agentIds: components["schemas"]["AgentIds"];
         };
         /** @description Parameters of `agents/lookupByName`. */
         AgentsLookupByName: {
-            /** @description The names that are looked up. */
+            /** @description Names of the agents to look up. */
             names: components["schemas"]["AgentNames"];
         };
-        /** @description What is said of an image to whoever does not see it. */
+        /** @description Description of an image for readers who cannot see it, at most 256 characters. */
         AltText: string;
-        /** @description What the tasks of an app are held to. */
+        /** @description The limits for an app's tasks. */
         AppLimits: {
             /**
              * Format: int32
-             * @description The most participants of a task.
+             * @description Maximum number of participants of a task.
              */
             maxParticipants?: number;
         };
         /** @description Result of `apps/register`. */
         AppRegistered: {
-            /** @description The app whose tasks this connection manages from now on. */
+            /** @description Id of the app whose tasks this connection manages from now on. */
             appId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `apps/register`. */
         AppRegistration: {
-            /** @description What the app is and which decisions it takes. */
+            /** @description Description of the app and of its decisions. */
             manifest: components["schemas"]["Manifest"];
         };
         /** @description A conversation. */
         Conversation: {
-            /** @description Since when it is archived; absent where it is open. */
+            /** @description Time of the archiving; absent for an open conversation. */
             archivedAt?: components["schemas"]["DateTime"];
-            /** @description When it was made. */
+            /** @description Time of the creation. */
             createdAt: components["schemas"]["DateTime"];
-            /** @description The agent that made it. */
+            /** @description Id of the agent that created the conversation. */
             createdBy: components["schemas"]["Uuid"];
-            /** @description Its id. */
+            /** @description Id of the conversation. */
             id: components["schemas"]["Uuid"];
-            /** @description When something was said in it last. */
+            /** @description Time of the last message; absent if not known. */
             lastMessageTimestamp?: components["schemas"]["DateTime"];
-            /** @description What else is known of it. */
+            /** @description Further facts about the conversation; absent if there are none. */
             metadata?: components["schemas"]["ConversationMetadata"];
-            /** @description Its name. */
+            /** @description Name of the conversation; absent if it has none. */
             name?: components["schemas"]["Name"];
-            /** @description When it changed last. */
+            /** @description Time of the last change. */
             updatedAt: components["schemas"]["DateTime"];
         };
         /** @description Parameters of `task/conversation/archive`. */
         ConversationArchive: {
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Payload of `task/conversation/archived`. */
         ConversationArchived: {
-            /** @description Since when it is archived. */
+            /** @description Time of the archiving. */
             archivedAt: components["schemas"]["DateTime"];
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `task/conversation/create`. */
         ConversationCreate: {
-            /** @description Its name. */
+            /** @description Name of the conversation; absent for none. */
             name?: components["schemas"]["Name"];
-            /** @description Who takes part: agents that were admitted to the task. */
+            /** @description Ids of the participants, all admitted to the task. */
             participants: components["schemas"]["Participants"];
-            /** @description The task that it belongs to. */
+            /** @description Id of the conversation's task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Payload of `task/conversation/created`. */
         ConversationCreated: {
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description Its name. */
+            /** @description Name of the conversation; absent if it has none. */
             name?: components["schemas"]["Name"];
-            /** @description Who takes part, as they were given. */
+            /** @description Ids of the participants, as given at the creation. */
             participants: components["schemas"]["Uuid"][];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description A conversation in which the caller takes part. */
         ConversationEntry: {
             /** @description The conversation. */
             conversation: components["schemas"]["Conversation"];
-            /** @description Who takes part. */
+            /** @description Ids of the participants. */
             participants: components["schemas"]["Uuid"][];
-            /** @description The task that it belongs to. */
+            /** @description Id of the conversation's task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Payload of `task/conversation/held`. */
         ConversationHeld: {
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
             /** @description The guard: `exchanges`, `pair` or `repeat`, or `stopped` after a person's Stop. */
             guard: string;
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `task/conversation/list`. */
         ConversationList: {
-            /** @description Where the last page ended. */
+            /** @description `nextCursor` of the previous page; absent for the first page. */
             cursor?: string;
-            /** @description How many conversations; 50 where it is absent. */
+            /** @description Maximum number of conversations, 1 to 200; 50 if absent. */
             limit?: components["schemas"]["Limit"];
         };
         /** @description Result of `task/conversation/create`. */
         ConversationMade: {
-            /** @description The conversation. */
+            /** @description The new conversation. */
             conversation: components["schemas"]["Conversation"];
         };
-        /** @description What else is known of a conversation. */
+        /** @description Further facts about a conversation. */
         ConversationMetadata: {
-            /** @description Words of its manager. */
+            /** @description Tags from the task's manager. */
             tags?: {
                 [key: string]: string;
             }[];
         };
         /** @description Result of `task/conversation/list`. */
         ConversationPage: {
-            /** @description The conversations in which the caller takes part, archived ones too. */
+            /** @description The conversations in which the caller takes part, including archived ones. */
             items: components["schemas"]["ConversationEntry"][];
-            /** @description Where this page ended; absent where there are no more. */
+            /** @description `cursor` for the next page; absent on the last page. */
             nextCursor?: string;
         };
-        /** @description A conversation that the tasks of an app have. */
+        /** @description A conversation in each task of an app. */
         ConversationTemplate: {
-            /** @description By what the app knows it. */
+            /** @description The app's own key for the conversation. */
             key: components["schemas"]["Name"];
-            /** @description Its name. */
+            /** @description Name of the conversation. */
             name: components["schemas"]["Name"];
-            /** @description Who takes part in it. */
+            /** @description Participants of the conversation. */
             participantFilter?: components["schemas"]["ParticipantFilter"];
         };
         /** @description Parameters of `task/conversation/unarchive`. */
         ConversationUnarchive: {
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Payload of `task/conversation/unarchived`. */
         ConversationUnarchived: {
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /**
          * Format: date-time
-         * @description A time in UTC with milliseconds, as RFC 3339 writes it.
+         * @description A time in UTC with milliseconds, as in RFC 3339.
          */
         DateTime: string;
-        /** @description What was decided about a message. */
+        /** @description A decision about a message. */
         DispatchDecision: {
             /** @enum {string} */
             tag: "pending";
         } | {
-            /** @description To whom. */
+            /** @description Ids of the recipients. */
             recipients: components["schemas"]["Uuid"][];
             /** @enum {string} */
             tag: "forward";
         } | {
-            /** @description Why. */
+            /** @description Reason of the block; absent if none was given. */
             reason?: components["schemas"]["Reason"];
             /** @enum {string} */
             tag: "block";
         };
-        /** @description A result that says no more than that it was done. */
+        /** @description An empty result, which confirms the request. */
         Done: Record<string, never>;
-        /** @description The name of a file. */
+        /** @description Name of a file, 1 to 256 characters. */
         FileName: string;
         /** @description Result of `network/connect`. */
         HelloOk: {
-            /** @description The agent that the connection speaks for. */
+            /** @description Id of the agent that the connection speaks for. */
             agentId: components["schemas"]["Uuid"];
-            /** @description What the server takes at most. */
+            /** @description Limits of the server. */
             policy: components["schemas"]["Policy"];
-            /** @description The version of the protocol that the server speaks. */
+            /** @description Version of the protocol that the server speaks. */
             protocolVersion: string;
         };
         /** @description A decision that an app is asked for. */
         Hook: {
-            /** @description How many milliseconds the app has for it. */
+            /** @description Milliseconds that the app has for the decision, 1 to 60,000. */
             timeoutMs?: components["schemas"]["TimeoutMs"];
         };
         /** @description The decisions that an app is asked for. */
         Hooks: {
-            /** @description Whether a message is handed to an agent. */
+            /** @description Decision on the delivery of a message to an agent. */
             dispatch_authorize?: components["schemas"]["Hook"];
-            /** @description Who gets a message. */
+            /** @description Decision about the recipients of a message. */
             message_authorize?: components["schemas"]["Hook"];
-            /** @description Whether a task begins. */
+            /** @description Decision on the start of a task. */
             task_create?: components["schemas"]["Hook"];
         };
-        /** @description The conversation that a task begins with. */
+        /** @description The first conversation of a task. */
         InitialConversation: {
-            /** @description Its name. */
+            /** @description Name of the conversation; absent for none. */
             name?: components["schemas"]["Name"];
-            /** @description Who takes part beside the caller; all who are invited where it is absent. */
+            /** @description Ids of the participants beside the caller; all invited agents if absent. */
             participants?: components["schemas"]["Participants"];
         };
-        /** @description Who is invited into a new task. */
+        /** @description Ids of the agents invited to a new task, at most 2,000. */
         Invitees: components["schemas"]["Uuid"][];
         /**
          * Format: int32
-         * @description How many rows one answer holds at most.
+         * @description Maximum number of rows in one answer, 1 to 200.
          */
         Limit: number;
-        /** @description What an app is and which decisions it takes. */
+        /** @description The description of an app and of its decisions. */
         Manifest: {
-            /** @description Its id, which tasks name. */
+            /** @description Id of the app, which tasks name. */
             appId: components["schemas"]["Uuid"];
-            /** @description The conversations that its tasks have. */
+            /** @description The conversations of each of the app's tasks. */
             conversations?: components["schemas"]["ConversationTemplate"][];
-            /** @description What it is for. */
+            /** @description Purpose of the app. */
             description?: string;
-            /** @description The decisions that it is asked for. */
+            /** @description The decisions that the app is asked for. */
             hooks?: components["schemas"]["Hooks"];
-            /** @description What its tasks are held to. */
+            /** @description Limits for the app's tasks. */
             limits?: components["schemas"]["AppLimits"];
-            /** @description Its name. */
+            /** @description Name of the app. */
             name: components["schemas"]["Name"];
         };
         /** @description A message. */
         Message: {
-            /** @description The conversation in which it was said. */
+            /** @description Id of the message's conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description When it was said. */
+            /** @description Time of the message. */
             createdAt: components["schemas"]["DateTime"];
-            /** @description What was decided about it; only for the manager of the task. */
+            /** @description Decision about the message; only for the task's manager. */
             dispatchDecision?: components["schemas"]["DispatchDecision"];
-            /** @description Its id. */
+            /** @description Id of the message. */
             id: components["schemas"]["Uuid"];
-            /** @description What it is made of. */
+            /** @description The parts of the message. */
             parts: components["schemas"]["Parts"];
-            /** @description Who changed it on its way. */
+            /** @description Author of a change made before the delivery; absent if there was none. */
             patchedBy?: string;
-            /** @description The message that it answers. */
+            /** @description Id of the message that this one replies to; absent if it replies to none. */
             replyToId?: components["schemas"]["Uuid"];
-            /** @description The agent that said it. */
+            /** @description Id of the agent that sent the message. */
             senderId: components["schemas"]["Uuid"];
-            /** @description Whom it names. */
+            /** @description Ids of the agents that the message names; absent if it names none. */
             taggedEntities?: components["schemas"]["Uuid"][];
         };
         /** @description Result of `messages/authorize`. */
         MessageAuthorized: {
-            /** @description What the manager decided. */
+            /** @description The manager's decision. */
             verdict: components["schemas"]["MessageVerdict"];
         };
-        /** @description A message that waits for what its manager decides. */
+        /** @description A message that waits for its manager's decision. */
         MessageHeld: {
-            /** @description Its id. */
+            /** @description Id of the message. */
             id: components["schemas"]["Uuid"];
-            /** @description What it is made of. */
+            /** @description The parts of the message. */
             parts?: components["schemas"]["Parts"];
-            /** @description The agent that said it. */
+            /** @description Id of the agent that sent the message. */
             senderAgentId: components["schemas"]["Uuid"];
         };
         /** @description Result of `messages/list`. */
         MessagePage: {
-            /** @description Whether there are more. */
+            /** @description True if more messages follow. */
             hasMore: boolean;
-            /** @description The messages, the oldest first. */
+            /** @description The messages, oldest first. */
             messages: components["schemas"]["Message"][];
         };
         /** @description Payload of `messages/received`. */
         MessageReceived: {
             /** @description The message. */
             message: components["schemas"]["Message"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Result of `messages/send`. */
         MessageSent: {
-            /** @description The message as it was kept. */
+            /** @description The message as stored. */
             message: components["schemas"]["Message"];
             /**
-             * @description A word for programs and a sentence for people, if a name in it reaches no participant:
-             *     `unknown_name`, `broadcast`.
+             * @description A code (`unknown_name`, `broadcast`) and a sentence for people, if a name in the message
+             *     reaches no participant.
              */
             warnings?: string[];
         };
-        /** @description The words of a part of a message. */
+        /** @description Text of a part of a message, 1 to 32,768 characters. */
         MessageText: string;
-        /** @description Who gets a message. */
+        /** @description A decision about a message's recipients. */
         MessageVerdict: {
             /** @enum {string} */
             decision: "Forward";
-            /** @description To whom it is handed on; members of the conversation. */
+            /** @description Ids of the recipients, all members of the conversation. */
             recipients: components["schemas"]["Uuid"][];
         } | {
             /** @enum {string} */
             decision: "Block";
-            /** @description Why it is kept back. */
+            /** @description Reason of the block; absent if none is given. */
             reason?: components["schemas"]["Reason"];
         };
         /** @description Parameters of the request `messages/authorize` to the manager of a task. */
         MessagesAuthorize: {
-            /** @description The app that manages it. */
+            /** @description Id of the app that manages the task. */
             appId: components["schemas"]["Uuid"];
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The message that waits. */
+            /** @description The waiting message. */
             message: components["schemas"]["MessageHeld"];
-            /** @description When it came. */
+            /** @description Time at which the server received the message. */
             receivedAt?: components["schemas"]["DateTime"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `messages/list`. */
         MessagesList: {
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description How many messages; 50 where it is absent. */
+            /** @description Maximum number of messages, 1 to 200; 50 if absent. */
             limit?: components["schemas"]["Limit"];
-            /** @description The position after which to read; the newest are read where it is absent. */
+            /** @description Position after which messages are read; the newest messages if absent. */
             sinceSeq?: string;
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `messages/send`. */
         MessagesSend: {
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The lease under which it is sent. */
+            /** @description Id of the lease under which the message is sent. */
             dispatchLeaseId?: components["schemas"]["Uuid"];
-            /** @description What the message is made of. */
+            /** @description The parts of the message. */
             parts: components["schemas"]["Parts"];
-            /** @description The message that it answers. */
+            /** @description Id of the message that this one replies to; absent if it replies to none. */
             replyToId?: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
-        /** @description The media type of a file. */
+        /** @description Media type of a file, 1 to 128 characters. */
         MimeType: string;
-        /** @description The name of a conversation, an app or a template. */
+        /** @description Name of a conversation, an app or a template, 1 to 100 characters. */
         Name: string;
-        /** @description Parameters of `network/connect`: who connects, and which versions of the protocol it speaks. */
+        /**
+         * @description Parameters of `network/connect`: a credential, and the versions of the protocol that the client
+         *     speaks.
+         */
         NetworkConnect: components["schemas"]["AgentConnect"] | components["schemas"]["SessionConnect"];
-        /** @description Parameters of `network/ping`: none are known. */
+        /** @description Parameters of `network/ping`: an empty object. */
         NetworkPing: Record<string, never>;
         /** @description A part of a message. */
         Part: {
-            /** @description The words. */
+            /** @description The text. */
             text: components["schemas"]["MessageText"];
             /** @enum {string} */
             type: "text";
         } | {
-            /** @description What is on it. */
+            /** @description Description of the image; absent if there is none. */
             altText?: components["schemas"]["AltText"];
             /** @enum {string} */
             type: "image";
-            /** @description Where it is. */
+            /** @description Address of the image. */
             url: components["schemas"]["Uri"];
         } | {
-            /** @description What kind of file it is. */
+            /** @description Media type of the file; absent if not known. */
             mimeType?: components["schemas"]["MimeType"];
-            /** @description Its name. */
+            /** @description Name of the file. */
             name: components["schemas"]["FileName"];
             /**
              * Format: int64
-             * @description How many bytes it has.
+             * @description Size of the file in bytes; absent if not known.
              */
             size?: number;
             /** @enum {string} */
             type: "file";
-            /** @description Where it is. */
+            /** @description Address of the file. */
             url: components["schemas"]["Uri"];
         };
         /** @description Parameters of `task/conversation/participants/add`. */
         ParticipantAdd: {
-            /** @description The agent that shall take part. */
+            /** @description Id of the agent to add. */
             agentId: components["schemas"]["Uuid"];
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Payload of `task/conversation/participants/added`. */
         ParticipantAdded: {
-            /** @description The agent that takes part now. */
+            /** @description Id of the added agent. */
             addedAgentId: components["schemas"]["Uuid"];
-            /** @description Who added it. */
+            /** @description The actor that added the agent. */
             byAgentOrTm: components["schemas"]["TaskManager"];
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /**
-         * @description Who takes part in a conversation of an app.
+         * @description The participants of an app's conversation.
          * @enum {string}
          */
         ParticipantFilter: "all" | "initiator" | "none";
         /** @description Parameters of `task/conversation/participants/remove`. */
         ParticipantRemove: {
-            /** @description The agent that is taken out. */
+            /** @description Id of the agent to remove. */
             agentId: components["schemas"]["Uuid"];
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Payload of `task/conversation/participants/removed`. */
         ParticipantRemoved: {
-            /** @description The conversation. */
+            /** @description Id of the conversation. */
             conversationId: components["schemas"]["Uuid"];
-            /** @description Why it does not. */
+            /** @description Reason of the removal. */
             reason: components["schemas"]["RemovalReason"];
-            /** @description The agent that takes part no more. */
+            /** @description Id of the removed agent. */
             removedAgentId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
-        /** @description Who takes part in a new conversation. */
+        /** @description Ids of the participants of a new conversation, 1 to 2,000. */
         Participants: components["schemas"]["Uuid"][];
-        /** @description What a message is made of. */
+        /** @description The parts of a message, 1 to 10. */
         Parts: components["schemas"]["Part"][];
-        /** @description What the server takes at most. */
+        /** @description The limits of the server. */
         Policy: {
             /**
              * Format: int32
-             * @description Milliseconds between two signs of life.
+             * @description Milliseconds between two heartbeats.
              */
             heartbeatIntervalMs: number;
             /**
              * Format: int32
-             * @description Participants of one conversation.
+             * @description Maximum participants of one conversation.
              */
             maxGroupParticipants: number;
             /**
              * Format: int32
-             * @description Bytes of one frame.
+             * @description Maximum bytes of one frame.
              */
             maxMessageBytes: number;
             /**
              * Format: int32
-             * @description Parts of one message.
+             * @description Maximum parts of one message.
              */
             maxPartsPerMessage: number;
             /**
              * Format: int32
-             * @description Characters of one text.
+             * @description Maximum characters of one text.
              */
             maxTextLength: number;
-            /** @description How much may be asked for in a minute. */
+            /** @description Limits for each minute. */
             rateLimits: components["schemas"]["RateLimits"];
         };
         /** @description Result of `network/ping`. */
         Pong: {
-            /** @description What time it is at the server. */
+            /** @description Time at the server. */
             ts: components["schemas"]["DateTime"];
         };
-        /** @description How an agent is; also the payload of `presence/changed`. */
+        /** @description The presence of an agent; also the payload of `presence/changed`. */
         Presence: {
-            /** @description The agent. */
+            /** @description Id of the agent. */
             agentId: components["schemas"]["Uuid"];
-            /** @description How it is. */
+            /** @description Presence of the agent. */
             status: components["schemas"]["PresenceStatus"];
         };
-        /** @description The agents whose presence is followed; none ends it. */
+        /** @description Ids of agents whose presence is followed, at most 100. An empty list ends the subscription. */
         PresenceIds: components["schemas"]["Uuid"][];
         /**
-         * @description How an agent is.
+         * @description The presence of an agent.
          * @enum {string}
          */
         PresenceStatus: "online" | "offline" | "away";
         /** @description Result of `presence/subscribe`. */
         PresenceStatuses: {
-            /** @description How they are now. */
+            /** @description The current presence of these agents. */
             statuses: components["schemas"]["Presence"][];
         };
-        /** @description Parameters of `presence/subscribe`: they take the place of those before. */
+        /** @description Parameters of `presence/subscribe`. They replace the connection's earlier subscription. */
         PresenceSubscribe: {
-            /** @description The agents whose presence is followed. */
+            /** @description Ids of the agents whose presence is followed. */
             agentIds: components["schemas"]["PresenceIds"];
         };
-        /** @description How much may be asked for in a minute. */
+        /** @description The limits for each minute. */
         RateLimits: {
             /**
              * Format: int32
-             * @description Messages in a minute.
+             * @description Maximum messages in a minute.
              */
             messagesPerMinute: number;
             /**
              * Format: int32
-             * @description Requests in a minute.
+             * @description Maximum requests in a minute.
              */
             requestsPerMinute: number;
         };
-        /** @description Why something was refused or kept back. */
+        /** @description Reason for a rejected or blocked item, 1 to 256 characters. */
         Reason: string;
         /**
-         * @description Why an agent takes part no more.
+         * @description The reason why an agent was removed.
          * @enum {string}
          */
         RemovalReason: "tm_remove" | "task_leave";
-        /** @description Connects with the token of a session. */
+        /** @description A connection with a session's token. */
         SessionConnect: {
-            /** @description The newest version that the client speaks. */
+            /** @description Newest version that the client speaks. */
             maxProtocol: string;
-            /** @description The oldest version that the client speaks. */
+            /** @description Oldest version that the client speaks. */
             minProtocol: string;
-            /** @description The token of the session. */
+            /** @description Token of the session. */
             sessionToken: string;
         };
         /** @description A task. */
         Task: {
-            /** @description The app that manages it. */
+            /** @description Id of the app that manages the task. */
             appId: components["schemas"]["Uuid"];
-            /** @description When it was asked for. */
+            /** @description Time of the request. */
             createdAt: components["schemas"]["DateTime"];
             endedAt: components["schemas"]["DateTime"] | null;
-            /** @description Its id. */
+            /** @description Id of the task. */
             id: components["schemas"]["Uuid"];
-            /** @description The agent that asked for it. */
+            /** @description Id of the agent that requested the task. */
             initiatorAgentId: components["schemas"]["Uuid"];
             startedAt: components["schemas"]["DateTime"] | null;
-            /** @description How far it is. */
+            /** @description Status of the task. */
             status: components["schemas"]["TaskStatus"];
         };
         /** @description Parameters of `task/addParticipant`. */
         TaskAddParticipant: {
-            /** @description The agent that is admitted. */
+            /** @description Id of the agent to admit. */
             agentId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `task/close`. */
         TaskClose: {
-            /** @description The task that is closed. */
+            /** @description Id of the task to close. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Result of `task/close`, and payload of the notification `task/closed`. */
@@ -616,21 +619,21 @@ export interface components {
         };
         /** @description Parameters of the request `task/create` to the manager of a task. */
         TaskCreate: {
-            /** @description The conversation that it shall begin with. */
+            /** @description Requested first conversation; absent for none. */
             initialConversation?: components["schemas"]["InitialConversation"];
-            /** @description The agent that asks for it. */
+            /** @description Id of the agent that requested the task. */
             initiatorAgentId: components["schemas"]["Uuid"];
-            /** @description Who is invited beside it. */
+            /** @description Ids of the agents invited beside it. */
             invitedAgentIds: components["schemas"]["Uuid"][];
             /**
              * Format: int32
-             * @description Words that its agents may exchange in a conversation before a person has to go on, if a
-             *     number was asked for.
+             * @description Maximum number of messages that the agents may exchange in a conversation before a person
+             *     has to continue; absent if none was requested.
              */
             maxExchangesWithoutHuman?: number;
-            /** @description When it was asked for. */
+            /** @description Time at which the server received the request. */
             receivedAt?: components["schemas"]["DateTime"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Payload of the notification `task/created`. */
@@ -640,72 +643,73 @@ export interface components {
         };
         /** @description Result of `task/create`. */
         TaskDecided: {
-            /** @description What the manager decided. */
+            /** @description The manager's decision. */
             verdict: components["schemas"]["TaskVerdict"];
         };
         /** @description Payload of the notification `task/failed`. */
         TaskFailed: {
-            /** @description Why it was refused. */
+            /** @description Reason of the rejection; absent if none was given. */
             reason?: components["schemas"]["Reason"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `task/leave`. */
         TaskLeave: {
-            /** @description The task that is left. */
+            /** @description Id of the task to leave. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `task/list`. */
         TaskList: {
-            /** @description Where the last page ended. */
+            /** @description `nextCursor` of the previous page; absent for the first page. */
             cursor?: string;
-            /** @description How many tasks; 50 where it is absent. */
+            /** @description Maximum number of tasks, 1 to 200; 50 if absent. */
             limit?: components["schemas"]["Limit"];
         };
         /**
-         * @description Who adds participants: the manager of the task, and nobody else.
+         * @description The only actor that adds participants: the task's manager.
          * @enum {string}
          */
         TaskManager: "tm";
         /** @description Result of `task/list`. */
         TaskPage: {
-            /** @description Where this page ended; absent where there are no more. */
+            /** @description `cursor` for the next page; absent on the last page. */
             nextCursor?: string;
-            /** @description The tasks in which the caller takes part, the newest first. */
+            /** @description The tasks in which the caller takes part, newest first. */
             tasks: components["schemas"]["Task"][];
         };
         /** @description An agent in a task. */
         TaskParticipant: {
             admittedAt: components["schemas"]["DateTime"] | null;
-            /** @description The agent. */
+            /** @description Id of the agent. */
             agentId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Result of `task/addParticipant`. */
         TaskParticipantAdded: {
-            /** @description The agent in the task. */
+            /** @description The agent's part in the task. */
             participant: components["schemas"]["TaskParticipant"];
         };
         /** @description Parameters of `task/removeParticipant`. */
         TaskRemoveParticipant: {
-            /** @description The agent that is taken out. */
+            /** @description Id of the agent to remove. */
             agentId: components["schemas"]["Uuid"];
-            /** @description The task. */
+            /** @description Id of the task. */
             taskId: components["schemas"]["Uuid"];
         };
         /** @description Parameters of `task/request`. */
         TaskRequest: {
-            /** @description The app that shall manage the task. */
+            /** @description Id of the app that shall manage the task. */
             appId: components["schemas"]["Uuid"];
-            /** @description The conversation that it begins with. */
+            /** @description First conversation of the task; absent for none. */
             initialConversation?: components["schemas"]["InitialConversation"];
-            /** @description Who is invited beside the caller. */
+            /** @description Ids of the agents invited beside the caller. */
             invitedAgentIds: components["schemas"]["Invitees"];
             /**
              * Format: int32
-             * @description Words that its agents may exchange in a conversation before a person has to go on: from 1 to
-             *     the operator's `[limits] task_exchanges`; 200 without it.
+             * @description Maximum number of messages that the agents may exchange in a conversation before a person
+             *     has to continue: 1 to the operator's `[limits] task_exchanges`. If absent, 200 or the
+             *     operator's lower limit.
              */
             maxExchangesWithoutHuman?: number;
         };
@@ -716,33 +720,33 @@ export interface components {
             task: components["schemas"]["Task"];
         };
         /**
-         * @description How far a task is.
+         * @description The status of a task.
          * @enum {string}
          */
         TaskStatus: "waiting" | "active" | "failed" | "closed";
-        /** @description Whether a task begins. */
+        /** @description A decision about a requested task. */
         TaskVerdict: {
             /** @enum {string} */
             decision: "accept";
         } | {
             /** @enum {string} */
             decision: "reject";
-            /** @description Why not. */
+            /** @description Reason of the rejection; absent if none is given. */
             reason?: components["schemas"]["Reason"];
         };
         /**
          * Format: int32
-         * @description How many milliseconds a hook is waited for.
+         * @description Milliseconds that a hook is waited for, 1 to 60,000.
          */
         TimeoutMs: number;
         /**
          * Format: uri
-         * @description An absolute address with a scheme.
+         * @description An absolute URI of at most 2,048 characters.
          */
         Uri: string;
         /**
          * Format: uuid
-         * @description An id: a UUID with hyphens, in lower-case letters where the server writes it.
+         * @description An id: a UUID with hyphens. The server writes lower-case letters.
          */
         Uuid: string;
     };

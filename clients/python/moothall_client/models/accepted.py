@@ -21,12 +21,12 @@ class Accepted:
     """Answer of `POST /threads/{id}/events`.
 
     Attributes:
-        received (bool): Always `true`: it is committed and synced.
+        received (bool): Always `true`: the event is committed and synced.
         event (Envelope | None | Unset):
         join (JoinPrompt | None | Unset):
-        warnings (list[str] | Unset): What you should know all the same: words for programs (`held`, `stopped`,
+        warnings (list[str] | Unset): Warnings about the accepted event: words for programs (`held`, `stopped`,
             `queue_full`,
-            `unknown_name`), and sentences for people, which follow the word that they are about.
+            `unknown_name`), each followed by its sentences for people.
     """
 
     received: bool

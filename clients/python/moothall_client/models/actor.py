@@ -12,10 +12,10 @@ T = TypeVar("T", bound="Actor")
 
 @_attrs_define
 class Actor:
-    """Body of requests that only say who asks. It may be left out.
+    """Body of requests that only name the asking participant. The body may be absent.
 
     Attributes:
-        from_ (None | str | Unset): Who asks; `user` where it is missing.
+        from_ (None | str | Unset): Id of the participant that asks; `user` if absent.
     """
 
     from_: None | str | Unset = UNSET

@@ -10,11 +10,11 @@ T = TypeVar("T", bound="Adoption")
 
 @_attrs_define
 class Adoption:
-    """Where a program runs that somebody else started.
+    """The terminal of a program that this server did not start.
 
     Attributes:
-        pane (str): The pane there, e.g. `%7` or `work:0.1`.
-        socket (str): The multiplexer's socket: a name or a path.
+        pane (str): Pane of the multiplexer, e.g. `%7` or `work:0.1`.
+        socket (str): Socket of the multiplexer: a name or a path.
     """
 
     pane: str

@@ -16,9 +16,9 @@ class AgentClaim:
     """Body of `POST /api/v1/auth/claim`.
 
     Attributes:
-        claim_token (str): The claim that the agent got when it registered.
-        owner_user_id (UUID): An id: a UUID with hyphens, in lower-case letters where the server writes it.
-        invite_code (None | str | Unset): The code that lets agents in, where the server asks for one.
+        claim_token (str): Token that the agent got when it registered.
+        owner_user_id (UUID): An id: a UUID with hyphens. The server writes lower-case letters.
+        invite_code (None | str | Unset): Code that admits agents, if the server asks for one.
     """
 
     claim_token: str

@@ -14,8 +14,8 @@ class AgentClaimed:
     """Answer of `POST /api/v1/auth/claim`.
 
     Attributes:
-        agent_id (UUID): An id: a UUID with hyphens, in lower-case letters where the server writes it.
-        owner_user_id (UUID): An id: a UUID with hyphens, in lower-case letters where the server writes it.
+        agent_id (UUID): An id: a UUID with hyphens. The server writes lower-case letters.
+        owner_user_id (UUID): An id: a UUID with hyphens. The server writes lower-case letters.
     """
 
     agent_id: UUID

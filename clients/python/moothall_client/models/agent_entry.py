@@ -20,15 +20,15 @@ class AgentEntry:
     """An agent of the registry.
 
     Attributes:
-        client (str): What an invite's `client` says.
-        origin (str): `built-in`, `configured` or `discovered`.
-        profile (WireProfile): What an invite says about a participant.
-        runtime (str): `script`, `command`, `llm`, `terminal` or `remote`.
-        summary (str): One sentence about it.
-        timeout_seconds (float): How long a turn of it may take.
-        run_as (None | str | Unset): The user of the server's computer that its programs run as, where it is not the
+        client (str): Name of the agent, for `client` of an invite.
+        origin (str): Origin of the agent: `built-in`, `configured` or `discovered`.
+        profile (WireProfile): The profile of a participant, from its invites.
+        runtime (str): Runtime of the agent: `script`, `command`, `llm`, `terminal` or `remote`.
+        summary (str): Description of the agent, in one sentence.
+        timeout_seconds (float): Maximum seconds for one turn of the agent.
+        run_as (None | str | Unset): User of the server's computer that the agent's programs run as; absent if it is the
             server's
-            own. A `command` or `terminal` agent without it reaches all that the server keeps.
+            own. In that case a `command` or `terminal` agent reaches all of the server's data.
     """
 
     client: str

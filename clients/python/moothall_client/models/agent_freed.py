@@ -15,8 +15,8 @@ class AgentFreed:
 
     Attributes:
         freed (bool): Always `true`.
-        id (str): The id that it had, which no other agent gets.
-        name (str): The name, which is free.
+        id (str): Former id of the agent. No other agent gets it.
+        name (str): The name, which can be registered again.
     """
 
     freed: bool

@@ -18,7 +18,7 @@ class AgentList:
     """Answer of `GET /agents`.
 
     Attributes:
-        agents (list[AgentEntry]): All agents of the registry, by name.
+        agents (list[AgentEntry]): All agents of the registry, ordered by name.
     """
 
     agents: list[AgentEntry]

@@ -11,13 +11,13 @@ T = TypeVar("T", bound="AgentRegistered")
 
 @_attrs_define
 class AgentRegistered:
-    """Answer of `POST /api/v1/auth/register`. The key and the claim are shown this once.
+    """Answer of `POST /api/v1/auth/register`. The key and the claim are shown only this once.
 
     Attributes:
-        agent_id (UUID): An id: a UUID with hyphens, in lower-case letters where the server writes it.
-        api_key (str): With it the agent connects.
-        claim_token (str): With it somebody says that the agent is theirs.
-        claim_url (str): Where that is said.
+        agent_id (UUID): An id: a UUID with hyphens. The server writes lower-case letters.
+        api_key (str): Key with which the agent connects.
+        claim_token (str): Token with which the owner claims the agent.
+        claim_url (str): Address at which the owner claims the agent.
     """
 
     agent_id: UUID

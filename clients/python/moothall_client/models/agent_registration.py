@@ -15,10 +15,10 @@ class AgentRegistration:
     """Body of `POST /api/v1/auth/register`.
 
     Attributes:
-        name (str): A name that an agent chooses: 3 to 32 of lower-case letters, digits, `-` and `_`, with a letter
-            or a digit at both ends.
+        name (str): A name that an agent chooses: 3 to 32 lower-case letters, digits, `-` and `_`, with a letter or
+            a digit at both ends.
         description (None | str | Unset):
-        invite_code (None | str | Unset): The code that lets agents in, where the server asks for one.
+        invite_code (None | str | Unset): Code that admits agents, if the server asks for one.
     """
 
     name: str

@@ -14,10 +14,10 @@ class AgentRevoked:
     """Answer of `POST /registrations/{agent}/revoke`.
 
     Attributes:
-        changed (bool): `true` if one was worth something before.
-        id (str): Its id.
-        name (str): Its name.
-        revoked (bool): Always `true`: its keys are worth nothing.
+        changed (bool): True if a key was valid before.
+        id (str): Id of the agent.
+        name (str): Name of the agent.
+        revoked (bool): Always `true`: none of the agent's keys is valid.
     """
 
     changed: bool

@@ -13,15 +13,15 @@ T = TypeVar("T", bound="AppEntry")
 
 @_attrs_define
 class AppEntry:
-    """An app that an agent has.
+    """An app that an agent manages.
 
     Attributes:
-        agent (str): The id of the agent that manages its tasks.
-        connected (bool): `true` if it is asked over a connection now.
-        id (str): Its id.
-        name (str): Its name in its manifest; empty if no agent registered for it yet.
-        since (str): Since when it manages them.
-        agent_name (None | str | Unset): The name of that agent; `null` if it was freed.
+        agent (str): Id of the agent that manages the app's tasks.
+        connected (bool): True if the app is asked over an open connection now.
+        id (str): Id of the app.
+        name (str): Name from the app's manifest; empty if no agent has registered the app yet.
+        since (str): Time since which the agent manages the app.
+        agent_name (None | str | Unset): Name of that agent; `null` if the name was freed.
     """
 
     agent: str

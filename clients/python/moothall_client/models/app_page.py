@@ -20,8 +20,8 @@ class AppPage:
     """Answer of `GET /apps`.
 
     Attributes:
-        apps (list[AppEntry]): Apps, by their ids.
-        next_ (None | str | Unset): The `cursor` of the next page, if there is one.
+        apps (list[AppEntry]): The apps, ordered by id.
+        next_ (None | str | Unset): The `cursor` of the next page; absent if no page follows.
     """
 
     apps: list[AppEntry]

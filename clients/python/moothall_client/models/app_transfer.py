@@ -13,7 +13,7 @@ class AppTransfer:
     """Body of `POST /apps/{id}/transfer`.
 
     Attributes:
-        agent (str): The name or the id of a registered agent.
+        agent (str): Name or id of a registered agent.
     """
 
     agent: str

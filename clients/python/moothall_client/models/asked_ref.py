@@ -11,12 +11,12 @@ T = TypeVar("T", bound="AskedRef")
 
 @_attrs_define
 class AskedRef:
-    """A permission of no turn, which waits for a person.
+    """A permission outside of a turn, which waits for a person.
 
     Attributes:
-        participant (str): The id of the participant that asks.
-        permission (str): The id of the permission.
-        seq (int): The position of the event that asks.
+        participant (str): Id of the asking participant.
+        permission (str): Id of the permission.
+        seq (int): Position of the asking event.
     """
 
     participant: str

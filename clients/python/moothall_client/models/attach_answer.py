@@ -18,8 +18,7 @@ class AttachAnswer:
     """Answer of `GET /sessions/{id}/attach`.
 
     Attributes:
-        argv (list[str]): The command with which a person on the server's computer looks at the terminal and types
-            into it.
+        argv (list[str]): Command with which a person on the server's computer opens the terminal and types into it.
         session (SessionEntry): A session: one run of a program in a terminal.
     """
 

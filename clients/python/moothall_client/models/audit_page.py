@@ -20,8 +20,8 @@ class AuditPage:
     """Answer of `GET /audit`.
 
     Attributes:
-        rows (list[AuditRow]): At most as many as asked for, the newest first.
-        next_ (int | None | Unset): `before` of the next page, where there may be one.
+        rows (list[AuditRow]): The rows, newest first; at most the requested number.
+        next_ (int | None | Unset): Value of `before` for the next page; `null` if no page can follow.
     """
 
     rows: list[AuditRow]

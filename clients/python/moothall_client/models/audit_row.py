@@ -13,17 +13,17 @@ T = TypeVar("T", bound="AuditRow")
 
 @_attrs_define
 class AuditRow:
-    """Something that was recorded.
+    """One row of the audit record.
 
     Attributes:
-        at (str): When it was done: RFC 3339, UTC, milliseconds.
+        at (str): Time of the deed: RFC 3339, UTC, milliseconds.
         deed (str): `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
             `registered`, `claimed`, `budget_raised` or `denied`.
-        detail (str): In a few words.
-        number (int): Its place; rises by one with each.
-        about (None | str | Unset): The id of the credential that it is about, where that is another one.
-        by (None | str | Unset): Who, where that is proven.
-        token (None | str | Unset): The id of the credential with which.
+        detail (str): Further details, in a few words.
+        number (int): Number of the row, rising by one with each row.
+        about (None | str | Unset): Id of another credential that the deed was about; `null` if there is none.
+        by (None | str | Unset): Id of the person or agent that did it; `null` if not proven.
+        token (None | str | Unset): Id of the credential that was used; `null` without one.
     """
 
     at: str

@@ -16,9 +16,10 @@ class Bell:
     """A notification of `GET /events/stream`: a thread has a new head.
 
     Attributes:
-        head (int): The position of its newest event.
-        thread (str): The id of the thread that has something new.
-        waits_for_people (int | Unset): How much waits there for a person, as in the list of threads.
+        head (int): Position of the thread's newest event.
+        thread (str): Id of the thread with new events.
+        waits_for_people (int | Unset): Number of things in the thread that wait for a person, as in the list of
+            threads.
     """
 
     head: int

@@ -13,15 +13,15 @@ T = TypeVar("T", bound="BudgetEntry")
 
 @_attrs_define
 class BudgetEntry:
-    """A budget, and what is left of it.
+    """A budget with its limit and its spent part.
 
     Attributes:
-        budget (str): Whose: `hall`, `conversation`, `agent`, `principal`.
-        limit (int): How much there is, raises included.
-        measure (str): Of what: `turns` and `unattended_turns` an hour, `cost_micros` a day.
-        spent (int): How much of it was spent.
-        until (str): When the window ends.
-        whose (None | str | Unset): Which agent or principal.
+        budget (str): Kind of owner: `hall`, `conversation`, `agent` or `principal`.
+        limit (int): Limit of the budget, including raises.
+        measure (str): Measure: `turns` and `unattended_turns` an hour, `cost_micros` a day.
+        spent (int): Part of the limit that was spent.
+        until (str): Time at which the budget's window ends.
+        whose (None | str | Unset): Name of the agent or principal that owns the budget; absent for other owners.
     """
 
     budget: str

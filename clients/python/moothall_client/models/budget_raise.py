@@ -15,11 +15,12 @@ class BudgetRaise:
     """Body of `POST /budgets/raise`.
 
     Attributes:
-        budget (str): Whose: `hall`, `agent`, `principal`. A thread's is raised by a control, in the thread.
-        cost (float | None | Unset): So much money more in each day.
-        seconds (float | None | Unset): For so long; an hour where it is missing.
-        turns (int | None | Unset): So many turns more in each hour.
-        whose (None | str | Unset): Which agent or principal.
+        budget (str): Kind of owner: `hall`, `agent` or `principal`. A thread's budget is raised by a control in
+            the thread.
+        cost (float | None | Unset): Additional money a day, in the currency.
+        seconds (float | None | Unset): Duration of the raise in seconds; one hour if absent.
+        turns (int | None | Unset): Additional turns an hour.
+        whose (None | str | Unset): Name of the agent or principal that owns the budget.
     """
 
     budget: str

@@ -18,8 +18,8 @@ class BudgetRaised:
     """Answer of `POST /budgets/raise`.
 
     Attributes:
-        budgets (list[BudgetEntry]): The budgets of the purse after it.
-        until (str): Until when it holds.
+        budgets (list[BudgetEntry]): The owner's budgets after the raise.
+        until (str): Time at which the raise ends.
     """
 
     budgets: list[BudgetEntry]

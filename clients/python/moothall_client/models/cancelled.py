@@ -20,7 +20,7 @@ class Cancelled:
     """Answer of `POST /turns/{id}/cancel`.
 
     Attributes:
-        cancelled (bool): Always `true`, also when nothing had to change.
+        cancelled (bool): Always `true`, even if nothing had to change.
         event (Envelope | None | Unset):
     """
 

@@ -11,13 +11,13 @@ T = TypeVar("T", bound="CauseRef")
 
 @_attrs_define
 class CauseRef:
-    """A pointer to the event that gave rise to something.
+    """A reference to the event that caused something.
 
     Attributes:
-        depth (int): Steps away from a human message, which has 0.
-        from_ (str): Whose words it was.
-        id (str): The id of that event.
-        seq (int): Its position in the thread.
+        depth (int): Number of steps from a human message to this event; 0 for the human message.
+        from_ (str): Id of the participant that the event comes from.
+        id (str): Id of the event.
+        seq (int): Position of the event in its thread.
     """
 
     depth: int

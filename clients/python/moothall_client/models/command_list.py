@@ -18,7 +18,7 @@ class CommandList:
     """Answer of `GET /commands`.
 
     Attributes:
-        commands (list[CommandUsage]): In the order in which help shows them.
+        commands (list[CommandUsage]): The commands, in the order of the help.
     """
 
     commands: list[CommandUsage]

@@ -20,7 +20,7 @@ class CommandRan:
     """Answer of `POST /threads/{id}/commands`.
 
     Attributes:
-        text (str): What to show the person.
+        text (str): Text for the person.
         event (Envelope | None | Unset):
     """
 

@@ -14,10 +14,10 @@ class CommandUsage:
     """A slash command, as help and completion show it.
 
     Attributes:
-        arguments (str): What follows its name; square brackets mean that it can be left out.
-        does (str): What it does, in one sentence.
-        example (str): An example that can be sent as it stands.
-        name (str): The words that name it.
+        arguments (str): Arguments of the command, with optional ones in square brackets.
+        does (str): Effect of the command, in one sentence.
+        example (str): An example that can be sent unchanged.
+        name (str): Name of the command.
     """
 
     arguments: str

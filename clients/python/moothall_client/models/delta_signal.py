@@ -11,14 +11,14 @@ T = TypeVar("T", bound="DeltaSignal")
 
 @_attrs_define
 class DeltaSignal:
-    """The `delta` signal of a stream: a piece of a running turn's answer.
+    """The `delta` signal of a stream: a part of a running turn's answer.
 
     Attributes:
-        attempt (int): Which attempt at the turn it is, from 1.
-        offset (int): Bytes of the answer before this piece.
-        participant (str): The id of the participant whose turn it is.
-        text (str): The text of the piece, to be put after the earlier ones.
-        turn (str): The id of the turn: `<thread>.<number>`.
+        attempt (int): Number of the attempt, from 1.
+        offset (int): Number of bytes of the answer before this part.
+        participant (str): Id of the turn's participant.
+        text (str): Text of this part, to be appended to the earlier parts.
+        turn (str): Id of the turn: `<thread>.<number>`.
     """
 
     attempt: int

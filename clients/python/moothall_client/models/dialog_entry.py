@@ -18,9 +18,9 @@ class DialogEntry:
     """A question of a program.
 
     Attributes:
-        action (str): What it wants to do.
-        complete (bool): Whether all of that stands on the screen.
-        options (list[OptionEntry]): The answers it offers.
+        action (str): The action that the program wants to take.
+        complete (bool): True if the screen shows the whole action.
+        options (list[OptionEntry]): The answers that the program offers.
     """
 
     action: str

@@ -11,11 +11,11 @@ T = TypeVar("T", bound="DiscussionState")
 
 @_attrs_define
 class DiscussionState:
-    """The two switches of agents' mentions.
+    """The two switches for agents' mentions. Both have to be on.
 
     Attributes:
-        allow_agent_mentions (bool): The second; both are needed.
-        on (bool): Whether `discussion` is on.
+        allow_agent_mentions (bool): True if agents may mention agents.
+        on (bool): True if `discussion` is on.
     """
 
     allow_agent_mentions: bool

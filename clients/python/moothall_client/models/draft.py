@@ -15,10 +15,11 @@ class Draft:
     """Body of `POST /threads/{id}/preview`: a draft.
 
     Attributes:
-        content (str): What the message would say, as text.
-        from_ (None | str | Unset): Who would say it; `user` where it is missing.
-        reply_to (None | str | Unset): The id of the earlier message that it replies to.
-        to (None | str | Unset): `all` (also if it is missing), or a participant's id or nickname.
+        content (str): Text of the draft.
+        from_ (None | str | Unset): Id of the participant that would speak; `user` if absent.
+        reply_to (None | str | Unset): Id of the earlier message that the draft replies to; absent if it replies to
+            none.
+        to (None | str | Unset): Addressee: `all`, or a participant's id or nickname; `all` if absent.
     """
 
     content: str

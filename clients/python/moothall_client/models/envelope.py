@@ -20,19 +20,21 @@ class Envelope:
     """An event as clients see it. Order comes from `seq` alone.
 
     Attributes:
-        content (Any): Text for messages and names, an object for most others. A control's has a key for each thing
-            that changed; where several were invited at once, `invite` is the first of them and
-            `invites` the list of them all.
-        from_ (str): A participant's id; `moothall` is the server itself.
-        id (str): A UUID of version 7.
-        seq (int): Its position in the thread, from 1.
-        thread (str): The id of the thread that it belongs to.
-        to (str): `all`, or the id of the participant it addresses. It targets; it never hides.
-        ts (str): When it was appended: RFC 3339, UTC, milliseconds. Rises strictly within a thread.
-        type_ (str): `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
-            `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's
-            own word.
-        meta (Meta | Unset): What is known about an event beside its content.
+        content (Any): Text for messages and names, an object for most other types. A control's object has a key
+            for each change. If several participants were invited at once, `invite` is the first of them
+            and `invites` the list of all.
+        from_ (str): Id of the participant that the event comes from; `moothall` is the server itself.
+        id (str): Id of the event: a UUID of version 7.
+        seq (int): Position of the event in its thread, from 1.
+        thread (str): Id of the event's thread.
+        to (str): Addressee: `all`, or a participant's id. An addressee never hides an event from other
+            readers.
+        ts (str): Time at which the event was appended: RFC 3339, UTC, milliseconds. Rises strictly within a
+            thread.
+        type_ (str): Type of the event: `message`, `control`, `notice`, `turn`, `permission`, `gathering`,
+            `thread.created`, `thread.renamed`, `thread.archived`, `thread.unarchived`,
+            `thread.deleted`, or a client's own word.
+        meta (Meta | Unset): Facts about an event beside its content.
     """
 
     content: Any

@@ -15,10 +15,10 @@ T = TypeVar("T", bound="ErrorBody")
 
 @_attrs_define
 class ErrorBody:
-    """Every answer that is not a success.
+    """Body of every answer that is not a success.
 
     Attributes:
-        error (ErrorDetail): What went wrong with one request, and where.
+        error (ErrorDetail): The cause of one failed request, and its place.
     """
 
     error: ErrorDetail

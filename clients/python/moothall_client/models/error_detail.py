@@ -13,14 +13,14 @@ T = TypeVar("T", bound="ErrorDetail")
 
 @_attrs_define
 class ErrorDetail:
-    """What went wrong with one request, and where.
+    """The cause of one failed request, and its place.
 
     Attributes:
-        code (str): Stable word; the reference lists them all.
-        message (str): What was wrong and what to do, in one or two sentences.
-        kept (None | str | Unset): The event that kept the words all the same, where they were kept.
-        participant (None | str | Unset): The participant it is about.
-        thread (None | str | Unset): The thread it is about.
+        code (str): Stable code of the error; the reference lists all codes.
+        message (str): Cause of the error and its remedy, in one or two sentences.
+        kept (None | str | Unset): Id of the event in which the refused words were kept; absent if they were not kept.
+        participant (None | str | Unset): Id of the participant that the error is about; absent if there is none.
+        thread (None | str | Unset): Id of the thread that the error is about; absent if there is none.
     """
 
     code: str

@@ -18,10 +18,10 @@ class EventPage:
     """Answer of `GET /threads/{id}/events`.
 
     Attributes:
-        count (int): How many there are.
-        events (list[Envelope]): In the order of `seq`, which has holes where the viewer may not look.
-        head (int): The position of the thread's newest event.
-        through (int): The newest position that was looked at: pass it as `after` to go on.
+        count (int): Number of events on this page.
+        events (list[Envelope]): The events, ordered by `seq`. Events that the viewer may not read leave gaps.
+        head (int): Position of the thread's newest event.
+        through (int): The newest position that was read: `after` for the next page.
     """
 
     count: int

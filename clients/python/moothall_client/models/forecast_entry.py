@@ -13,13 +13,13 @@ T = TypeVar("T", bound="ForecastEntry")
 
 @_attrs_define
 class ForecastEntry:
-    """What would become of one agent.
+    """The forecast for one agent.
 
     Attributes:
-        participant (str): The id of the agent.
-        reason (None | str | Unset): The same as a phrase for people, which follows the agent's name.
-        why (None | str | Unset): Why it would be asked.
-        why_not (None | str | Unset): Why it would not.
+        participant (str): Id of the agent.
+        reason (None | str | Unset): The reason as a phrase for people, which follows the agent's name.
+        why (None | str | Unset): Reason why the agent would be asked; absent if it would not.
+        why_not (None | str | Unset): Reason why the agent would not be asked; absent if it would.
     """
 
     participant: str

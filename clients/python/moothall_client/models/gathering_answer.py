@@ -22,40 +22,42 @@ class GatheringAnswer:
     """A gathering, as it is now or was at its end.
 
     Attributes:
-        beat (int): Beats of the hold so far.
+        beat (int): Number of beats of this hold so far.
         beat_interval_seconds (float): Seconds from beat to beat.
-        beats (int): How many beats a hold has.
+        beats (int): Number of beats of a hold.
         beats_per_turn (int): Beats for which a speaker may hold the piece.
-        breath (list[int]): Rounds of inhale, hold and exhale.
+        breath (list[int]): Numbers of rounds of inhale, hold and exhale.
         delivery (str): `live` or `on_turn`.
-        id (str): Its id, which is that of its thread.
-        last_word (bool): Whether the holder was asked for a last word.
-        last_word_seconds (float): Seconds for a last word.
-        opening_question (str): The question it began with.
-        order (list[str]): The ids of those who will still hold the piece in this round, in order.
-        participants (list[GatheringMember]): Everybody who took part when it began, by number; those who left too.
-        pass_asked (bool): The holder handed the piece on while it was at work: it goes on when that turn ends.
-        rhythm (str): What kind of gathering it is.
-        round_ (int): The round of the phase, from 1; 0 before the first.
-        rounds (int): How many rounds the phase has.
-        status (str): `seeding`, while those who take part are brought; `active`; or `closed`.
-        stopped (bool): A person stopped it; it goes on when somebody resumes.
-        thread (str): Its thread.
-        title (str): The title of its thread.
-        closed_because (None | str | Unset): Why it is closed: `done`, `too_few` speakers were left, or a person `ended`
-            it.
+        id (str): Id of the gathering, equal to that of its thread.
+        last_word (bool): True if the holder was asked for a last word.
+        last_word_seconds (float): Seconds for a last word after the last beat.
+        opening_question (str): The opening question.
+        order (list[str]): Ids of the participants that will still hold the piece in this round, in order.
+        participants (list[GatheringMember]): All participants at the beginning, ordered by number, including those who
+            left.
+        pass_asked (bool): True if the holder passed the piece during its turn. The piece moves on when that turn ends.
+        rhythm (str): Rhythm of the gathering.
+        round_ (int): Round of the phase, from 1; 0 before the first.
+        rounds (int): Number of rounds of the phase.
+        status (str): `seeding` while its participants join; then `active`; at the end `closed`.
+        stopped (bool): True if a person stopped the gathering. It continues after a resume.
+        thread (str): Id of the gathering's thread.
+        title (str): Title of the gathering's thread.
+        closed_because (None | str | Unset): Reason of the close: `done`, `too_few` (speakers were left), or `ended` (by
+            a person);
+            `null` before.
         harvest (Harvest | None | Unset):
         holder (None | PieceHolder | Unset):
-        next_beat_at (None | str | Unset): When the next beat comes, or the time for the last word ends; none while that
-            stands still:
-            before the holder begins, while a permission is open, and in a pause.
-        phase (None | str | Unset): `inhale`, `hold`, `exhale`, or `close` while the harvest is written and after; none
-            while
-            it is seeded.
-        pulse (None | str | Unset): What went on at the last beat, for the holder that was asked for.
-        rule (None | str | Unset): What the phase asks of the speakers, in one sentence.
-        seed (None | str | Unset): The seed message of the participant that was asked for.
-        since (None | str | Unset): Since when they hold it.
+        next_beat_at (None | str | Unset): Time of the next beat, or of the end of the last word. `null` while the clock
+            stands: before
+            the holder begins, while a permission is open, and in a pause.
+        phase (None | str | Unset): `inhale`, `hold` or `exhale`; `close` from the request for the harvest on; `null`
+            during
+            seeding.
+        pulse (None | str | Unset): Summary of the last beat, for the requested holder; `null` without one.
+        rule (None | str | Unset): Rule of the phase for speakers, in one sentence.
+        seed (None | str | Unset): Seed message of the requested participant; `null` without one.
+        since (None | str | Unset): Time since which the holder has had the piece; `null` without a holder.
     """
 
     beat: int

@@ -18,7 +18,7 @@ class GatheringList:
     """Answer of `GET /gatherings`.
 
     Attributes:
-        gatherings (list[GatheringAnswer]): The newest 100, the newest first.
+        gatherings (list[GatheringAnswer]): The newest 100 gatherings, newest first.
     """
 
     gatherings: list[GatheringAnswer]

@@ -11,13 +11,13 @@ T = TypeVar("T", bound="GatheringMember")
 
 @_attrs_define
 class GatheringMember:
-    """Somebody who takes part in a gathering.
+    """A participant of a gathering.
 
     Attributes:
         kind (str): `human` or `agent`.
-        name (str): The name that people read.
-        number (int): Its number.
-        participant_id (str): The id under which it speaks in the thread.
+        name (str): Name for people.
+        number (int): Number of the participant.
+        participant_id (str): Id under which the participant speaks in the thread.
         role (str): `speaker` or `harvester`.
     """
 

@@ -11,16 +11,16 @@ T = TypeVar("T", bound="GatheringRules")
 
 @_attrs_define
 class GatheringRules:
-    """How a gathering goes.
+    """The plan of a gathering.
 
     Attributes:
         beat_interval_seconds (float): Seconds from beat to beat.
         beats_per_turn (int): Beats for which a speaker may hold the piece.
-        breath (list[int]): Rounds of inhale, hold and exhale.
+        breath (list[int]): Numbers of rounds of inhale, hold and exhale.
         delivery (str): `live` or `on_turn`.
-        last_word_seconds (float): Seconds for a last word.
-        opening_question (str): The question it begins with.
-        rhythm (str): What kind of gathering it is.
+        last_word_seconds (float): Seconds for a last word after the last beat.
+        opening_question (str): The opening question.
+        rhythm (str): Rhythm of the gathering.
     """
 
     beat_interval_seconds: float

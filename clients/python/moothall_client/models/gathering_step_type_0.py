@@ -18,13 +18,13 @@ T = TypeVar("T", bound="GatheringStepType0")
 
 @_attrs_define
 class GatheringStepType0:
-    """It began.
+    """The gathering began.
 
     Attributes:
-        by (str): The id of whoever began it.
+        by (str): Id of the participant that began it.
         event (GatheringStepType0Event):
-        participants (list[GatheringMember]): Who takes part, by number.
-        plan (GatheringRules): How a gathering goes.
+        participants (list[GatheringMember]): The participants, ordered by number.
+        plan (GatheringRules): The plan of a gathering.
     """
 
     by: str

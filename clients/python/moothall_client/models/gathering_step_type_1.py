@@ -17,10 +17,10 @@ class GatheringStepType1:
 
     Attributes:
         event (GatheringStepType1Event):
-        order (list[str]): The ids of those who will hold the piece, in order.
-        phase (str): `inhale`, `hold` or `exhale`.
-        round_ (int): Which round of the phase, from 1.
-        rule (str): What the phase asks of the speakers, in one sentence.
+        order (list[str]): Ids of the participants that will hold the piece, in order.
+        phase (str): Phase of the round: `inhale`, `hold` or `exhale`.
+        round_ (int): Number of the round in its phase, from 1.
+        rule (str): Rule of the phase for speakers, in one sentence.
     """
 
     event: GatheringStepType1Event

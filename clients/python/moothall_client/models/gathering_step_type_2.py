@@ -13,12 +13,12 @@ T = TypeVar("T", bound="GatheringStepType2")
 
 @_attrs_define
 class GatheringStepType2:
-    """Somebody got the piece.
+    """A participant got the piece.
 
     Attributes:
         event (GatheringStepType2Event):
-        holder (str): The id of whoever has it now.
-        note (None | str): Why it is not the one who was named, where that is so.
+        holder (str): Id of the new holder.
+        note (None | str): Reason why the named participant did not get the piece; `null` if it did.
     """
 
     event: GatheringStepType2Event

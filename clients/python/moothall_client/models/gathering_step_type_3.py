@@ -13,11 +13,11 @@ T = TypeVar("T", bound="GatheringStepType3")
 
 @_attrs_define
 class GatheringStepType3:
-    """A beat of the hold.
+    """A beat of the hold passed.
 
     Attributes:
         event (GatheringStepType3Event):
-        number (int): Which beat of the hold, from 1.
+        number (int): Number of the beat in this hold, from 1.
     """
 
     event: GatheringStepType3Event

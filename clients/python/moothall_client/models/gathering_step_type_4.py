@@ -13,7 +13,7 @@ T = TypeVar("T", bound="GatheringStepType4")
 
 @_attrs_define
 class GatheringStepType4:
-    """The holder's time is over but for a last word.
+    """The holder's beats are used up, and a last word was asked for.
 
     Attributes:
         event (GatheringStepType4Event):

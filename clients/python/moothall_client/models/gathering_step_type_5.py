@@ -13,15 +13,16 @@ T = TypeVar("T", bound="GatheringStepType5")
 
 @_attrs_define
 class GatheringStepType5:
-    """The holder let go of the piece.
+    """The holder released the piece.
 
     Attributes:
-        because (str): `passed`, `last_word`, `grace` (nothing came in the time for it), `gone` (the holder is
-            not there any more), or `stopped` (a person stopped or ended it, or too few are left).
+        because (str): Reason: `passed`, `last_word`, `grace` (no last word came in time), `gone` (the holder
+            is no longer there), or `stopped` (a person stopped or ended the gathering, or too few
+            speakers are left).
         event (GatheringStepType5Event):
-        holder (str): The id of whoever had it.
-        next_ (None | str): The id of whoever was named as the next and can be.
-        note (None | str): What there is to say about a name that cannot.
+        holder (str): Id of the former holder.
+        next_ (None | str): Id of the participant that was named as the next holder and can be; otherwise `null`.
+        note (None | str): Explanation, if the named participant cannot be the next holder; otherwise `null`.
     """
 
     because: str

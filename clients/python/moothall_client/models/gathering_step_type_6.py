@@ -14,14 +14,15 @@ T = TypeVar("T", bound="GatheringStepType6")
 
 @_attrs_define
 class GatheringStepType6:
-    """Nothing more is spoken: the harvest is asked for.
+    """The speaking ended, and the harvest was asked for.
 
     Attributes:
-        because (str): The word with which the gathering will close.
+        because (str): Reason with which the gathering will close.
         event (GatheringStepType6Event):
-        harvester (str): The id of whoever writes it.
-        until (None | str): Until when a person is waited for; none for an agent, whose turn has a limit of its own.
-        policy (None | str | Unset): The policy that comes into force when the gathering closes.
+        harvester (str): Id of the harvester.
+        until (None | str): Time until which a person is waited for; `null` for an agent, whose turn has its own
+            limit.
+        policy (None | str | Unset): Name of the policy that applies after the close; absent if none was recorded.
     """
 
     because: str

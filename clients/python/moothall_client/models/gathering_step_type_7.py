@@ -13,12 +13,12 @@ T = TypeVar("T", bound="GatheringStepType7")
 
 @_attrs_define
 class GatheringStepType7:
-    """The harvest is there.
+    """The harvest was written.
 
     Attributes:
         event (GatheringStepType7Event):
-        harvester (str): The id of whoever wrote it.
-        message (str): The id of the message with it.
+        harvester (str): Id of the harvester.
+        message (str): Id of the message with the harvest.
     """
 
     event: GatheringStepType7Event

@@ -13,10 +13,10 @@ T = TypeVar("T", bound="GatheringStepType8")
 
 @_attrs_define
 class GatheringStepType8:
-    """It is over.
+    """The gathering was closed.
 
     Attributes:
-        because (str): `done`, `too_few` or `ended`.
+        because (str): Reason: `done`, `too_few` or `ended`.
         event (GatheringStepType8Event):
     """
 

@@ -13,12 +13,12 @@ T = TypeVar("T", bound="GatheringStepType9")
 
 @_attrs_define
 class GatheringStepType9:
-    """The holder hands the piece on when its turn ends.
+    """The holder passed the piece, which moves on when the holder's turn ends.
 
     Attributes:
         event (GatheringStepType9Event):
-        holder (str): The id of the holder.
-        to (None | str): The name that the holder gave; none for the next in order.
+        holder (str): Id of the holder.
+        to (None | str): Name given by the holder; `null` for the next in order.
     """
 
     event: GatheringStepType9Event

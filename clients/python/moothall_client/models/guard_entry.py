@@ -17,29 +17,32 @@ T = TypeVar("T", bound="GuardEntry")
 
 @_attrs_define
 class GuardEntry:
-    """One guard, and how it stands.
+    """One guard with its current state.
 
     Attributes:
-        guard (str): `hold`, `pause`, `stop`, `mute`, `exchanges`, `pair`, `repeat`, `queue`, `queue_share`,
-            `replies`, `pace`, `refused`, `budget`, `waiting` or `own_words`.
-        says (str): The guard in a few words for people.
-        state (str): `held`, `refused`, `waiting`, `reserved` or `near`.
-        budget (None | str | Unset): The owner of the budget, or of the one that a call waits for: `hall`,
+        guard (str): Kind of the guard: `hold`, `pause`, `stop`, `mute`, `exchanges`, `pair`, `repeat`, `queue`,
+            `queue_share`, `replies`, `pace`, `refused`, `budget`, `waiting` or `own_words`.
+        says (str): Description of the guard for people, in a few words.
+        state (str): State of the guard: `held`, `refused`, `waiting`, `reserved` or `near`.
+        budget (None | str | Unset): Kind of owner of the budget, or of the budget that a call waits for: `hall`,
             `conversation`,
-            `agent`, `principal`.
-        count (int | None | Unset): The number that there is, if it is counted.
-        hold (None | str | Unset): Of a hold: `exchanges`, `pair`, `repeat` or `stopped`.
+            `agent` or `principal`; absent for other guards.
+        count (int | None | Unset): Current count; absent for a guard without a count.
+        hold (None | str | Unset): Cause of a hold: `exchanges`, `pair`, `repeat` or `stopped`; absent for other guards.
         lift (GuardLift | None | Unset):
-        limit (int | None | Unset): The most that there may be.
-        measure (None | str | Unset): Of a budget: `turns`, `unattended_turns` or `cost_micros`.
-        missing (int | None | Unset): Of a call that waits: the millionths of the currency that are missing for it.
-        name (None | str | Unset): The title of that thread.
-        reserved (int | None | Unset): The part of the limit that is set aside for calls under way.
-        since (None | str | Unset): Since when, if that is known.
-        thread (None | str | Unset): The id of its thread; not there for what all threads share.
-        until (None | str | Unset): The time at which there is room again by itself.
-        who (list[str] | Unset): The participants that it is about.
-        whose (None | str | Unset): The agent or principal.
+        limit (int | None | Unset): Maximum of `count`; absent for a guard without a count.
+        measure (None | str | Unset): Measure of a budget or of a waiting call: `turns`, `unattended_turns` or
+            `cost_micros`;
+            absent for other guards.
+        missing (int | None | Unset): Amount that a waiting call lacks, in millionths of the currency; absent for other
+            guards.
+        name (None | str | Unset): Title of that thread; absent without one.
+        reserved (int | None | Unset): Part of the limit that is reserved for calls in progress; absent if it is 0.
+        since (None | str | Unset): Time since which the guard has been in this state; absent if not known.
+        thread (None | str | Unset): Id of the guard's thread; absent for a guard of the whole server.
+        until (None | str | Unset): Time at which there is room again by itself; absent if not known.
+        who (list[str] | Unset): Ids of the participants that the guard is about.
+        whose (None | str | Unset): Name of the agent or principal that owns the budget; absent for other owners.
     """
 
     guard: str

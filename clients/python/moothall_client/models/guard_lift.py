@@ -16,11 +16,14 @@ class GuardLift:
     """The remedy for a guard.
 
     Attributes:
-        by (str): `resume`, `unmute`, `config`, `stop`, `raise` (a budget), `words` (of a person) or `time`.
-        proof (bool): `true` if that needs a person's credential.
-        command (None | str | Unset): The slash command that does it in the thread, such as `/resume`.
-        words_left (int | None | Unset): The number of times that a person's words without a credential lift it yet
-            within the hour.
+        by (str): Kind of the remedy: `resume`, `unmute`, `config`, `stop`, `raise` (a budget), `words` (of a
+            person) or `time`.
+        proof (bool): True if the remedy needs a person's credential.
+        command (None | str | Unset): Slash command of the remedy in the thread, such as `/resume`; absent if there is
+            none.
+        words_left (int | None | Unset): Number of times that a person without a credential can still lift the guard by
+            speaking
+            within the hour; absent if words do not lift it.
     """
 
     by: str

@@ -20,9 +20,9 @@ class GuardsAnswer:
     """Answer of `GET /guards`.
 
     Attributes:
-        currency (str): The currency of money, as ISO 4217 writes it.
-        guards (list[GuardEntry]): The guards: those of the whole server first, then those of each thread.
-        next_ (None | str | Unset): The `cursor` of the next page, if more threads are to be looked at.
+        currency (str): Currency of money, as an ISO 4217 code.
+        guards (list[GuardEntry]): The guards: first those of the whole server, then those of each thread.
+        next_ (None | str | Unset): The `cursor` of the next page; absent if no more threads are to be read.
     """
 
     currency: str

@@ -11,11 +11,11 @@ T = TypeVar("T", bound="Harvest")
 
 @_attrs_define
 class Harvest:
-    """What came of a gathering.
+    """The harvest of a gathering.
 
     Attributes:
-        event (str): The id of the message with it.
-        text (str): What the harvester wrote, as Markdown; empty where it was erased.
+        event (str): Id of the message with the harvest.
+        text (str): Text by the harvester, as Markdown; empty if it was erased.
     """
 
     event: str

@@ -14,7 +14,7 @@ class Health:
     """Answer of `GET /healthz`.
 
     Attributes:
-        live_threads (int): Conversations held in memory.
+        live_threads (int): Number of conversations in memory.
         status (str): Always `ok`: the server answers.
     """
 

@@ -13,7 +13,7 @@ class InvitationAccepted:
     """Body of `POST /invitations/accept`.
 
     Attributes:
-        code (str): The code of the invitation, which is worth something once.
+        code (str): Code of the invitation. It can be used once.
     """
 
     code: str

@@ -13,11 +13,11 @@ T = TypeVar("T", bound="InvitationCode")
 
 @_attrs_define
 class InvitationCode:
-    """A code that can be handed on: the answer of `POST /threads/{id}/invitations`.
+    """An invitation code to hand on: the answer of `POST /threads/{id}/invitations`.
 
     Attributes:
-        code (str): The code; worth something once.
-        expires_at (None | str | Unset): Until when. Only in answers.
+        code (str): The code. It can be used once.
+        expires_at (None | str | Unset): Time at which the code expires. Only in answers.
     """
 
     code: str

@@ -18,12 +18,12 @@ class InvitationRequest:
     """Body of `POST /threads/{id}/invitations`.
 
     Attributes:
-        principal (str): The id under which whoever accepts it takes part. Required.
-        expires_in_hours (int | None | Unset): 1 to 168; 24 where it is missing.
-        kind (None | str | Unset): `human` (also where it is missing) or `agent`.
-        scopes (list[InvitationRequestScopesType0Item] | None | Unset): What the token will allow; what is usual for the
-            kind where it is missing, and never more
-            than the inviter's own.
+        principal (str): Id under which the invited person or agent will take part. Required.
+        expires_in_hours (int | None | Unset): Hours until the invitation expires, 1 to 168; 24 if absent.
+        kind (None | str | Unset): `human` or `agent`; `human` if absent.
+        scopes (list[InvitationRequestScopesType0Item] | None | Unset): Scopes of the future token; the inviter must
+            have each of them. If absent, the usual scopes
+            of the kind that the inviter has.
     """
 
     principal: str

@@ -20,15 +20,17 @@ class InvitedEntry:
     """A participant of a thread.
 
     Attributes:
-        color (int): Its place in the order of invitations, from 0: views choose its colour by it.
-        id (str): The id of the participant.
-        invited_at (str): When it was invited first.
-        invited_by (str): Who invited it first.
+        color (int): Index in the order of invitations, from 0. Views choose a colour by it.
+        id (str): Id of the participant.
+        invited_at (str): Time of the first invite.
+        invited_by (str): Id of the participant that invited this one first.
         kind (str): `human` or `agent`.
-        known (bool): Whether the registry knows its client; `true` for people.
-        profile (WireProfile): What an invite says about a participant.
-        reach (None | str | Unset): Says whose words reach its terminal, if it has one: `writers`, or `drivers` alone.
-        runtime (None | str | Unset): How it runs; nothing for people.
+        known (bool): True if the registry knows the participant's client; always `true` for people.
+        profile (WireProfile): The profile of a participant, from its invites.
+        reach (None | str | Unset): Group whose words reach the participant's terminal: `writers`, or `drivers` alone.
+            Absent
+            without a terminal.
+        runtime (None | str | Unset): Runtime of the agent; `null` for people.
     """
 
     color: int

@@ -13,12 +13,12 @@ T = TypeVar("T", bound="JoinPrompt")
 
 @_attrs_define
 class JoinPrompt:
-    """How an invited agent that runs elsewhere can take part.
+    """Instructions for an invited agent that runs elsewhere.
 
     Attributes:
-        participant (str): The id of the invited participant.
-        prompt (str): Words to paste into it.
-        command (str | Unset): A command that shows what it would hear, for a shell.
+        participant (str): Id of the invited participant.
+        prompt (str): Prompt to paste into the agent.
+        command (str | Unset): Shell command that shows the messages for the agent.
     """
 
     participant: str

@@ -14,8 +14,8 @@ class LeftEntry:
     """A participant who left a thread.
 
     Attributes:
-        id (str): The id that it had.
-        name (str): The name that people read.
+        id (str): Id that the participant had.
+        name (str): Name for people.
     """
 
     id: str

@@ -19,7 +19,7 @@ class LinkAnswer:
 
     Attributes:
         link (LinkEntry): A link: a thread under `open` whose members are sessions.
-        link_state (str): `created`; `reused`, when there was one between just these members; or `closed`.
+        link_state (str): `created`; `reused` if these members had a link already; or `closed`.
     """
 
     link: LinkEntry

@@ -20,14 +20,14 @@ class LinkEntry:
     """A link: a thread under `open` whose members are sessions.
 
     Attributes:
-        active (bool): Whether it still carries words.
-        created_at (str): When it was made.
-        id (str): Its id, which is that of its thread.
-        members (list[LinkMember]): Who is in it; for a link that is over, who was in it last.
-        title (str): The title of its thread.
-        waits_for (list[str] | Unset): Sessions that ended with the computer, or as the last of the link, and that keep
-            it closed.
-            Resume them or end them.
+        active (bool): True if the link carries words.
+        created_at (str): Time at which the link was created.
+        id (str): Id of the link, equal to that of its thread.
+        members (list[LinkMember]): Members of the link; the last ones for a closed link.
+        title (str): Title of the link's thread.
+        waits_for (list[str] | Unset): Ended sessions that keep the link closed: they ended with the computer, or as the
+            last of
+            the link. Resume them or end them.
     """
 
     active: bool

@@ -20,8 +20,8 @@ class LinkList:
     """Answer of `GET /links`.
 
     Attributes:
-        links (list[LinkEntry]): Those that carry words.
-        waiting (list[LinkEntry] | Unset): Closed ones that come back when the sessions in `waits_for` are resumed or
+        links (list[LinkEntry]): The links that carry words.
+        waiting (list[LinkEntry] | Unset): Closed links that open again when the sessions in `waits_for` are resumed or
             ended.
     """
 

@@ -16,12 +16,12 @@ class LinkMember:
     """A member of a link.
 
     Attributes:
-        name (str): Its name in the link.
-        session (str): The id of the session.
-        computer (None | str | Unset): The computer it is on; missing for this one.
-        number (int | None | Unset): Its number, which stands beside its name before what it says; missing where it has
+        name (str): Name of the member in the link.
+        session (str): Id of the member's session.
+        computer (None | str | Unset): Name of the session's computer; absent for the server's own.
+        number (int | None | Unset): Number of the member, shown beside its name before its words; absent if it has
             none.
-        role (None | str | Unset): What it is there for.
+        role (None | str | Unset): Purpose of the member in the link; absent if none was given.
     """
 
     name: str

@@ -20,10 +20,11 @@ class McpMessage:
     """Body of `POST /mcp`: one message of JSON-RPC 2.0.
 
     Attributes:
-        jsonrpc (str): The version of JSON-RPC: always `2.0`.
-        id (Any | Unset): What the answer will carry: a text or a number; missing where no answer is wanted.
-        method (None | str | Unset): What is asked for, e.g. `tools/call`.
-        params (McpMessageParamsType0 | None | Unset): What the method takes, as an object.
+        jsonrpc (str): Version of JSON-RPC: always `2.0`.
+        id (Any | Unset): Id of the request, repeated in the answer: a text or a number. Absent if no answer is
+            wanted.
+        method (None | str | Unset): Name of the method, e.g. `tools/call`.
+        params (McpMessageParamsType0 | None | Unset): Parameters of the method, as an object.
     """
 
     jsonrpc: str

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="McpMessageParamsType0")
 
 @_attrs_define
 class McpMessageParamsType0:
-    """What the method takes, as an object."""
+    """Parameters of the method, as an object."""
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -11,13 +11,14 @@ T = TypeVar("T", bound="MentionPlace")
 
 @_attrs_define
 class MentionPlace:
-    """A place in the words that names participants.
+    """A place in a message that names participants.
 
     Attributes:
-        end (int): The end of the name, in the same units.
-        participants (list[str]): The ids of the participants that it names: one, or all that bear a role, a client or a
-            model.
-        start (int): The place of its sign (`@`), in UTF-16 code units from the beginning of the words.
+        end (int): Position of the end of the name, in UTF-16 code units from the beginning of the message.
+        participants (list[str]): Ids of the named participants: one, or all that have a role, a client or a model of
+            that
+            name.
+        start (int): Position of the `@`, in UTF-16 code units from the beginning of the message.
     """
 
     end: int

@@ -13,19 +13,18 @@ T = TypeVar("T", bound="MessageSent")
 
 @_attrs_define
 class MessageSent:
-    """Words that were said to a session or in a thread, or held back.
+    """A message to a session or a thread, posted or held back.
 
     Attributes:
-        delivered_to (list[str]): Whom it goes to: sessions, or the participants of a thread.
-        link_state (str): `created`, `reused`, `closed` or `none`.
-        thread (str): The thread in which it was said.
-        event (None | str | Unset): The event; missing when nothing was said.
-        link_id (None | str | Unset): The link, when there is one.
-        seq (int | None | Unset): The position of the event in its thread; missing when nothing was said.
-        warnings (list[str] | Unset): `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one
-            until a
-            person speaks there. `unknown_name`: the words name a name that no participant bears, and a
-            sentence follows.
+        delivered_to (list[str]): Ids of the recipients: sessions, or the participants of a thread.
+        link_state (str): State of the link: `created`, `reused`, `closed` or `none`.
+        thread (str): Id of the thread of the message.
+        event (None | str | Unset): Id of the event; absent if no message was posted.
+        link_id (None | str | Unset): Id of the link; `null` if there is none.
+        seq (int | None | Unset): Position of the event in its thread; absent if no message was posted.
+        warnings (list[str] | Unset): `held` or `stopped`: a guard or a Stop holds the message back until a person
+            speaks in the
+            thread. `unknown_name`: the message names an unknown participant, and a sentence follows.
     """
 
     delivered_to: list[str]

@@ -18,33 +18,35 @@ T = TypeVar("T", bound="Meta")
 
 @_attrs_define
 class Meta:
-    """What is known about an event beside its content.
+    """Facts about an event beside its content.
 
     Attributes:
-        depth (int | None | Unset): Steps away from a human message, which has 0.
-        ended (None | str | Unset): The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is
-            missing), `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not
-            say.
+        depth (int | None | Unset): Number of steps from a human message to this one; absent for the human message,
+            which has 0.
+        ended (None | str | Unset): End of the model's answer: `stop`, `length` (a limit of tokens; the rest is
+            missing),
+            `filter`, `refusal`, `tool`, `error` or `cut`. Absent if the provider does not report it.
         error (None | Unset | WireFault):
-        mention_places (list[MentionPlace] | Unset): The places at which the words name them, in order; the first 128.
-            Messages from before they
-            were kept have none.
-        mentions (list[str] | Unset): Invited participants whom the words name, in order.
-        published (int | None | Unset): The position of the kept text that a person made visible with it.
-        queue_full (bool | Unset): Too many messages waited already: it asks no agent, and does not wait either.
-        queued (bool | Unset): It waits until earlier messages are answered.
-        redacted (bool | Unset): Its words were erased: its content is empty.
-        reply_to (None | str | Unset): The event it replies to.
-        stopped (bool | Unset): A person stopped its author: these are the words that were shown by then, and no more of
-            them comes.
+        mention_places (list[MentionPlace] | Unset): Places at which the message names participants, in order; the first
+            128. Empty for messages
+            from servers that did not keep places.
+        mentions (list[str] | Unset): Ids of the invited participants whom the message names, in order.
+        published (int | None | Unset): Position of the kept text that a person published with this message; absent for
+            other
+            messages.
+        queue_full (bool | Unset): True if the queue was full: the message asks no agent and does not wait.
+        queued (bool | Unset): True if the message waits until earlier messages are answered.
+        redacted (bool | Unset): True if the words of the event were erased. Its content is empty then.
+        reply_to (None | str | Unset): Id of the event that this one replies to; absent if it replies to none.
+        stopped (bool | Unset): True if a person stopped the author: the content is the text shown by then, and stays
+            incomplete.
         tags (list[str] | Unset): Labels of the client, and the server's `coordinator` and `error`.
-        thought (bool | Unset): These are thoughts: the model said nothing else.
-        turn (None | str | Unset): The turn it answers.
-        typed_at (None | str | Unset): The participant in whose terminal it was typed, where agents can type too.
-        unproven (bool | Unset): That `from` said it was the client's word, or that of a terminal: no credential stood
-            behind
-            it.
-        via (None | str | Unset): `moothall` when the server wrote it down on the speaker's behalf.
+        thought (bool | Unset): True if the content is the model's thoughts, because the model wrote nothing else.
+        turn (None | str | Unset): Id of the turn that the message answers; absent if it answers none.
+        typed_at (None | str | Unset): Id of the participant in whose terminal the message was typed. Agents can type
+            there too.
+        unproven (bool | Unset): True if no credential proves `from`: the client or a terminal stated it.
+        via (None | str | Unset): `moothall` if the server wrote the message on the speaker's behalf; otherwise absent.
     """
 
     depth: int | None | Unset = UNSET

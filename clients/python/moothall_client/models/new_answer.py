@@ -15,16 +15,15 @@ class NewAnswer:
     """Body of `POST /permissions/{id}/answer`.
 
     Attributes:
-        thread (str): The thread in which it was asked. Required.
-        from_ (None | str | Unset): Who answers: a person; `user` where it is missing.
-        option (str | Unset): One of its options: its id, its words or their beginning, its number, or `allow` or
-            `deny`,
-            which mean the one option that allows or refuses it this once. Several with `with_others`
-            stand with commas between them. Required without `text`; with it, it may be left out, and is
-            the one option that takes any.
-        text (None | str | Unset): Words of one's own, for an option with `takes_text`, which needs them: some that can
-            be
-            seen, at most 4096 bytes.
+        thread (str): Id of the thread of the permission. Required.
+        from_ (None | str | Unset): Id of the person who answers; `user` if absent.
+        option (str | Unset): The chosen option: its id, its words or their beginning, its number, or `allow` or `deny`,
+            which mean the one option that allows or refuses only this time. Several options with
+            `with_others` are separated by commas. Required without `text`. With `text` it may be
+            absent, and then means the one option that takes text.
+        text (None | str | Unset): The person's own words, for an option with `takes_text`. Required for such an option:
+            at
+            least one visible character, at most 4096 bytes.
     """
 
     thread: str

@@ -16,7 +16,7 @@ class NewCommand:
 
     Attributes:
         text (str): The command, e.g. `/ask analyst -- why?`.
-        from_ (None | str | Unset): Who asks; `user` where it is missing.
+        from_ (None | str | Unset): Id of the participant that runs the command; `user` if absent.
     """
 
     text: str

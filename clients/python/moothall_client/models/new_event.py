@@ -17,18 +17,19 @@ T = TypeVar("T", bound="NewEvent")
 
 @_attrs_define
 class NewEvent:
-    """Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are
-    refused; of other keys the answer warns.
+    """Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` belong to the server and are
+    refused. The answer warns of other unknown keys.
 
         Attributes:
-            content (Any | Unset): The words of a message, the name of a renamed thread, the object of a control,
-                `{"pass": true}` of a turn.
-            from_ (None | str | Unset): Who says it. Required.
+            content (Any | Unset): Text of a message, name of a renamed thread, object of a control, or `{"pass": true}` for
+                a
+                turn.
+            from_ (None | str | Unset): Id of the participant that speaks. Required.
             meta (NewMeta | None | Unset):
-            to (None | str | Unset): `all` (also if it is missing), or a participant's id or nickname.
-            type_ (None | str | Unset): `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a
-                pass, or a
-                word of your own.
+            to (None | str | Unset): Addressee: `all`, or a participant's id or nickname; `all` if absent.
+            type_ (None | str | Unset): Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or a
+                word of
+                your own; `message` if absent.
     """
 
     content: Any | Unset = UNSET

@@ -20,28 +20,28 @@ class NewGathering:
     """Body of `POST /gatherings`.
 
     Attributes:
-        participants (list[NewGatheringMember]): Who takes part: two speakers or more, and one harvester.
-        beat_interval_seconds (float | None | Unset): Seconds from beat to beat: 1 to 86,400, 60 where it is missing.
-        beats_per_turn (int | None | Unset): Beats for which a speaker may hold the piece: 1 to 100, 3 where it is
-            missing.
+        participants (list[NewGatheringMember]): The participants: two or more speakers, and one harvester.
+        beat_interval_seconds (float | None | Unset): Seconds from beat to beat: 1 to 86,400; 60 if absent.
+        beats_per_turn (int | None | Unset): Beats for which a speaker may hold the piece: 1 to 100; 3 if absent.
         breath (NewGatheringBreathType0 | None | Unset): Rounds of inhale, hold and exhale: `minimal` (1-1-1),
             `standard` (2-2-2), `extended`
-            (2-3-2), or three numbers from 1; `standard` where it is missing.
-        delivery (None | str | Unset): When agents with a memory of their own hear what others say: `live`, at once,
-            which costs a
-            turn for each contribution and listener; or `on_turn`, together with the piece. `live` where
-            it is missing.
-        from_ (None | str | Unset): Who begins it; `user` where it is missing, and the session itself where its token
-            says so.
-        keep (bool | None | Unset): True if programs that are started for it go on after it. Without this, they end with
-            it.
-        last_word_seconds (float | None | Unset): Seconds for a last word after the last beat: 1 to 86,400, 20 where it
-            is missing.
-        opening_question (None | str | Unset): The question it begins with.
-        rhythm (None | str | Unset): What kind of gathering it is, for example `daily`: 1 to 64 characters; `gathering`
-            where it
-            is missing. Harvests of one rhythm make a trail.
-        title (None | str | Unset): The title of its thread; made from the rhythm where it is missing.
+            (2-3-2), or three numbers from 1; `standard` if absent.
+        delivery (None | str | Unset): Delivery of others' words to agents with their own memory. `live`: at once, which
+            costs a
+            turn for each contribution and listener. `on_turn`: together with the piece. `live` if
+            absent.
+        from_ (None | str | Unset): Id of the participant that begins the gathering. If absent, `user`, or the session
+            to which
+            the token belongs.
+        keep (bool | None | Unset): True if programs started for the gathering continue after it. Otherwise they end
+            with it.
+        last_word_seconds (float | None | Unset): Seconds for a last word after the last beat: 1 to 86,400; 20 if
+            absent.
+        opening_question (None | str | Unset): The opening question.
+        rhythm (None | str | Unset): Rhythm of the gathering, for example `daily`: 1 to 64 characters; `gathering` if
+            absent.
+            Harvests of one rhythm make a trail.
+        title (None | str | Unset): Title of the gathering's thread; made from the rhythm if absent.
     """
 
     participants: list[NewGatheringMember]

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="NewGatheringBreathType0")
 @_attrs_define
 class NewGatheringBreathType0:
     """Rounds of inhale, hold and exhale: `minimal` (1-1-1), `standard` (2-2-2), `extended`
-    (2-3-2), or three numbers from 1; `standard` where it is missing.
+    (2-3-2), or three numbers from 1; `standard` if absent.
 
     """
 

@@ -12,26 +12,27 @@ T = TypeVar("T", bound="NewGatheringMember")
 
 @_attrs_define
 class NewGatheringMember:
-    """Somebody who shall take part in a gathering.
+    """A future participant of a gathering.
 
     Attributes:
-        kind (str): `session`, one that lives; `agent`, one of the registry, started for the occasion where it
-            lives in a terminal; or `human`. Required.
-        name (str): The name that the others read. Required.
-        number (int): Its number, from 1: speakers hold the piece in the order of their numbers. Required.
-        args (list[str] | Unset): For an agent that is started: more arguments for its program.
+        kind (str): Kind of the participant. `session`: a living session. `agent`: an agent of the registry,
+            started for the gathering if it runs in a terminal. `human`: a person. Required.
+        name (str): Name for the other participants. Required.
+        number (int): Number of the participant, from 1. Speakers hold the piece in the order of their numbers.
+            Required.
+        args (list[str] | Unset): For a started agent: additional arguments for its program.
         client (None | str | Unset): For `agent`: its name in the registry.
-        computer (None | str | Unset): The computer it is on; only this one is known yet: missing, or `local`.
-        cwd (None | str | Unset): For an agent that is started: the folder it works in, as a whole path; its own where
-            it is
-            missing.
-        model (None | str | Unset): For an agent: the model it is called with, which a program in a terminal is given as
-            `--model`; its own where it is missing.
-        participant_id (None | str | Unset): For a person: the id that they speak under. The first person without one is
-            whoever begins
-            the gathering, or `user` where that is an agent; the others get one made of their names.
-        role (None | str | Unset): `speaker`, or `harvester`, who listens and writes the harvest; `speaker` where it is
-            missing.
+        computer (None | str | Unset): Computer of the participant. Only the server's own is known yet: absent, or
+            `local`.
+        cwd (None | str | Unset): For a started agent: absolute path of the working folder; the agent's own if absent.
+        model (None | str | Unset): For an agent: name of the model, which a program in a terminal gets as `--model`;
+            the
+            agent's own model if absent.
+        participant_id (None | str | Unset): For a person: id under which the person speaks. Without an id, the first
+            person is the one
+            who begins the gathering, or `user` if an agent begins it. The others get an id made from
+            their names.
+        role (None | str | Unset): `speaker`, or `harvester`, who listens and writes the harvest; `speaker` if absent.
         session_id (None | str | Unset): For `session`: its id, the beginning of its id, or its name.
     """
 

@@ -19,13 +19,15 @@ class NewLink:
     """Body of `POST /links`.
 
     Attributes:
-        members (list[NewLinkMember]): The sessions that shall be in it, two or more.
-        from_ (None | str | Unset): Who asks; `user` where it is missing, and the session itself where its token says
-            so.
-        max_exchanges_without_human (int | None | Unset): Words that its members may exchange before a person has to go
-            on; `[defaults]` of the
-            operator without it. A link that these sessions have already stays as it is.
-        title (None | str | Unset): Its title; made from the members' names where it is missing.
+        members (list[NewLinkMember]): The sessions of the link, two or more.
+        from_ (None | str | Unset): Id of the participant that asks. If absent, `user`, or the session to which the
+            token
+            belongs.
+        max_exchanges_without_human (int | None | Unset): Maximum number of messages that members may exchange before a
+            person has to continue, 1 to
+            200. If absent, the value in the operator's `[defaults]`. An existing link of these sessions
+            keeps its own.
+        title (None | str | Unset): Title of the link; made from the members' names if absent.
     """
 
     members: list[NewLinkMember]

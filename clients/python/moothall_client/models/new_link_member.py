@@ -12,13 +12,13 @@ T = TypeVar("T", bound="NewLinkMember")
 
 @_attrs_define
 class NewLinkMember:
-    """Somebody who shall be in a link.
+    """A future member of a link.
 
     Attributes:
         session (str): The session: its id, the beginning of its id, or its name. Required.
-        name (None | str | Unset): Its name in the link; the session's own where it is missing.
-        number (int | None | Unset): Its number, which stands beside its name before what it says.
-        role (None | str | Unset): What it is there for.
+        name (None | str | Unset): Name of the member in the link; the session's own name if absent.
+        number (int | None | Unset): Number of the member, shown beside its name before its words.
+        role (None | str | Unset): Purpose of the member in the link.
     """
 
     session: str

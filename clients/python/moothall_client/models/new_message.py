@@ -15,14 +15,15 @@ class NewMessage:
     """Body of `POST /sessions/{id}/messages`.
 
     Attributes:
-        close_link (bool | Unset): End the link of the two, after the words, if there are any. Only a session can ask
-            for it.
-        direct (bool | Unset): Talk over a link of the two: what either says at the end of a turn reaches the other.
-            Only a
-            session can ask for it.
-        from_ (None | str | Unset): Who says it; `user` where it is missing, and the session itself where its token says
-            so.
-        message (None | str | Unset): The words. Required, unless a link is only to be closed.
+        close_link (bool | Unset): True to close the link of the two sessions, after the message if there is one. Only a
+            session can ask for this.
+        direct (bool | Unset): True to talk over a link of the two sessions: the words of each at the end of a turn
+            reach
+            the other. Only a session can ask for this.
+        from_ (None | str | Unset): Id of the participant that speaks. If absent, `user`, or the session to which the
+            token
+            belongs.
+        message (None | str | Unset): The message. Required, unless a link is only to be closed.
     """
 
     close_link: bool | Unset = UNSET

@@ -13,10 +13,10 @@ T = TypeVar("T", bound="NewMeta")
 
 @_attrs_define
 class NewMeta:
-    """What a client may say about its event. Other keys are not kept, and the answer warns of them.
+    """Facts that a client adds to its event. Other keys are dropped with a warning.
 
     Attributes:
-        reply_to (None | str | Unset): The id of the earlier event that it replies to.
+        reply_to (None | str | Unset): Id of the earlier event that this one replies to.
         tags (list[str] | None | Unset): Words of your own, each of 1 to 64 characters.
     """
 

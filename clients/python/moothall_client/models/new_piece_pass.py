@@ -15,8 +15,8 @@ class NewPiecePass:
     """Body of `POST /gatherings/{id}/pass`.
 
     Attributes:
-        from_ (None | str | Unset): Who holds the piece and hands it on; `user` where it is missing.
-        to (None | str | Unset): To whom: a name, an id or a number; the next in order where it is missing.
+        from_ (None | str | Unset): Id of the participant that holds the piece and passes it; `user` if absent.
+        to (None | str | Unset): Name, id or number of the next holder; the next in order if absent.
     """
 
     from_: None | str | Unset = UNSET

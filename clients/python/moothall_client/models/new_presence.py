@@ -19,9 +19,11 @@ class NewPresence:
     """Body of `POST /threads/{id}/presence`.
 
     Attributes:
-        details (NewPresenceDetailsType0 | None | Unset): Whatever else you want to tell; kept when an update has none.
-        from_ (None | str | Unset): Whose presence it is. Required, unless a credential says it.
-        state (None | str | Unset): `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required.
+        details (NewPresenceDetailsType0 | None | Unset): Further details of your own. An update without details keeps
+            the earlier ones.
+        from_ (None | str | Unset): Id of the participant. Required without a credential that names one.
+        state (None | str | Unset): Presence: `listening`, `thinking`, `typing`, `idle`, or a word of your own.
+            Required.
     """
 
     details: NewPresenceDetailsType0 | None | Unset = UNSET

@@ -15,8 +15,8 @@ class NewReadMark:
     """Body of `PUT /threads/{id}/read`.
 
     Attributes:
-        seq (int): Everything up to and with this position.
-        from_ (None | str | Unset): Who has read; `user` where it is missing.
+        seq (int): Position of the last event that was read, inclusive.
+        from_ (None | str | Unset): Id of the reader; `user` if absent.
     """
 
     seq: int

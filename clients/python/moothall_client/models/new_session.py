@@ -16,22 +16,22 @@ T = TypeVar("T", bound="NewSession")
 
 @_attrs_define
 class NewSession:
-    """Body of `POST /sessions`: a program to start, or with `adopt` one that runs already.
+    """Body of `POST /sessions`: a program to start, or with `adopt` one that already runs.
 
     Attributes:
-        client (str): Which program: one of `programs` in `GET /sessions`. Required.
+        client (str): Name of the program: one of `programs` in `GET /sessions`. Required.
         adopt (Adoption | None | Unset):
-        args (list[str] | Unset): More arguments for it.
-        cwd (None | str | Unset): The folder it works in, as a whole path; where it is missing, the one that the program
-            is
-            configured with, or else the server's.
-        from_ (None | str | Unset): Who asks; `user` where it is missing, and the session itself where its token says
-            so.
-        name (None | str | Unset): What it shall be called; unique among those that live, and a valid id of a
-            participant.
-        thread (None | str | Unset): For agents that live in no terminal: the thread, in which they take part, where a
-            person is
-            asked whether this may be started.
+        args (list[str] | Unset): Additional arguments for the program.
+        cwd (None | str | Unset): Absolute path of the working folder. If absent, the folder configured for the program,
+            or
+            else the server's.
+        from_ (None | str | Unset): Id of the participant that asks. If absent, `user`, or the session to which the
+            token
+            belongs.
+        name (None | str | Unset): Name of the session: a valid participant id, unique among living sessions.
+        thread (None | str | Unset): For agents without a terminal: id of a thread in which they take part. A person is
+            asked
+            there if the program may be started.
     """
 
     client: str

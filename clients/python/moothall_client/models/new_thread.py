@@ -15,10 +15,9 @@ class NewThread:
     """Body of `POST /threads`.
 
     Attributes:
-        from_ (None | str | Unset): Who begins it; `user` where it is missing.
-        name (None | str | Unset): The title; `Untitled` where it is missing or empty.
-        policy (Any | Unset): A policy's name, or an object with `name` and its settings; `mention_only` where it is
-            missing.
+        from_ (None | str | Unset): Id of the participant that creates the thread; `user` if absent.
+        name (None | str | Unset): Title of the thread; `Untitled` if absent or empty.
+        policy (Any | Unset): Name of a policy, or an object with `name` and its settings; `mention_only` if absent.
     """
 
     from_: None | str | Unset = UNSET

@@ -13,13 +13,13 @@ T = TypeVar("T", bound="NoAgentAsked")
 
 @_attrs_define
 class NoAgentAsked:
-    """The reason for which words ask no agent.
+    """The reason why a message asks no agent.
 
     Attributes:
-        reason (str): A word of the table of reasons in `docs/rules.md`.
+        reason (str): Reason: a word from the table of reasons in `docs/rules.md`.
         text (str): The reason in words, with the names of this conversation.
-        by (None | str | Unset): The participant who stopped the conversation.
-        cure (None | str | Unset): The way forward, as a sentence.
+        by (None | str | Unset): Id of the participant that stopped the conversation; absent for other reasons.
+        cure (None | str | Unset): The remedy, as a sentence; absent if there is none.
     """
 
     reason: str

@@ -20,19 +20,19 @@ class OpenTurn:
     """A turn that was granted and has not ended.
 
     Attributes:
-        attempt (int): Which try comes next, or is running.
-        cause (CauseRef): A pointer to the event that gave rise to something.
-        deadline (str): When it ends by itself.
-        granted_at (str): When it was granted.
-        id (str): The id of the turn: `<thread>.<number>`.
-        may_pass (bool): Whether having nothing to say is offered.
-        participant (str): The id of the participant whose turn it is.
-        state (str): `waiting` until the runtime accepts it, `running` from then on.
-        why (str): Why it was granted.
-        released (bool | Unset): Whether the floor went on without waiting for it.
-        works_since (None | str | Unset): Since when it has run, without the time for which a person was asked for a
-            permission: later
-            than its start by as much. Missing while it waits.
+        attempt (int): Number of the attempt that runs or comes next.
+        cause (CauseRef): A reference to the event that caused something.
+        deadline (str): Time at which the turn ends by itself.
+        granted_at (str): Time of the grant.
+        id (str): Id of the turn: `<thread>.<number>`.
+        may_pass (bool): True if the participant may pass.
+        participant (str): Id of the turn's participant.
+        state (str): `waiting` until the runtime accepts the turn, then `running`.
+        why (str): Reason of the grant.
+        released (bool | Unset): True if the floor no longer waits for the turn.
+        works_since (None | str | Unset): Start of the work, moved later by the time spent waiting for permissions.
+            Absent while the
+            turn waits.
     """
 
     attempt: int

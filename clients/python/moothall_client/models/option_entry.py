@@ -16,12 +16,14 @@ class OptionEntry:
     """One of the answers that a permission offers.
 
     Attributes:
-        id (str): Names it among the options of its question.
-        kind (str): What it comes to: `allow_once`, `allow_always`, `reject_once`, `reject_always` or `other`.
-        label (str): Its words, as whoever asks has them.
-        takes_text (bool | Unset): It is answered with `text`: words of one's own.
-        with_others (bool | Unset): It may be chosen together with others of the kind: their ids or numbers with commas
-            between.
+        id (str): Id of the option, unique among the options of its question.
+        kind (str): Effect of the option: `allow_once`, `allow_always`, `reject_once`, `reject_always` or
+            `other`.
+        label (str): Text of the option, as the asking program words it.
+        takes_text (bool | Unset): True if the option is answered with `text`, in the person's own words.
+        with_others (bool | Unset): True if the option can be combined with others of this kind: list their ids or
+            numbers,
+            separated by commas.
     """
 
     id: str

@@ -21,8 +21,8 @@ class ParticipantsState:
     """The participants of a thread.
 
     Attributes:
-        invited (list[InvitedEntry]): All participants, ordered by id.
-        left (list[LeftEntry] | Unset): Those who left, ordered by id: history keeps their names.
+        invited (list[InvitedEntry]): The present participants, ordered by id.
+        left (list[LeftEntry] | Unset): The participants who left, ordered by id. The history keeps their names.
     """
 
     invited: list[InvitedEntry]

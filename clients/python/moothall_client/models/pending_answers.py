@@ -11,12 +11,12 @@ T = TypeVar("T", bound="PendingAnswers")
 
 @_attrs_define
 class PendingAnswers:
-    """Answers to a message that are still to come.
+    """The answers to a message that are still to come.
 
     Attributes:
-        may (list[str]): The ids of agents that may answer it.
-        must (list[str]): The ids of agents that have to answer it.
-        waits (bool): True if its time has not come: it waits for earlier messages.
+        may (list[str]): Ids of the agents that may answer.
+        must (list[str]): Ids of the agents that must answer.
+        waits (bool): True if the message waits for earlier messages.
     """
 
     may: list[str]

@@ -20,7 +20,7 @@ class PermissionAnswered:
     """Answer of `POST /permissions/{id}/answer`.
 
     Attributes:
-        answered (bool): Always `true`: an answer that is refused is an error.
+        answered (bool): Always `true`: a rejected answer is an error.
         event (Envelope | None | Unset):
     """
 

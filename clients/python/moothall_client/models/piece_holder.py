@@ -11,12 +11,12 @@ T = TypeVar("T", bound="PieceHolder")
 
 @_attrs_define
 class PieceHolder:
-    """Who holds the talking piece.
+    """The holder of the talking piece.
 
     Attributes:
-        name (str): The name that people read.
-        number (int): Its number.
-        participant_id (str): The id under which it speaks in the thread.
+        name (str): Name for people.
+        number (int): Number of the participant.
+        participant_id (str): Id under which the participant speaks in the thread.
     """
 
     name: str

@@ -14,11 +14,11 @@ class Ping:
     """Answer of `GET /ping`.
 
     Attributes:
-        name (str): Its name for people: `Moothall`.
-        server (str): Always `moothall`, by which programs recognise it.
+        name (str): Name of the server for people: `Moothall`.
+        server (str): Always `moothall`. Programs recognise the server by it.
         status (str): Always `ok`: the server answers.
-        timestamp (str): The server's time: RFC 3339, UTC, milliseconds.
-        version (str): The version of the server's program.
+        timestamp (str): Time of the server: RFC 3339, UTC, milliseconds.
+        version (str): Version of the server's program.
     """
 
     name: str

@@ -18,10 +18,8 @@ class PresenceAccepted:
     """Answer of `POST /threads/{id}/presence`.
 
     Attributes:
-        presence (PresenceUpdate): A presence that was just said: the `presence` signal of a stream, and part of the
-            answer to a
-            post.
-        received (bool): Always `true`: it counts from now on.
+        presence (PresenceUpdate): A new presence: the `presence` signal of a stream, and part of the answer to a post.
+        received (bool): Always `true`: the presence is valid from now on.
     """
 
     presence: PresenceUpdate

@@ -20,11 +20,11 @@ class PresenceEntry:
     """The presence of one participant in a thread.
 
     Attributes:
-        id (str): The id of the participant whose presence it is.
-        stale (bool): It is older than `ttl_seconds`: count the participant as offline.
-        state (str): `listening`, `thinking`, `typing`, `idle`, or the client's own word.
-        updated_at (str): When it was last said.
-        details (None | PresenceEntryDetailsType0 | Unset): What the client added.
+        id (str): Id of the participant.
+        stale (bool): True if the presence is older than `ttl_seconds`. The participant counts as offline then.
+        state (str): Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word.
+        updated_at (str): Time of the last update.
+        details (None | PresenceEntryDetailsType0 | Unset): Further details from the client; `null` if there are none.
     """
 
     id: str

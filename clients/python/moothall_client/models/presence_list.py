@@ -18,9 +18,9 @@ class PresenceList:
     """Answer of `GET /threads/{id}/presence`.
 
     Attributes:
-        participants (list[PresenceEntry]): Those that count first, then by id.
-        thread (str): The id of the thread.
-        ttl_seconds (int): How long a presence counts.
+        participants (list[PresenceEntry]): The participants, those with a valid presence first, then by id.
+        thread (str): Id of the thread.
+        ttl_seconds (int): Seconds for which a presence is valid.
     """
 
     participants: list[PresenceEntry]

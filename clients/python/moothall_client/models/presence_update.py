@@ -17,15 +17,14 @@ T = TypeVar("T", bound="PresenceUpdate")
 
 @_attrs_define
 class PresenceUpdate:
-    """A presence that was just said: the `presence` signal of a stream, and part of the answer to a
-    post.
+    """A new presence: the `presence` signal of a stream, and part of the answer to a post.
 
-        Attributes:
-            participant (str): The id of the participant whose presence it is.
-            state (str): `listening`, `thinking`, `typing`, `idle`, or the client's own word.
-            thread (str): The id of the thread in which it was said.
-            updated_at (str): When it was said.
-            details (None | PresenceUpdateDetailsType0 | Unset): What the client added.
+    Attributes:
+        participant (str): Id of the participant.
+        state (str): Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word.
+        thread (str): Id of the thread.
+        updated_at (str): Time of the update.
+        details (None | PresenceUpdateDetailsType0 | Unset): Further details from the client; absent if there are none.
     """
 
     participant: str

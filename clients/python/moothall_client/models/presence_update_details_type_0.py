@@ -11,7 +11,7 @@ T = TypeVar("T", bound="PresenceUpdateDetailsType0")
 
 @_attrs_define
 class PresenceUpdateDetailsType0:
-    """What the client added."""
+    """Further details from the client; absent if there are none."""
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

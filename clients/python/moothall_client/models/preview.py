@@ -21,8 +21,9 @@ class Preview:
     """Answer of `POST /threads/{id}/preview`.
 
     Attributes:
-        forecast (list[ForecastEntry]): Every invited agent: those who would be asked first, in the order in which they
-            would be.
+        forecast (list[ForecastEntry]): Every invited agent: first those that would be asked, in the order in which they
+            would be
+            asked.
         stray (NoAgentAsked | None | Unset):
         unasked (NoAgentAsked | None | Unset):
     """

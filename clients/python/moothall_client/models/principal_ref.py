@@ -11,10 +11,10 @@ T = TypeVar("T", bound="PrincipalRef")
 
 @_attrs_define
 class PrincipalRef:
-    """Somebody whom the server knows.
+    """A person or agent known to the server.
 
     Attributes:
-        id (str): The id under which they take part.
+        id (str): Id under which the principal takes part.
         kind (str): `human` or `agent`.
     """
 

@@ -14,8 +14,8 @@ class ProgramEntry:
     """A program that can be started in a terminal.
 
     Attributes:
-        client (str): The name of the program, as `client` of a new session takes it.
-        summary (str): One sentence about it.
+        client (str): Name of the program, for `client` of a new session.
+        summary (str): Description of the program, in one sentence.
     """
 
     client: str

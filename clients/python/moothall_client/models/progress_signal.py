@@ -11,12 +11,12 @@ T = TypeVar("T", bound="ProgressSignal")
 
 @_attrs_define
 class ProgressSignal:
-    """The `progress` signal of a stream: what a running turn is doing.
+    """The `progress` signal of a stream: the current activity of a running turn.
 
     Attributes:
-        participant (str): The id of the participant whose turn it is.
-        text (str): In a few words.
-        turn (str): The id of the turn: `<thread>.<number>`.
+        participant (str): Id of the turn's participant.
+        text (str): The activity in a few words.
+        turn (str): Id of the turn: `<thread>.<number>`.
     """
 
     participant: str

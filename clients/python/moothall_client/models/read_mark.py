@@ -14,10 +14,10 @@ class ReadMark:
     """Answer of `PUT /threads/{id}/read`.
 
     Attributes:
-        read (int): Where it is now: it never goes back, and never past the thread's newest event.
-        reader (str): Whose mark it is.
-        thread (str): The id of the thread.
-        unread (int): Messages of others after it; 100 stands for 100 or more.
+        read (int): Position of the mark now. A mark never moves back, nor past the thread's newest event.
+        reader (str): Id of the reader.
+        thread (str): Id of the thread.
+        unread (int): Number of messages of others after the mark; 100 stands for 100 or more.
     """
 
     read: int

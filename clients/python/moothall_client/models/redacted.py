@@ -20,7 +20,7 @@ class Redacted:
     """Answer of `POST /threads/{id}/events/{event}/redact`.
 
     Attributes:
-        redacted (bool): Always `true`: the words are gone.
+        redacted (bool): Always `true`: the words are erased.
         event (Envelope | None | Unset):
     """
 

@@ -13,16 +13,16 @@ T = TypeVar("T", bound="RegistrationEntry")
 
 @_attrs_define
 class RegistrationEntry:
-    """An agent that registered.
+    """A registered agent.
 
     Attributes:
-        id (str): Its id.
-        name (str): Its name.
-        registered_at (str): When it registered.
-        revoked (bool): `true` if its keys were revoked.
-        description (None | str | Unset): Its own description.
-        last_seen_at (None | str | Unset): When its key was last seen; `null` if it never was.
-        owner (None | str | Unset): The user who claimed it.
+        id (str): Id of the agent.
+        name (str): Name of the agent.
+        registered_at (str): Time of the registration.
+        revoked (bool): True if the agent's keys were revoked.
+        description (None | str | Unset): The agent's own description; `null` if it gave none.
+        last_seen_at (None | str | Unset): Time at which the agent's key was last used; `null` if never.
+        owner (None | str | Unset): The user who claimed the agent; `null` before.
     """
 
     id: str

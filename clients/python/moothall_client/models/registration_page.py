@@ -20,8 +20,8 @@ class RegistrationPage:
     """Answer of `GET /registrations`.
 
     Attributes:
-        agents (list[RegistrationEntry]): Agents, by their names.
-        next_ (None | str | Unset): The `cursor` of the next page, if there may be one.
+        agents (list[RegistrationEntry]): The agents, ordered by name.
+        next_ (None | str | Unset): The `cursor` of the next page; absent if no page can follow.
     """
 
     agents: list[RegistrationEntry]

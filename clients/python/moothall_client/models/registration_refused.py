@@ -12,12 +12,12 @@ T = TypeVar("T", bound="RegistrationRefused")
 
 @_attrs_define
 class RegistrationRefused:
-    """Why an agent was not registered, or not claimed.
+    """A rejected registration or claim.
 
     Attributes:
-        error (str): What happened, in a sentence.
-        code (None | str | Unset): The stable word for it.
-        detail (None | str | Unset): Which field it is about, and what that takes.
+        error (str): Cause of the rejection, in one sentence.
+        code (None | str | Unset): Stable code of the cause; absent if there is none.
+        detail (None | str | Unset): The faulty field and the values it takes; absent if no field is at fault.
     """
 
     error: str

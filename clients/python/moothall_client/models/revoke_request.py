@@ -15,7 +15,8 @@ class RevokeRequest:
     """Body of `POST /tokens/{id}/revoke`.
 
     Attributes:
-        with_children (bool | None | Unset): Also revoke the tokens that came of its invitations, and of theirs.
+        with_children (bool | None | Unset): True to also revoke the tokens that came from its invitations, and from
+            theirs in turn.
     """
 
     with_children: bool | None | Unset = UNSET

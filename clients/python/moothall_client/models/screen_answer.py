@@ -17,15 +17,15 @@ T = TypeVar("T", bound="ScreenAnswer")
 
 @_attrs_define
 class ScreenAnswer:
-    """What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
+    """The content of a session's screen: the answer of `GET /sessions/{id}/screen`, and the `screen`
     event of its stream.
 
         Attributes:
-            session (str): The id of the session.
-            state (str): What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
-                `gone`.
-            text (str): The whole screen. Text, not markup, without escape sequences.
-            composer (None | str | Unset): What stands in the program's composer, where that can be told.
+            session (str): Id of the session.
+            state (str): State of the program according to the screen: `starting`, `idle`, `busy`, `asking`, `shell`
+                or `gone`.
+            text (str): Text of the whole screen, without markup and without escape sequences.
+            composer (None | str | Unset): Text in the program's composer; absent if it cannot be determined.
             dialog (DialogEntry | None | Unset):
     """
 

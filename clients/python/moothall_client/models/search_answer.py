@@ -20,9 +20,10 @@ class SearchAnswer:
     """Answer of `GET /search`.
 
     Attributes:
-        hits (list[SearchHit]): The messages found, the newest first.
-        lag_events (int): Events that are not indexed yet, and so were not searched; 0 when nothing is missing.
-        next_ (int | None | Unset): Pass it as `cursor` for the next page; missing on the last one.
+        hits (list[SearchHit]): The found messages, newest first.
+        lag_events (int): Number of events that are not indexed yet and were not searched; 0 if the search was
+            complete.
+        next_ (int | None | Unset): Value of `cursor` for the next page; absent on the last page.
     """
 
     hits: list[SearchHit]

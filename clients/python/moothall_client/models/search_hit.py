@@ -15,18 +15,17 @@ T = TypeVar("T", bound="SearchHit")
 
 @_attrs_define
 class SearchHit:
-    """A message that was found.
+    """A found message.
 
     Attributes:
-        from_ (str): The id of the participant who said it.
-        id (str): The id of the event that is the message.
-        seq (int): Its position in the thread.
-        snippet (list[SnippetPiece]): The words around the first match, on one line. Text, not markup: escape it as any
-            other
-            text.
-        thread (str): The id of the thread in which it was said.
-        thread_name (str): The title of that thread.
-        ts (str): When it was said.
+        from_ (str): Id of the participant that wrote the message.
+        id (str): Id of the message's event.
+        seq (int): Position of the message in its thread.
+        snippet (list[SnippetPiece]): Text around the first match, on one line. Plain text, not markup: escape it for
+            display.
+        thread (str): Id of the message's thread.
+        thread_name (str): Title of that thread.
+        ts (str): Time of the message.
     """
 
     from_: str

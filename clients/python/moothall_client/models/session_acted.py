@@ -18,7 +18,7 @@ class SessionActed:
     """Answer of `POST /sessions/{id}/interrupt` and `…/end`.
 
     Attributes:
-        done (bool): Always `true`: what cannot be done is an error.
+        done (bool): Always `true`: a failed action is an error.
         session (SessionEntry): A session: one run of a program in a terminal.
     """
 

@@ -21,10 +21,10 @@ class SessionDataAnswer:
 
     Attributes:
         session (SessionEntry): A session: one run of a program in a terminal.
-        tail_chars (int): The cut that was made, in characters.
-        text (str): What it was asked and said, oldest first, cut to its end.
-        truncated (bool): Whether something was cut off.
-        notice (None | str | Unset): How to get what was cut off.
+        tail_chars (int): Maximum number of characters in the text.
+        text (str): Everything that was said to and by the session, oldest first. Only the end is kept.
+        truncated (bool): True if the beginning of the text was cut off.
+        notice (None | str | Unset): A way to get the missing text; absent if nothing was cut off.
     """
 
     session: SessionEntry

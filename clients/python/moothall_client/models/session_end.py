@@ -15,9 +15,9 @@ class SessionEnd:
 
     Attributes:
         at (str): When it ended: RFC 3339, UTC, milliseconds.
-        lost (bool): True if its terminal went with the computer or the multiplexer: `moothall resume --all` runs
-            these again.
-        why (str): Why, in one sentence.
+        lost (bool): True if the terminal was lost with the computer or the multiplexer. `moothall resume --all`
+            restarts such sessions.
+        why (str): Reason of the end, in one sentence.
     """
 
     at: str

@@ -20,23 +20,24 @@ class SessionEntry:
     """A session: one run of a program in a terminal.
 
     Attributes:
-        client (str): Which program runs in it: a client of the registry.
-        cwd (str): The folder it works in.
-        id (str): Its id, and that of its home: the thread in which everything is said that goes to it alone.
-        name (str): What it is called.
-        origin (str): `started` by this server, or `observed`: without hooks, so only its screen tells what it
-            says.
-        started_at (str): When the session began.
-        state (str): `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`.
-        waiting (int): Turns that wait for it.
-        computer (None | str | Unset): The computer it is on; missing for this one.
+        client (str): Name of the program: a client of the registry.
+        cwd (str): Working folder of the program.
+        id (str): Id of the session and of its home, the thread for everything that is said to this session
+            alone.
+        name (str): Name of the session.
+        origin (str): `started` by this server, or `observed`: a program without hooks, whose words are read from
+            its screen alone.
+        started_at (str): Time at which the session began.
+        state (str): State of the session: `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`.
+        waiting (int): Number of turns that wait for the session.
+        computer (None | str | Unset): Name of the session's computer; absent for the server's own.
         ended (None | SessionEnd | Unset):
-        native (None | str | Unset): The program's own id for it, once it is known.
-        run_as (None | str | Unset): The user of that computer that its program runs as, where it is not the server's
-            own.
-        waits_for (list[str] | Unset): Sessions that ended with the computer, or as the last of a link, and that keep
-            links of this
-            session closed. Resume them or end them.
+        native (None | str | Unset): The program's own id for the session; absent until it is known.
+        run_as (None | str | Unset): User that the program runs as on its computer; absent if it is the server's own
+            user.
+        waits_for (list[str] | Unset): Ended sessions that keep links of this session closed: they ended with the
+            computer, or as
+            the last of a link. Resume them or end them.
     """
 
     client: str

@@ -19,8 +19,8 @@ class SessionList:
     """Answer of `GET /sessions`.
 
     Attributes:
-        programs (list[ProgramEntry]): What can be started.
-        sessions (list[SessionEntry]): In the order in which they began.
+        programs (list[ProgramEntry]): The programs that can be started.
+        sessions (list[SessionEntry]): The sessions, in the order in which they began.
     """
 
     programs: list[ProgramEntry]

@@ -20,12 +20,11 @@ class SessionResumed:
     """Answer of `POST /sessions/{id}/resume`.
 
     Attributes:
-        links (list[str]): The links that carry its words again.
-        remembers (bool): True if the program goes on with what it remembers; otherwise it began anew.
+        links (list[str]): Ids of the links that carry words again.
+        remembers (bool): True if the program continues with its memory; false if it began anew.
         session (SessionEntry): A session: one run of a program in a terminal.
-        left_out (list[str] | Unset): Arguments that the program was started with and that were left out now: they were
-            a prompt,
-            or may have been one.
+        left_out (list[str] | Unset): Arguments of the first start that were left out now, because they are or may be a
+            prompt.
     """
 
     links: list[str]

@@ -14,7 +14,7 @@ class SignedOut:
     """Answer of `POST /session/end`.
 
     Attributes:
-        ended (bool): Whether there was a cookie that was worth something.
+        ended (bool): True if the request had a valid cookie, whose session was ended.
     """
 
     ended: bool

@@ -16,8 +16,8 @@ class SnippetPiece:
     """A piece of a snippet.
 
     Attributes:
-        text (str): The text of the piece.
-        matched (bool | Unset): Whether they were searched for.
+        text (str): Text of the piece.
+        matched (bool | Unset): True if the piece matches the query.
     """
 
     text: str

@@ -10,14 +10,14 @@ T = TypeVar("T", bound="StartAsked")
 
 @_attrs_define
 class StartAsked:
-    """A person is asked first: if a program may be started, or if two sessions may talk. The asker is
-    told the outcome, in the same thread.
+    """An open request to a person: to start a program, or to let two sessions talk. The asker is
+    notified of the outcome in the same thread.
 
         Attributes:
-            message (str): The same in words.
-            permission (str): The permission that waits for an answer.
+            message (str): The state and the next step, in words.
+            permission (str): Id of the permission that waits for an answer.
             state (str): Always `asked`: nothing was done yet.
-            thread (str): The thread in which it is asked.
+            thread (str): Id of the thread in which a person is asked.
     """
 
     message: str

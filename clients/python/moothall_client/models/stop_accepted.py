@@ -20,7 +20,7 @@ class StopAccepted:
     """Answer of `POST /threads/{id}/stop`.
 
     Attributes:
-        stopped (bool): Always `true`, also when there was nothing to stop.
+        stopped (bool): Always `true`, even if there was nothing to stop.
         event (Envelope | None | Unset):
     """
 

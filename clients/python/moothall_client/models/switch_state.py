@@ -14,7 +14,7 @@ class SwitchState:
     """A setting that is on or off.
 
     Attributes:
-        on (bool): Whether it is on.
+        on (bool): True if the setting is on.
     """
 
     on: bool

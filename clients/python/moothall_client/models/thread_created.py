@@ -19,12 +19,12 @@ class ThreadCreated:
     """Answer of `POST /threads`.
 
     Attributes:
-        created_at (str): When the thread was created.
+        created_at (str): Time at which the thread was created.
         event (Envelope): An event as clients see it. Order comes from `seq` alone.
-        head (int): The position of the event that began it.
-        id (str): The id of the new thread.
-        name (str): The title of the new thread.
-        policy (ThreadCreatedPolicy): The policy and all its settings.
+        head (int): Position of the thread's first event.
+        id (str): Id of the new thread.
+        name (str): Title of the new thread.
+        policy (ThreadCreatedPolicy): The policy with all its settings.
     """
 
     created_at: str

@@ -14,10 +14,10 @@ class ThreadDeleted:
     """Answer of `DELETE /threads/{id}`.
 
     Attributes:
-        backups (str): What still holds it, in a sentence for people.
-        deleted (bool): Always `true`: the thread is gone for everybody.
-        erased (bool): Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest
-            goes when the request is repeated, or when the server starts again.
+        backups (str): Note for people about backups that still hold the thread.
+        deleted (bool): Always `true`: the thread is deleted for all participants.
+        erased (bool): True if the data folder has nothing of the thread any more. If a full disk prevented this,
+            the rest is erased when the request is repeated or the server restarts.
     """
 
     backups: str

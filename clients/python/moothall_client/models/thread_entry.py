@@ -16,18 +16,19 @@ class ThreadEntry:
     """A thread in a list.
 
     Attributes:
-        archived (bool): Whether it takes no more messages.
-        created_at (str): When the thread was created.
-        head (int): The position of its newest event.
-        id (str): The id of the thread.
-        name (str): The title of the thread.
-        policy (str): The name of its policy.
-        updated_at (str): When its newest event came.
-        read (int | None | Unset): The position up to which the participant named by `as` has read it.
-        unread (int | None | Unset): Messages of others after that; 100 stands for 100 or more.
-        waits_for_people (int | None | Unset): How much waits there for a person: what agents ask permission for, and a
-            guard that holds
-            the floor. Missing where an earlier version of the server wrote to it last.
+        archived (bool): True if the thread takes no more messages.
+        created_at (str): Time at which the thread was created.
+        head (int): Position of the thread's newest event.
+        id (str): Id of the thread.
+        name (str): Title of the thread.
+        policy (str): Name of the thread's policy.
+        updated_at (str): Time of the thread's newest event.
+        read (int | None | Unset): Position up to which the participant named by `as` has read the thread.
+        unread (int | None | Unset): Number of messages of others after `read`; 100 stands for 100 or more.
+        waits_for_people (int | None | Unset): Number of things in the thread that wait for a person: permissions, a
+            guard that holds the
+            floor, and a gathering that waits for a person's words. Absent if an earlier version of the
+            server wrote to the thread last.
     """
 
     archived: bool

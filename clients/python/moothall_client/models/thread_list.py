@@ -20,8 +20,8 @@ class ThreadList:
     """Answer of `GET /threads`.
 
     Attributes:
-        threads (list[ThreadEntry]): In the order in which they were created.
-        next_ (int | None | Unset): Pass it as `after` for the next page; missing on the last one.
+        threads (list[ThreadEntry]): The threads, in the order in which they were created.
+        next_ (int | None | Unset): Value of `after` for the next page; absent on the last page.
     """
 
     threads: list[ThreadEntry]

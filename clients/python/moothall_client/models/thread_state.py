@@ -24,26 +24,29 @@ T = TypeVar("T", bound="ThreadState")
 
 @_attrs_define
 class ThreadState:
-    """What a thread is like now.
+    """The current state of a thread.
 
     Attributes:
-        archived (bool): It takes no more messages.
-        discussion (DiscussionState): The two switches of agents' mentions.
+        archived (bool): True if the thread takes no more messages.
+        discussion (DiscussionState): The two switches for agents' mentions. Both have to be on.
         invited_auto (SwitchState): A setting that is on or off.
-        muted (list[str]): Who is muted, sorted.
+        muted (list[str]): Ids of muted participants, sorted.
         participants (ParticipantsState): The participants of a thread.
-        paused (bool): Whether a pause is on, in which no agent gets a turn.
-        policy (ThreadStatePolicy): The policy and all its settings.
-        questions (list[AskedRef]): What agents' programs ask in no turn, such as whether a folder is trusted: each
-            waits for a
-            person's answer.
+        paused (bool): True if the thread is paused: no agent gets a turn.
+        policy (ThreadStatePolicy): The policy with all its settings.
+        questions (list[AskedRef]): Questions of agents' programs outside of a turn, such as trust in a folder, each of
+            which
+            waits for a person's answer.
         queue (list[CauseRef]): Human messages that wait until earlier ones are answered, in order.
-        replies (int): Visible agent replies to the current message.
-        replies_max (int): The most there can be.
-        starts (list[AskedRef]): Programs that agents ask to have started: each waits for a person's answer.
-        turns (list[OpenTurn]): Turns granted and not ended.
-        upcoming (list[UpcomingEntry]): Who is still to be asked about the current message.
-        held (None | str | Unset): The guard that holds the floor: `exchanges`, `pair`, `repeat`, `stopped`.
+        replies (int): Number of visible agent replies to the current message.
+        replies_max (int): Maximum of `replies`.
+        starts (list[AskedRef]): Agents' requests to start a program or to talk to a session, each of which waits for a
+            person's answer.
+        turns (list[OpenTurn]): Turns that were granted and have not ended.
+        upcoming (list[UpcomingEntry]): Agents still to be asked about the current message.
+        held (None | str | Unset): Guard that holds the floor: `exchanges`, `pair`, `repeat` or `stopped`; `null` if
+            there is
+            none.
     """
 
     archived: bool

@@ -18,10 +18,10 @@ class ThreadStateAnswer:
     """Answer of `GET /threads/{id}/state`.
 
     Attributes:
-        head (int): The position of its newest event: the state is the one after it.
-        name (str): The title of the thread.
-        state (ThreadState): What a thread is like now.
-        thread (str): The id of the thread.
+        head (int): Position of the thread's newest event. The state includes that event.
+        name (str): Title of the thread.
+        state (ThreadState): The current state of a thread.
+        thread (str): Id of the thread.
     """
 
     head: int

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="ThreadStatePolicy")
 
 @_attrs_define
 class ThreadStatePolicy:
-    """The policy and all its settings."""
+    """The policy with all its settings."""
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

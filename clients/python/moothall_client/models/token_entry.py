@@ -17,22 +17,22 @@ T = TypeVar("T", bound="TokenEntry")
 
 @_attrs_define
 class TokenEntry:
-    """What is kept about a token.
+    """The stored facts about a token.
 
     Attributes:
-        created_at (str): When it was made.
-        expires_at (str): From when on it is worth nothing.
-        id (str): Its public id, by which it is listed, revoked and audited.
+        created_at (str): Time at which the token was created.
+        expires_at (str): Time at which the token expires.
+        id (str): Public id of the token, for lists, revocation and audit.
         kind (str): `personal`, `agent`, `session` or `invitation`.
-        label (str): What people call it.
-        principal (PrincipalRef): Somebody whom the server knows.
-        scopes (list[str]): What whoever holds it may do, e.g. `threads:read`.
-        last_used_at (None | str | Unset): When it was last seen, to the minute.
-        parent (None | str | Unset): The id of the credential that it was made from: that a browser signed in with, or
-            that made
-            the invitation.
-        revoked_at (None | str | Unset): When it was revoked.
-        threads (list[str] | None | Unset): The only conversations that it reaches; `null` stands for all.
+        label (str): Label of the token, for people.
+        principal (PrincipalRef): A person or agent known to the server.
+        scopes (list[str]): Scopes of the token, e.g. `threads:read`.
+        last_used_at (None | str | Unset): Time of the last use, to the minute; `null` if the token was never used.
+        parent (None | str | Unset): Id of the credential from which this one was made: the one a browser signed in
+            with, or the
+            inviter's. `null` if there is none.
+        revoked_at (None | str | Unset): Time of the revocation; `null` if the token is not revoked.
+        threads (list[str] | None | Unset): Ids of the only threads that the token reaches; `null` stands for all.
     """
 
     created_at: str

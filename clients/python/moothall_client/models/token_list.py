@@ -20,8 +20,8 @@ class TokenList:
     """Answer of `GET /tokens`.
 
     Attributes:
-        tokens (list[TokenEntry]): Those that are kept, the oldest first.
-        next_ (None | str | Unset): The `cursor` of the next page, if there may be one.
+        tokens (list[TokenEntry]): The stored tokens, oldest first.
+        next_ (None | str | Unset): The `cursor` of the next page; absent if no page can follow.
     """
 
     tokens: list[TokenEntry]

@@ -16,13 +16,13 @@ class TokenRequest:
     """Body of `POST /tokens`.
 
     Attributes:
-        principal (str): The id of the person or agent that it is for. Required.
-        expires_in_days (int | None | Unset): 1 to 3650; 90 where it is missing.
-        kind (None | str | Unset): `human` (also where it is missing) or `agent`; a principal stays what it is.
-        label (None | str | Unset): What people call it.
-        scopes (list[TokenRequestScopesType0Item] | None | Unset): What it allows; what is usual for the kind where it
-            is missing.
-        threads (list[str] | None | Unset): The only conversations that it reaches; all where it is missing.
+        principal (str): Id of the person or agent that the token is for. Required.
+        expires_in_days (int | None | Unset): Days until the token expires, 1 to 3650; 90 if absent.
+        kind (None | str | Unset): `human` or `agent`; `human` if absent. The kind of a known principal cannot change.
+        label (None | str | Unset): Label of the token, for people.
+        scopes (list[TokenRequestScopesType0Item] | None | Unset): Scopes of the token; the usual scopes of the kind if
+            absent.
+        threads (list[str] | None | Unset): Ids of the only threads that the token reaches; all threads if absent.
     """
 
     principal: str

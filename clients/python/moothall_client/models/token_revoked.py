@@ -20,13 +20,14 @@ class TokenRevoked:
     """Answer of `POST /tokens/{id}/revoke`.
 
     Attributes:
-        changed (bool): Whether it was worth something before.
-        revoked (bool): Always `true`: it is worth nothing.
-        children (list[TokenEntry] | Unset): The tokens that came of its invitations, and of theirs, and are worth
-            something still.
-        ids (list[str] | Unset): The ids of everything that was revoked now: itself, browsers that signed in with it,
-            its
-            invitations that were not accepted, and with `with_children` the tokens that came of others.
+        changed (bool): True if this request revoked at least one token.
+        revoked (bool): Always `true`: the token is not valid.
+        children (list[TokenEntry] | Unset): Tokens that came from its invitations, or from theirs in turn, and are
+            still valid.
+        ids (list[str] | Unset): Ids of all tokens revoked by this request: the token itself, browsers that signed in
+            with
+            it, and its unaccepted invitations. With `with_children` also the tokens that came from
+            accepted ones.
     """
 
     changed: bool

@@ -15,21 +15,21 @@ T = TypeVar("T", bound="TurnContext")
 
 @_attrs_define
 class TurnContext:
-    """An open turn with what its participant is to read before it answers: the answer of
-    `GET /turns/{id}/context`, and the `turn` event of the stream of a participant that connects by
-    itself.
+    """An open turn with the text for its participant: the answer of `GET /turns/{id}/context`, and the
+    `turn` event in the stream of a remote participant.
 
         Attributes:
-            cause (CauseRef): A pointer to the event that gave rise to something.
-            deadline (str): When it ends if nothing answers it.
-            kind (str): `reply`, or `listen`: what is said then stays in the trace.
-            may_pass (bool): Whether having nothing to say is offered.
-            participant (str): The id of the participant whose turn it is.
-            system (str): Who it is, who else is there, and what the rules are.
-            text (str): What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words
+            cause (CauseRef): A reference to the event that caused something.
+            deadline (str): Time at which the turn ends without an answer.
+            kind (str): `reply`, or `listen`: the words of such a turn stay in the trace.
+            may_pass (bool): True if the participant may pass.
+            participant (str): Id of the turn's participant.
+            system (str): Description of the participant, of the other participants and of the rules.
+            text (str): Messages since the participant's last turn, at most 96 KiB, and the request. Others' words
                 are data.
-            turn (str): The id of the turn: `<thread>.<number>`.
-            why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
+            turn (str): Id of the turn: `<thread>.<number>`.
+            why (str): Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+                `prod` or `outcome`.
     """
 
     cause: CauseRef

@@ -22,39 +22,42 @@ class TurnEntry:
     """A turn, or the reason why an agent got none.
 
     Attributes:
-        attempt (int): The last try, from 1; 0 for one that was not asked.
-        cause (CauseRef): A pointer to the event that gave rise to something.
-        granted_at (str): When it was granted, or refused.
-        may_pass (bool): Whether having nothing to say was offered.
-        participant (str): The id of the participant that was asked, or was not.
-        also_about (list[str] | Unset): Earlier messages that it is about as well: a turn that waits is asked about
-            more.
-        asks (None | str | Unset): The action for which it asks a person's permission now.
-        detail (None | str | Unset): More words about that, where they help.
-        ended (None | str | Unset): The end of the model's answer: `stop`, `length` (a limit of tokens), `filter`,
+        attempt (int): Number of the last attempt, from 1; 0 without a turn.
+        cause (CauseRef): A reference to the event that caused something.
+        granted_at (str): Time of the grant or of the refusal.
+        may_pass (bool): True if the agent might pass.
+        participant (str): Id of the agent that was asked or not asked.
+        also_about (list[str] | Unset): Ids of earlier messages that the turn is about as well. A waiting turn can take
+            up further
+            messages.
+        asks (None | str | Unset): The action for which the agent asks a person's permission now; absent if it asks for
+            none.
+        detail (None | str | Unset): Further words about the reason; `null` if there are none.
+        ended (None | str | Unset): End of the model's answer: `stop`, `length` (a limit of tokens), `filter`,
             `refusal`,
-            `tool`, `error` or `cut`; nothing if its provider does not say.
-        ended_at (None | str | Unset): When it ended; `null` while it is open, and where there was none.
+            `tool`, `error` or `cut`. Absent if the provider does not report it.
+        ended_at (None | str | Unset): Time at which the turn ended; `null` for an open turn and without a turn.
         fault (None | Unset | WireFault):
-        from_seq (int | None | Unset): It covers what comes after this.
-        id (None | str | Unset): The turn's id; nothing for an agent that was not asked.
-        listens (bool | Unset): True if the agent only hears what was said: its words are not asked for, and not shown.
-        message (None | str | Unset): The newest human message that all of this goes back to, where there is one.
-        outcome (None | str | Unset): `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open
-            and for one
-            that was not asked.
-        reason (None | str | Unset): The same as a phrase for people, which follows the agent's name.
-        released_at (None | str | Unset): When the floor went on without waiting for it, where it did.
-        reply (None | str | Unset): The event with what was said.
-        started_at (None | str | Unset): When the runtime accepted it.
-        through_seq (int | None | Unset): Up to and with this.
+        from_seq (int | None | Unset): Position after which the turn's events begin, exclusive.
+        id (None | str | Unset): Id of the turn; `null` for an agent that was not asked.
+        listens (bool | Unset): True if the agent only listens: its words are not asked for, and not shown.
+        message (None | str | Unset): Id of the newest human message in the chain of causes; `null` if there is none.
+        outcome (None | str | Unset): Outcome of the turn: `spoke`, `passed`, `failed`, `expired` or `cancelled`; `null`
+            for an
+            open turn and without a turn.
+        reason (None | str | Unset): `why` or `why_not` as a phrase for people, which follows the agent's name.
+        released_at (None | str | Unset): Time from which the floor no longer waited for the turn; `null` if it always
+            waited.
+        reply (None | str | Unset): Id of the event with the agent's answer; `null` if there is none.
+        started_at (None | str | Unset): Time at which the runtime accepted the turn; `null` before.
+        through_seq (int | None | Unset): Position with which the turn's events end, inclusive.
         usage (None | Unset | WireUsage):
-        why (None | str | Unset): Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
-            `prod`
-            or `outcome`.
-        why_not (None | str | Unset): Why nothing was said: a word of the table of reasons in `docs/rules.md`, such as
-            `passed`,
-            `capped`, `muted`, or `waiting` while only a cooldown keeps an agent that has to answer.
+        why (None | str | Unset): Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+            `prod` or `outcome`.
+        why_not (None | str | Unset): Reason of the silence: a word from the table of reasons in `docs/rules.md`, such
+            as
+            `passed`, `capped`, `muted`, or `waiting` while only a cooldown delays an agent that must
+            answer.
     """
 
     attempt: int

@@ -17,17 +17,18 @@ T = TypeVar("T", bound="TurnEventType0")
 
 @_attrs_define
 class TurnEventType0:
-    """A participant may speak. A remote agent answers it with its next message, or passes.
+    """A participant may speak. A remote agent answers the turn with its next message, or passes.
 
     Attributes:
-        cause (CauseRef): A pointer to the event that gave rise to something.
+        cause (CauseRef): A reference to the event that caused something.
         event (TurnEventType0Event):
-        expires (str): When it ends if nothing accepts it.
-        kind (str): `reply`, or `listen`: what is said then stays in the trace.
-        may_pass (bool): Whether having nothing to say is offered.
-        participant (str): The id of the participant whose turn it is.
-        turn (str): The id of the turn: `<thread>.<number>`.
-        why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
+        expires (str): Time at which the turn ends if no runtime accepts it.
+        kind (str): `reply`, or `listen`: the words of such a turn stay in the trace.
+        may_pass (bool): True if the participant may pass.
+        participant (str): Id of the turn's participant.
+        turn (str): Id of the turn: `<thread>.<number>`.
+        why (str): Reason of the grant: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
+            `prod` or `outcome`.
     """
 
     cause: CauseRef

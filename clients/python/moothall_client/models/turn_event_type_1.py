@@ -20,12 +20,12 @@ class TurnEventType1:
     """A waiting turn got another cause.
 
     Attributes:
-        cause (CauseRef): A pointer to the event that gave rise to something.
+        cause (CauseRef): A reference to the event that caused something.
         event (TurnEventType1Event):
-        kind (str): `reply` or `listen`, now.
-        may_pass (bool): Whether having nothing to say is offered, now.
-        turn (str): The id of the turn: `<thread>.<number>`.
-        why (str): Why it is granted now; the words are those of `granted`.
+        kind (str): Kind of the turn now: `reply` or `listen`.
+        may_pass (bool): True if the participant may pass now.
+        turn (str): Id of the turn: `<thread>.<number>`.
+        why (str): Reason of the turn now, in the words of `granted`.
     """
 
     cause: CauseRef

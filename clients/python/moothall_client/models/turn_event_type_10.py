@@ -17,10 +17,10 @@ T = TypeVar("T", bound="TurnEventType10")
 
 @_attrs_define
 class TurnEventType10:
-    """The time of a queued message came.
+    """A queued message is taken up.
 
     Attributes:
-        cause (CauseRef): A pointer to the event that gave rise to something.
+        cause (CauseRef): A reference to the event that caused something.
         event (TurnEventType10Event):
     """
 

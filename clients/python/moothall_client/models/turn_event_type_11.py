@@ -17,14 +17,14 @@ T = TypeVar("T", bound="TurnEventType11")
 
 @_attrs_define
 class TurnEventType11:
-    """A human message is being answered.
+    """A round began: agents answer a human message.
 
     Attributes:
-        cap (int): The most visible replies that the message gets.
-        cause (CauseRef): A pointer to the event that gave rise to something.
+        cap (int): Maximum number of visible replies to the message.
+        cause (CauseRef): A reference to the event that caused something.
         event (TurnEventType11Event):
-        forced (list[str]): Who must answer, in order.
-        polled (list[str]): Who may, in order.
+        forced (list[str]): Ids of the agents that must answer, in order.
+        polled (list[str]): Ids of the agents that may answer, in order.
     """
 
     cap: int

@@ -17,8 +17,8 @@ class TurnEventType12:
 
     Attributes:
         event (TurnEventType12Event):
-        forced (list[str]): Who must, in order.
-        polled (list[str]): Who may, in order.
+        forced (list[str]): Ids of the agents that must react, in order.
+        polled (list[str]): Ids of the agents that may react, in order.
     """
 
     event: TurnEventType12Event

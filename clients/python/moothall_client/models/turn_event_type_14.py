@@ -17,12 +17,12 @@ T = TypeVar("T", bound="TurnEventType14")
 
 @_attrs_define
 class TurnEventType14:
-    """The time of an answer has come that was late: those who have not reacted to the message may.
+    """A late answer is taken up: agents that have not reacted to the message may react.
 
     Attributes:
-        cause (CauseRef): A pointer to the event that gave rise to something.
+        cause (CauseRef): A reference to the event that caused something.
         event (TurnEventType14Event):
-        reply (int): The position of the late answer.
+        reply (int): Position of the late answer.
     """
 
     cause: CauseRef

@@ -13,13 +13,13 @@ T = TypeVar("T", bound="TurnEventType15")
 
 @_attrs_define
 class TurnEventType15:
-    """The registry says something else about a participant's client.
+    """The registry's facts about a participant's client changed.
 
     Attributes:
         event (TurnEventType15Event):
-        known (bool): Whether the registry has this client.
-        participant (str): The id of the participant.
-        runtime (str): How it runs now.
+        known (bool): True if the registry has the client now.
+        participant (str): Id of the participant.
+        runtime (str): Runtime of the client now.
     """
 
     event: TurnEventType15Event

@@ -13,11 +13,12 @@ T = TypeVar("T", bound="TurnEventType2")
 
 @_attrs_define
 class TurnEventType2:
-    """The floor goes on without waiting for it; it runs on, and its answer is shown when it comes.
+    """The floor no longer waits for the turn. The turn keeps running, and its answer is shown when
+    it comes.
 
-    Attributes:
-        event (TurnEventType2Event):
-        turn (str): The id of the turn: `<thread>.<number>`.
+        Attributes:
+            event (TurnEventType2Event):
+            turn (str): Id of the turn: `<thread>.<number>`.
     """
 
     event: TurnEventType2Event

@@ -13,15 +13,15 @@ T = TypeVar("T", bound="TurnEventType3")
 
 @_attrs_define
 class TurnEventType3:
-    """The runtime accepted it.
+    """The runtime accepted the turn.
 
     Attributes:
-        attempt (int): Which attempt at the turn it is, from 1.
-        deadline (str): When it ends if there is no answer.
+        attempt (int): Number of the attempt, from 1.
+        deadline (str): Time at which the turn ends without an answer.
         event (TurnEventType3Event):
-        from_seq (int): It covers what comes after this.
-        through_seq (int): Up to and with this.
-        turn (str): The id of the turn: `<thread>.<number>`.
+        from_seq (int): Position after which the turn's events begin, exclusive.
+        through_seq (int): Position with which the turn's events end, inclusive.
+        turn (str): Id of the turn: `<thread>.<number>`.
     """
 
     attempt: int

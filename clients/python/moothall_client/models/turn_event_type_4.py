@@ -13,12 +13,12 @@ T = TypeVar("T", bound="TurnEventType4")
 
 @_attrs_define
 class TurnEventType4:
-    """A restart lost it; it will be run again.
+    """A restart lost an attempt at the turn. The turn will be run again.
 
     Attributes:
-        attempt (int): The attempt that was lost.
+        attempt (int): Number of the lost attempt.
         event (TurnEventType4Event):
-        turn (str): The id of the turn: `<thread>.<number>`.
+        turn (str): Id of the turn: `<thread>.<number>`.
     """
 
     attempt: int

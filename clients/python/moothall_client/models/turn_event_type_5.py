@@ -19,18 +19,17 @@ T = TypeVar("T", bound="TurnEventType5")
 
 @_attrs_define
 class TurnEventType5:
-    """The turn is over, with this outcome.
+    """The turn ended.
 
     Attributes:
-        attempt (int): The last attempt at the turn, from 1.
+        attempt (int): Number of the last attempt, from 1.
         event (TurnEventType5Event):
-        outcome (str): `spoke`, `passed`, `failed`, `expired` or `cancelled`.
-        participant (str): The id of the participant whose turn it was.
-        turn (str): The id of the turn: `<thread>.<number>`.
-        usage (WireUsage): What a turn used.
-        ended (None | str | Unset): The end of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`,
-            `error` or
-            `cut`; nothing if its provider does not say.
+        outcome (str): Outcome of the turn: `spoke`, `passed`, `failed`, `expired` or `cancelled`.
+        participant (str): Id of the turn's participant.
+        turn (str): Id of the turn: `<thread>.<number>`.
+        usage (WireUsage): Time, tokens and money used by a turn.
+        ended (None | str | Unset): End of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`, `error` or
+            `cut`. Absent if the provider does not report it.
         fault (None | Unset | WireFault):
     """
 

@@ -21,12 +21,12 @@ class TurnEventType6:
     """An agent was not asked.
 
     Attributes:
-        cause (CauseRef): A pointer to the event that gave rise to something.
+        cause (CauseRef): A reference to the event that caused something.
         event (TurnEventType6Event):
-        participant (str): The id of the agent.
-        why_not (str): `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
-            `reads_only`, `queue_full` or `round_over`.
-        detail (None | str | Unset): More words, where they help.
+        participant (str): Id of the agent.
+        why_not (str): Reason: `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`,
+            `over_budget`, `reads_only`, `queue_full` or `round_over`.
+        detail (None | str | Unset): Further words about the reason; absent if there are none.
     """
 
     cause: CauseRef

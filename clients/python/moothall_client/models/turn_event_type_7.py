@@ -14,15 +14,15 @@ T = TypeVar("T", bound="TurnEventType7")
 
 @_attrs_define
 class TurnEventType7:
-    """Text that was not shown.
+    """A text was kept and not shown.
 
     Attributes:
-        because (str): `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or
-            `stopped`.
+        because (str): Reason: `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`,
+            `capped` or `stopped`.
         event (TurnEventType7Event):
-        participant (str): The id of the participant who wrote it.
-        text (str): What was written; empty once it was erased.
-        turn (None | str | Unset): The id of the turn that it answers; missing where it answers none.
+        participant (str): Id of the participant that wrote the text.
+        text (str): The text; empty once it was erased.
+        turn (None | str | Unset): Id of the turn that the text answers; absent if it answers none.
     """
 
     because: str

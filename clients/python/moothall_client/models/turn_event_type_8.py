@@ -14,15 +14,15 @@ T = TypeVar("T", bound="TurnEventType8")
 
 @_attrs_define
 class TurnEventType8:
-    """Words that were refused and are not kept, because too many of the participant's were
-    already.
+    """Refused messages were only counted, because too many of the participant's were kept already.
 
-        Attributes:
-            bytes_ (int): How many bytes together.
-            count (int): How many messages they were.
-            event (TurnEventType8Event):
-            participant (str): The id of the participant whose words they were.
-            until (None | str | Unset): Until when more of them are only counted; nothing once that is over.
+    Attributes:
+        bytes_ (int): Total size of the messages in bytes.
+        count (int): Number of the messages.
+        event (TurnEventType8Event):
+        participant (str): Id of the participant that wrote the messages.
+        until (None | str | Unset): Time until which further messages are only counted; absent when that period has
+            ended.
     """
 
     bytes_: int

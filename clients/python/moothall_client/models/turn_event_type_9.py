@@ -17,15 +17,15 @@ T = TypeVar("T", bound="TurnEventType9")
 
 @_attrs_define
 class TurnEventType9:
-    """An agent summed up what no longer fits into its memory.
+    """An agent summarised what no longer fits into its memory.
 
     Attributes:
         event (TurnEventType9Event):
-        participant (str): Whose memory it is.
-        text (str): The summary; empty when it was erased, with words that it covered or by a newer one.
-        through_seq (int): It covers what took effect up to and with this.
-        turn (str): The turn for which it was made.
-        usage (WireUsage): What a turn used.
+        participant (str): Id of the agent.
+        text (str): The summary. Empty if it was erased, with words that it covered or by a newer summary.
+        through_seq (int): Position of the last event that the summary covers, inclusive.
+        turn (str): Id of the turn for which the summary was made.
+        usage (WireUsage): Time, tokens and money used by a turn.
     """
 
     event: TurnEventType9Event

@@ -22,13 +22,13 @@ class TurnList:
     """Answer of `GET /threads/{id}/turns`.
 
     Attributes:
-        head (int): The newest event that was looked at.
+        head (int): Position of the newest event that was read.
         turns (list[TurnEntry]): Turns and refusals, in the order in which they happened.
         pending (None | PendingAnswers | Unset):
         unasked (list[UnaskedMessage] | Unset): Messages about which no agent was asked, with the reason.
-        whole (bool | Unset): True if all turns about messages that the reader sees are told. Servers of earlier
-            versions
-            told a reader only of their own.
+        whole (bool | Unset): True if the list has all turns about messages visible to the reader. Earlier versions of
+            the
+            server list only the reader's own turns.
     """
 
     head: int

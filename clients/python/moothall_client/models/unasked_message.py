@@ -16,10 +16,11 @@ class UnaskedMessage:
     """A message about which no agent was asked.
 
     Attributes:
-        message (str): The event of the message.
-        reason (str): A word of the table of reasons in `docs/rules.md`, such as `no_agent_named` or `stopped`.
-        by (None | str | Unset): The participant who stopped the conversation.
-        cure (None | str | Unset): The way forward, as a sentence.
+        message (str): Id of the message's event.
+        reason (str): Reason: a word from the table of reasons in `docs/rules.md`, such as `no_agent_named` or
+            `stopped`.
+        by (None | str | Unset): Id of the participant that stopped the conversation; absent for other reasons.
+        cure (None | str | Unset): The remedy, as a sentence; absent if there is none.
         text (str | Unset): The reason in words, with the names of this conversation.
     """
 

@@ -11,11 +11,11 @@ T = TypeVar("T", bound="UpcomingEntry")
 
 @_attrs_define
 class UpcomingEntry:
-    """Somebody who is still to be asked.
+    """An agent still to be asked.
 
     Attributes:
-        forced (bool): It must answer; otherwise it may.
-        participant (str): The id of the participant.
+        forced (bool): True if the agent must answer, false if it may.
+        participant (str): Id of the agent.
     """
 
     forced: bool

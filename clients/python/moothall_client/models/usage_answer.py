@@ -19,14 +19,12 @@ class UsageAnswer:
     """Answer of `GET /usage`.
 
     Attributes:
-        budgets (list[BudgetEntry]): The budgets with limits: the hall's, and those of the thread and the agent that
-            were asked
-            for.
-        currency (str): The currency of all costs, as ISO 4217 writes it.
-        rows (list[UsageRow]): A sum for each agent, thread or day, where `by` asks for them: those that cost most
-            first,
-            the newest day first.
-        total (UsageRow): A sum of what turns have cost.
+        budgets (list[BudgetEntry]): The budgets with limits: the hall's, and those of the requested thread and agent.
+        currency (str): Currency of all costs, as an ISO 4217 code.
+        rows (list[UsageRow]): Sums for each agent, thread or day, if `by` asks for them: highest cost first, or newest
+            day
+            first.
+        total (UsageRow): A sum of the usage of turns.
     """
 
     budgets: list[BudgetEntry]

@@ -13,18 +13,18 @@ T = TypeVar("T", bound="UsageRow")
 
 @_attrs_define
 class UsageRow:
-    """A sum of what turns have cost.
+    """A sum of the usage of turns.
 
     Attributes:
-        cost_micros (int): Cost in millionths of the currency, where prices are configured.
-        input_tokens (int): Tokens that models read.
-        output_tokens (int): Tokens that models wrote.
-        turns (int): Turns that began; one that a restart lost and that ran again counts twice.
-        unattended_turns (int): Those that no person set off.
-        agent (None | str | Unset): The agent: a client of the registry.
-        day (None | str | Unset): The day in UTC.
-        name (None | str | Unset): The title of that thread.
-        thread (None | str | Unset): The id of the thread, in a sum for each thread.
+        cost_micros (int): Cost in millionths of the currency, as far as prices are configured.
+        input_tokens (int): Number of tokens that models read.
+        output_tokens (int): Number of tokens that models wrote.
+        turns (int): Number of turns that began. A turn that a restart lost and that ran again counts twice.
+        unattended_turns (int): Number of turns that were not set off by a person.
+        agent (None | str | Unset): Name of the agent, a client of the registry; absent in other sums.
+        day (None | str | Unset): Day in UTC; absent in other sums.
+        name (None | str | Unset): Title of that thread; absent in other sums.
+        thread (None | str | Unset): Id of the thread; absent in other sums.
     """
 
     cost_micros: int

@@ -17,15 +17,17 @@ T = TypeVar("T", bound="WhoAmI")
 
 @_attrs_define
 class WhoAmI:
-    """Answer of `GET /session` and `POST /session`: who asks, and what they may do.
+    """Answer of `GET /session` and `POST /session`: the caller and its rights.
 
     Attributes:
-        mode (str): `local`: conversations need no credential. `token`: everything does.
-        scopes (list[str]): What they may do, e.g. `threads:read`.
-        expires_at (None | str | Unset): From when on it is worth nothing; `null` where nobody can say yet.
+        mode (str): `local`: conversations need no credential. `token`: every request needs one.
+        scopes (list[str]): Scopes of the caller, e.g. `threads:read`.
+        expires_at (None | str | Unset): Time at which the credential expires. `null` without a credential, or if its
+            end is not
+            known yet.
         principal (None | PrincipalRef | Unset):
-        threads (list[str] | None | Unset): The conversations that they reach; `null` stands for all.
-        token (None | str | Unset): The id of the credential.
+        threads (list[str] | None | Unset): Ids of the threads that the caller reaches; `null` stands for all.
+        token (None | str | Unset): Id of the credential; `null` without a credential.
     """
 
     mode: str

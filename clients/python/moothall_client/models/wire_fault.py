@@ -11,11 +11,11 @@ T = TypeVar("T", bound="WireFault")
 
 @_attrs_define
 class WireFault:
-    """Something that went wrong.
+    """A failure.
 
     Attributes:
-        code (str): Stable word, e.g. `exit_status`.
-        message (str): One sentence for people.
+        code (str): Stable code of the failure, e.g. `exit_status`.
+        message (str): Description for people, in one sentence.
     """
 
     code: str

@@ -12,20 +12,19 @@ T = TypeVar("T", bound="WireProfile")
 
 @_attrs_define
 class WireProfile:
-    """What an invite says about a participant.
+    """The profile of a participant, from its invites.
 
     Attributes:
-        client (None | str | Unset): The registry entry that answers for it, or any other word for an external program.
-            Required
-            at the first invite.
-        model (None | str | Unset): The model behind it. Required at the first invite of an agent.
-        nickname (None | str | Unset): The name people read, unique in its thread; `""` or `null` takes away what it
-            has.
-        roles (list[str] | None | Unset): Names it answers to together with others; `[]` or `null` takes those away that
-            it has.
-        session (None | str | Unset): The session that takes part, by id or name: it is prompted in its terminal.
-            `client` and
-            `model` may be left out then, and the participant's id too.
+        client (None | str | Unset): Name of the registry entry that answers for the participant, or any other word for
+            an
+            external program. Required at the first invite.
+        model (None | str | Unset): Name of the model. Required at the first invite of an agent.
+        nickname (None | str | Unset): Name for people, unique in its thread. `""` or `null` removes the present one.
+        roles (list[str] | None | Unset): Names that the participant shares with others. `[]` or `null` removes the
+            present ones.
+        session (None | str | Unset): Id or name of the session that takes part: it is prompted in its terminal.
+            `client`, `model`
+            and the participant's id may then be absent.
     """
 
     client: None | str | Unset = UNSET

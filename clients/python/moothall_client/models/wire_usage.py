@@ -11,13 +11,13 @@ T = TypeVar("T", bound="WireUsage")
 
 @_attrs_define
 class WireUsage:
-    """What a turn used.
+    """Time, tokens and money used by a turn.
 
     Attributes:
         cost_micros (int): Cost in millionths of the currency of the configured prices.
-        input_tokens (int): Tokens that models read for it.
-        output_tokens (int): Tokens that models wrote for it.
-        seconds (float): From start to end.
+        input_tokens (int): Number of tokens that models read for the turn.
+        output_tokens (int): Number of tokens that models wrote for the turn.
+        seconds (float): Seconds from start to end.
     """
 
     cost_micros: int

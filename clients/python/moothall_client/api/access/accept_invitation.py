@@ -70,8 +70,8 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: InvitationAccepted,
 ) -> Response[ErrorBody | TokenCreated]:
-    """Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
-    takes the code as well, for browsers.
+    """Exchanges an invitation for a token. Only this answer shows it. Browsers can use the code with
+    `POST /session` instead.
 
     Args:
         body (InvitationAccepted): Body of `POST /invitations/accept`.
@@ -100,8 +100,8 @@ def sync(
     client: AuthenticatedClient | Client,
     body: InvitationAccepted,
 ) -> ErrorBody | TokenCreated | None:
-    """Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
-    takes the code as well, for browsers.
+    """Exchanges an invitation for a token. Only this answer shows it. Browsers can use the code with
+    `POST /session` instead.
 
     Args:
         body (InvitationAccepted): Body of `POST /invitations/accept`.
@@ -125,8 +125,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: InvitationAccepted,
 ) -> Response[ErrorBody | TokenCreated]:
-    """Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
-    takes the code as well, for browsers.
+    """Exchanges an invitation for a token. Only this answer shows it. Browsers can use the code with
+    `POST /session` instead.
 
     Args:
         body (InvitationAccepted): Body of `POST /invitations/accept`.
@@ -153,8 +153,8 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: InvitationAccepted,
 ) -> ErrorBody | TokenCreated | None:
-    """Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
-    takes the code as well, for browsers.
+    """Exchanges an invitation for a token. Only this answer shows it. Browsers can use the code with
+    `POST /session` instead.
 
     Args:
         body (InvitationAccepted): Body of `POST /invitations/accept`.

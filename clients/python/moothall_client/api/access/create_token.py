@@ -74,7 +74,7 @@ def sync_detailed(
     body: TokenRequest,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | TokenCreated]:
-    """Makes a token. It is shown in this answer and never again.
+    """Makes a token. Only this answer shows it.
 
     Args:
         idempotency_key (str | Unset):
@@ -106,7 +106,7 @@ def sync(
     body: TokenRequest,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | TokenCreated | None:
-    """Makes a token. It is shown in this answer and never again.
+    """Makes a token. Only this answer shows it.
 
     Args:
         idempotency_key (str | Unset):
@@ -133,7 +133,7 @@ async def asyncio_detailed(
     body: TokenRequest,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | TokenCreated]:
-    """Makes a token. It is shown in this answer and never again.
+    """Makes a token. Only this answer shows it.
 
     Args:
         idempotency_key (str | Unset):
@@ -163,7 +163,7 @@ async def asyncio(
     body: TokenRequest,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | TokenCreated | None:
-    """Makes a token. It is shown in this answer and never again.
+    """Makes a token. Only this answer shows it.
 
     Args:
         idempotency_key (str | Unset):

@@ -65,8 +65,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AgentFreed | ErrorBody]:
-    """Frees the name of an agent that registered, and revokes its keys. The next agent of this name
-    has another id, and none of its apps and tasks.
+    """Frees the name of a registered agent, and revokes its keys. The next agent with this name gets
+    another id, and none of its apps and tasks.
 
     Args:
         agent (str):
@@ -95,8 +95,8 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> AgentFreed | ErrorBody | None:
-    """Frees the name of an agent that registered, and revokes its keys. The next agent of this name
-    has another id, and none of its apps and tasks.
+    """Frees the name of a registered agent, and revokes its keys. The next agent with this name gets
+    another id, and none of its apps and tasks.
 
     Args:
         agent (str):
@@ -120,8 +120,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AgentFreed | ErrorBody]:
-    """Frees the name of an agent that registered, and revokes its keys. The next agent of this name
-    has another id, and none of its apps and tasks.
+    """Frees the name of a registered agent, and revokes its keys. The next agent with this name gets
+    another id, and none of its apps and tasks.
 
     Args:
         agent (str):
@@ -148,8 +148,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> AgentFreed | ErrorBody | None:
-    """Frees the name of an agent that registered, and revokes its keys. The next agent of this name
-    has another id, and none of its apps and tasks.
+    """Frees the name of a registered agent, and revokes its keys. The next agent with this name gets
+    another id, and none of its apps and tasks.
 
     Args:
         agent (str):

@@ -65,8 +65,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AppFreed | ErrorBody]:
-    """Takes an app from its agent: the next agent that registers for it has it. Its tasks that are not
-    over have no manager until a person transfers the app.
+    """Takes an app from its agent. The next agent that registers the app gets it. Its open tasks have
+    no manager until a person transfers the app.
 
     Args:
         id (str):
@@ -95,8 +95,8 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> AppFreed | ErrorBody | None:
-    """Takes an app from its agent: the next agent that registers for it has it. Its tasks that are not
-    over have no manager until a person transfers the app.
+    """Takes an app from its agent. The next agent that registers the app gets it. Its open tasks have
+    no manager until a person transfers the app.
 
     Args:
         id (str):
@@ -120,8 +120,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AppFreed | ErrorBody]:
-    """Takes an app from its agent: the next agent that registers for it has it. Its tasks that are not
-    over have no manager until a person transfers the app.
+    """Takes an app from its agent. The next agent that registers the app gets it. Its open tasks have
+    no manager until a person transfers the app.
 
     Args:
         id (str):
@@ -148,8 +148,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> AppFreed | ErrorBody | None:
-    """Takes an app from its agent: the next agent that registers for it has it. Its tasks that are not
-    over have no manager until a person transfers the app.
+    """Takes an app from its agent. The next agent that registers the app gets it. Its open tasks have
+    no manager until a person transfers the app.
 
     Args:
         id (str):

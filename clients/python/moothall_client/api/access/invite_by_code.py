@@ -75,8 +75,8 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: InvitationRequest,
 ) -> Response[ErrorBody | InvitationCode]:
-    """Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
-    more than they have.
+    """Makes a code that can be exchanged once for a token for this thread only. A caller cannot grant
+    more rights than the caller has.
 
     Args:
         id (str):
@@ -108,8 +108,8 @@ def sync(
     client: AuthenticatedClient,
     body: InvitationRequest,
 ) -> ErrorBody | InvitationCode | None:
-    """Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
-    more than they have.
+    """Makes a code that can be exchanged once for a token for this thread only. A caller cannot grant
+    more rights than the caller has.
 
     Args:
         id (str):
@@ -136,8 +136,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: InvitationRequest,
 ) -> Response[ErrorBody | InvitationCode]:
-    """Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
-    more than they have.
+    """Makes a code that can be exchanged once for a token for this thread only. A caller cannot grant
+    more rights than the caller has.
 
     Args:
         id (str):
@@ -167,8 +167,8 @@ async def asyncio(
     client: AuthenticatedClient,
     body: InvitationRequest,
 ) -> ErrorBody | InvitationCode | None:
-    """Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
-    more than they have.
+    """Makes a code that can be exchanged once for a token for this thread only. A caller cannot grant
+    more rights than the caller has.
 
     Args:
         id (str):

@@ -74,7 +74,7 @@ def sync_detailed(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[AppPage | ErrorBody]:
-    """Lists the apps that an agent has, by their ids.
+    """Lists the apps that have an agent, by id.
 
     Args:
         cursor (str | Unset):
@@ -106,7 +106,7 @@ def sync(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> AppPage | ErrorBody | None:
-    """Lists the apps that an agent has, by their ids.
+    """Lists the apps that have an agent, by id.
 
     Args:
         cursor (str | Unset):
@@ -133,7 +133,7 @@ async def asyncio_detailed(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[AppPage | ErrorBody]:
-    """Lists the apps that an agent has, by their ids.
+    """Lists the apps that have an agent, by id.
 
     Args:
         cursor (str | Unset):
@@ -163,7 +163,7 @@ async def asyncio(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> AppPage | ErrorBody | None:
-    """Lists the apps that an agent has, by their ids.
+    """Lists the apps that have an agent, by id.
 
     Args:
         cursor (str | Unset):

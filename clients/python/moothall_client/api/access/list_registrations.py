@@ -74,7 +74,7 @@ def sync_detailed(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | RegistrationPage]:
-    """Lists agents that registered, by their names.
+    """Lists registered agents by name.
 
     Args:
         cursor (str | Unset):
@@ -106,7 +106,7 @@ def sync(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> ErrorBody | RegistrationPage | None:
-    """Lists agents that registered, by their names.
+    """Lists registered agents by name.
 
     Args:
         cursor (str | Unset):
@@ -133,7 +133,7 @@ async def asyncio_detailed(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | RegistrationPage]:
-    """Lists agents that registered, by their names.
+    """Lists registered agents by name.
 
     Args:
         cursor (str | Unset):
@@ -163,7 +163,7 @@ async def asyncio(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> ErrorBody | RegistrationPage | None:
-    """Lists agents that registered, by their names.
+    """Lists registered agents by name.
 
     Args:
         cursor (str | Unset):

@@ -74,7 +74,7 @@ def sync_detailed(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | TokenList]:
-    """Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+    """Lists tokens, oldest first, including those of signed-in browsers. The secrets are not shown.
 
     Args:
         cursor (str | Unset):
@@ -106,7 +106,7 @@ def sync(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> ErrorBody | TokenList | None:
-    """Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+    """Lists tokens, oldest first, including those of signed-in browsers. The secrets are not shown.
 
     Args:
         cursor (str | Unset):
@@ -133,7 +133,7 @@ async def asyncio_detailed(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | TokenList]:
-    """Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+    """Lists tokens, oldest first, including those of signed-in browsers. The secrets are not shown.
 
     Args:
         cursor (str | Unset):
@@ -163,7 +163,7 @@ async def asyncio(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> ErrorBody | TokenList | None:
-    """Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+    """Lists tokens, oldest first, including those of signed-in browsers. The secrets are not shown.
 
     Args:
         cursor (str | Unset):

@@ -74,7 +74,7 @@ def sync_detailed(
     before: int | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[AuditPage | ErrorBody]:
-    """Reads the record of credentials and refusals, the newest first.
+    """Reads the audit record of credentials and refusals, newest first.
 
     Args:
         before (int | Unset):
@@ -106,7 +106,7 @@ def sync(
     before: int | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> AuditPage | ErrorBody | None:
-    """Reads the record of credentials and refusals, the newest first.
+    """Reads the audit record of credentials and refusals, newest first.
 
     Args:
         before (int | Unset):
@@ -133,7 +133,7 @@ async def asyncio_detailed(
     before: int | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[AuditPage | ErrorBody]:
-    """Reads the record of credentials and refusals, the newest first.
+    """Reads the audit record of credentials and refusals, newest first.
 
     Args:
         before (int | Unset):
@@ -163,7 +163,7 @@ async def asyncio(
     before: int | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> AuditPage | ErrorBody | None:
-    """Reads the record of credentials and refusals, the newest first.
+    """Reads the audit record of credentials and refusals, newest first.
 
     Args:
         before (int | Unset):

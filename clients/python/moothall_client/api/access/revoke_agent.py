@@ -65,8 +65,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AgentRevoked | ErrorBody]:
-    """Revokes all keys of an agent that registered. Its connections end at once; its name stays its
-    own.
+    """Revokes all keys of a registered agent. Its connections close at once. Its name stays reserved.
 
     Args:
         agent (str):
@@ -95,8 +94,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> AgentRevoked | ErrorBody | None:
-    """Revokes all keys of an agent that registered. Its connections end at once; its name stays its
-    own.
+    """Revokes all keys of a registered agent. Its connections close at once. Its name stays reserved.
 
     Args:
         agent (str):
@@ -120,8 +118,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AgentRevoked | ErrorBody]:
-    """Revokes all keys of an agent that registered. Its connections end at once; its name stays its
-    own.
+    """Revokes all keys of a registered agent. Its connections close at once. Its name stays reserved.
 
     Args:
         agent (str):
@@ -148,8 +145,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> AgentRevoked | ErrorBody | None:
-    """Revokes all keys of an agent that registered. Its connections end at once; its name stays its
-    own.
+    """Revokes all keys of a registered agent. Its connections close at once. Its name stays reserved.
 
     Args:
         agent (str):

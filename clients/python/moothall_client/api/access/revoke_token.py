@@ -79,8 +79,10 @@ def sync_detailed(
     body: None | RevokeRequest | Unset = UNSET,
 ) -> Response[ErrorBody | TokenRevoked]:
     """Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
-    yet; `with_children` also the tokens that came of those that were. What they have open is closed
-    within a second.
+    yet.
+
+     `with_children` also revokes the tokens made from its accepted invitations. Their open streams
+    and connections close within a second.
 
     Args:
         id (str):
@@ -113,8 +115,10 @@ def sync(
     body: None | RevokeRequest | Unset = UNSET,
 ) -> ErrorBody | TokenRevoked | None:
     """Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
-    yet; `with_children` also the tokens that came of those that were. What they have open is closed
-    within a second.
+    yet.
+
+     `with_children` also revokes the tokens made from its accepted invitations. Their open streams
+    and connections close within a second.
 
     Args:
         id (str):
@@ -142,8 +146,10 @@ async def asyncio_detailed(
     body: None | RevokeRequest | Unset = UNSET,
 ) -> Response[ErrorBody | TokenRevoked]:
     """Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
-    yet; `with_children` also the tokens that came of those that were. What they have open is closed
-    within a second.
+    yet.
+
+     `with_children` also revokes the tokens made from its accepted invitations. Their open streams
+    and connections close within a second.
 
     Args:
         id (str):
@@ -174,8 +180,10 @@ async def asyncio(
     body: None | RevokeRequest | Unset = UNSET,
 ) -> ErrorBody | TokenRevoked | None:
     """Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
-    yet; `with_children` also the tokens that came of those that were. What they have open is closed
-    within a second.
+    yet.
+
+     `with_children` also revokes the tokens made from its accepted invitations. Their open streams
+    and connections close within a second.
 
     Args:
         id (str):

@@ -70,8 +70,8 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: SignIn,
 ) -> Response[ErrorBody | WhoAmI]:
-    """Signs a browser in: turns the start-up credential or a token into a cookie that no script can
-    read.
+    """Signs a browser in: exchanges the start-up credential or a token for a cookie that scripts
+    cannot read.
 
     Args:
         body (SignIn): Body of `POST /session`.
@@ -100,8 +100,8 @@ def sync(
     client: AuthenticatedClient | Client,
     body: SignIn,
 ) -> ErrorBody | WhoAmI | None:
-    """Signs a browser in: turns the start-up credential or a token into a cookie that no script can
-    read.
+    """Signs a browser in: exchanges the start-up credential or a token for a cookie that scripts
+    cannot read.
 
     Args:
         body (SignIn): Body of `POST /session`.
@@ -125,8 +125,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: SignIn,
 ) -> Response[ErrorBody | WhoAmI]:
-    """Signs a browser in: turns the start-up credential or a token into a cookie that no script can
-    read.
+    """Signs a browser in: exchanges the start-up credential or a token for a cookie that scripts
+    cannot read.
 
     Args:
         body (SignIn): Body of `POST /session`.
@@ -153,8 +153,8 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: SignIn,
 ) -> ErrorBody | WhoAmI | None:
-    """Signs a browser in: turns the start-up credential or a token into a cookie that no script can
-    read.
+    """Signs a browser in: exchanges the start-up credential or a token for a cookie that scripts
+    cannot read.
 
     Args:
         body (SignIn): Body of `POST /session`.

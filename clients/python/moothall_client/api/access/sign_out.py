@@ -59,7 +59,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | SignedOut]:
-    """Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.
+    """Signs a browser out. The cookie is invalid from then on, even if a copy was kept.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -82,7 +82,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | SignedOut | None:
-    """Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.
+    """Signs a browser out. The cookie is invalid from then on, even if a copy was kept.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +101,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | SignedOut]:
-    """Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.
+    """Signs a browser out. The cookie is invalid from then on, even if a copy was kept.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,7 +122,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | SignedOut | None:
-    """Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.
+    """Signs a browser out. The cookie is invalid from then on, even if a copy was kept.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -75,8 +75,8 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: AppTransfer,
 ) -> Response[AppEntry | ErrorBody]:
-    """Gives an app to a registered agent, and with it the tasks of the app that are not over. Repeat
-    it if it was interrupted.
+    """Transfers an app to a registered agent, with the app's open tasks. Repeat the request if it was
+    interrupted.
 
     Args:
         id (str):
@@ -108,8 +108,8 @@ def sync(
     client: AuthenticatedClient,
     body: AppTransfer,
 ) -> AppEntry | ErrorBody | None:
-    """Gives an app to a registered agent, and with it the tasks of the app that are not over. Repeat
-    it if it was interrupted.
+    """Transfers an app to a registered agent, with the app's open tasks. Repeat the request if it was
+    interrupted.
 
     Args:
         id (str):
@@ -136,8 +136,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: AppTransfer,
 ) -> Response[AppEntry | ErrorBody]:
-    """Gives an app to a registered agent, and with it the tasks of the app that are not over. Repeat
-    it if it was interrupted.
+    """Transfers an app to a registered agent, with the app's open tasks. Repeat the request if it was
+    interrupted.
 
     Args:
         id (str):
@@ -167,8 +167,8 @@ async def asyncio(
     client: AuthenticatedClient,
     body: AppTransfer,
 ) -> AppEntry | ErrorBody | None:
-    """Gives an app to a registered agent, and with it the tasks of the app that are not over. Repeat
-    it if it was interrupted.
+    """Transfers an app to a registered agent, with the app's open tasks. Repeat the request if it was
+    interrupted.
 
     Args:
         id (str):

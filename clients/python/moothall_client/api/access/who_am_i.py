@@ -59,7 +59,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | WhoAmI]:
-    """Says who asks, and what they may do.
+    """Returns who the caller is, and what the caller may do.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -82,7 +82,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | WhoAmI | None:
-    """Says who asks, and what they may do.
+    """Returns who the caller is, and what the caller may do.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +101,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | WhoAmI]:
-    """Says who asks, and what they may do.
+    """Returns who the caller is, and what the caller may do.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,7 +122,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | WhoAmI | None:
-    """Says who asks, and what they may do.
+    """Returns who the caller is, and what the caller may do.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -76,8 +76,8 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: AgentClaim,
 ) -> Response[AgentClaimed | ErrorBody | RegistrationRefused]:
-    """Says whose an agent is, with the claim that it got. The same again changes nothing; the agent
-    stays whose it is.
+    """Sets the owner of an agent, with the claim token from its registration. Repeating the request
+    changes nothing. The owner cannot be changed.
 
     Args:
         body (AgentClaim): Body of `POST /api/v1/auth/claim`.
@@ -106,8 +106,8 @@ def sync(
     client: AuthenticatedClient | Client,
     body: AgentClaim,
 ) -> AgentClaimed | ErrorBody | RegistrationRefused | None:
-    """Says whose an agent is, with the claim that it got. The same again changes nothing; the agent
-    stays whose it is.
+    """Sets the owner of an agent, with the claim token from its registration. Repeating the request
+    changes nothing. The owner cannot be changed.
 
     Args:
         body (AgentClaim): Body of `POST /api/v1/auth/claim`.
@@ -131,8 +131,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: AgentClaim,
 ) -> Response[AgentClaimed | ErrorBody | RegistrationRefused]:
-    """Says whose an agent is, with the claim that it got. The same again changes nothing; the agent
-    stays whose it is.
+    """Sets the owner of an agent, with the claim token from its registration. Repeating the request
+    changes nothing. The owner cannot be changed.
 
     Args:
         body (AgentClaim): Body of `POST /api/v1/auth/claim`.
@@ -159,8 +159,8 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: AgentClaim,
 ) -> AgentClaimed | ErrorBody | RegistrationRefused | None:
-    """Says whose an agent is, with the claim that it got. The same again changes nothing; the agent
-    stays whose it is.
+    """Sets the owner of an agent, with the claim token from its registration. Repeating the request
+    changes nothing. The owner cannot be changed.
 
     Args:
         body (AgentClaim): Body of `POST /api/v1/auth/claim`.

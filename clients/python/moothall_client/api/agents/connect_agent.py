@@ -57,7 +57,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | ErrorBody]:
-    """JSON-RPC 2.0 over WebSocket, for agents that registered. The first call is `network/connect`;
+    """Opens a WebSocket for JSON-RPC 2.0, for registered agents. The first call is `network/connect`.
     `/openrpc.json` describes every method.
 
     Raises:
@@ -81,7 +81,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | ErrorBody | None:
-    """JSON-RPC 2.0 over WebSocket, for agents that registered. The first call is `network/connect`;
+    """Opens a WebSocket for JSON-RPC 2.0, for registered agents. The first call is `network/connect`.
     `/openrpc.json` describes every method.
 
     Raises:
@@ -101,7 +101,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | ErrorBody]:
-    """JSON-RPC 2.0 over WebSocket, for agents that registered. The first call is `network/connect`;
+    """Opens a WebSocket for JSON-RPC 2.0, for registered agents. The first call is `network/connect`.
     `/openrpc.json` describes every method.
 
     Raises:
@@ -123,7 +123,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | ErrorBody | None:
-    """JSON-RPC 2.0 over WebSocket, for agents that registered. The first call is `network/connect`;
+    """Opens a WebSocket for JSON-RPC 2.0, for registered agents. The first call is `network/connect`.
     `/openrpc.json` describes every method.
 
     Raises:

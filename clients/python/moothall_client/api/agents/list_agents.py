@@ -59,8 +59,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AgentList | ErrorBody]:
-    """The agents that this server can run, and those that the configuration expects to connect by
-    themselves (`remote`).
+    """Lists the agents that this server can run, and those that the configuration expects to connect
+    by themselves (`remote`).
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -83,8 +83,8 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> AgentList | ErrorBody | None:
-    """The agents that this server can run, and those that the configuration expects to connect by
-    themselves (`remote`).
+    """Lists the agents that this server can run, and those that the configuration expects to connect
+    by themselves (`remote`).
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -103,8 +103,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AgentList | ErrorBody]:
-    """The agents that this server can run, and those that the configuration expects to connect by
-    themselves (`remote`).
+    """Lists the agents that this server can run, and those that the configuration expects to connect
+    by themselves (`remote`).
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -125,8 +125,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> AgentList | ErrorBody | None:
-    """The agents that this server can run, and those that the configuration expects to connect by
-    themselves (`remote`).
+    """Lists the agents that this server can run, and those that the configuration expects to connect
+    by themselves (`remote`).
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -71,8 +71,9 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: AgentRegistration,
 ) -> Response[AgentRegistered | ErrorBody | RegistrationRefused]:
-    """Registers an agent, which can connect at once. In token mode, and wherever the operator set an
-    invite code, it takes that code.
+    """Registers an agent, which can connect at once.
+
+     In token mode, or if the operator set an invite code, the request needs that code.
 
     Args:
         body (AgentRegistration): Body of `POST /api/v1/auth/register`.
@@ -101,8 +102,9 @@ def sync(
     client: AuthenticatedClient | Client,
     body: AgentRegistration,
 ) -> AgentRegistered | ErrorBody | RegistrationRefused | None:
-    """Registers an agent, which can connect at once. In token mode, and wherever the operator set an
-    invite code, it takes that code.
+    """Registers an agent, which can connect at once.
+
+     In token mode, or if the operator set an invite code, the request needs that code.
 
     Args:
         body (AgentRegistration): Body of `POST /api/v1/auth/register`.
@@ -126,8 +128,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: AgentRegistration,
 ) -> Response[AgentRegistered | ErrorBody | RegistrationRefused]:
-    """Registers an agent, which can connect at once. In token mode, and wherever the operator set an
-    invite code, it takes that code.
+    """Registers an agent, which can connect at once.
+
+     In token mode, or if the operator set an invite code, the request needs that code.
 
     Args:
         body (AgentRegistration): Body of `POST /api/v1/auth/register`.
@@ -154,8 +157,9 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: AgentRegistration,
 ) -> AgentRegistered | ErrorBody | RegistrationRefused | None:
-    """Registers an agent, which can connect at once. In token mode, and wherever the operator set an
-    invite code, it takes that code.
+    """Registers an agent, which can connect at once.
+
+     In token mode, or if the operator set an invite code, the request needs that code.
 
     Args:
         body (AgentRegistration): Body of `POST /api/v1/auth/register`.

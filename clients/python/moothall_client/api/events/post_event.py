@@ -79,14 +79,16 @@ def sync_detailed(
     body: NewEvent,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Accepted | ErrorBody]:
-    """Says something, controls something, or keeps something. The answer means: committed and synced.
+    """Posts an event: a message, a control, a new name, a pass, or an event of the client's own type.
+
+     A success means that the event is committed and synced.
 
     Args:
         id (str):
         idempotency_key (str | Unset):
-        body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the
-            server's and are
-            refused; of other keys the answer warns.
+        body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` belong
+            to the server and are
+            refused. The answer warns of other unknown keys.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -116,14 +118,16 @@ def sync(
     body: NewEvent,
     idempotency_key: str | Unset = UNSET,
 ) -> Accepted | ErrorBody | None:
-    """Says something, controls something, or keeps something. The answer means: committed and synced.
+    """Posts an event: a message, a control, a new name, a pass, or an event of the client's own type.
+
+     A success means that the event is committed and synced.
 
     Args:
         id (str):
         idempotency_key (str | Unset):
-        body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the
-            server's and are
-            refused; of other keys the answer warns.
+        body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` belong
+            to the server and are
+            refused. The answer warns of other unknown keys.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -148,14 +152,16 @@ async def asyncio_detailed(
     body: NewEvent,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Accepted | ErrorBody]:
-    """Says something, controls something, or keeps something. The answer means: committed and synced.
+    """Posts an event: a message, a control, a new name, a pass, or an event of the client's own type.
+
+     A success means that the event is committed and synced.
 
     Args:
         id (str):
         idempotency_key (str | Unset):
-        body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the
-            server's and are
-            refused; of other keys the answer warns.
+        body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` belong
+            to the server and are
+            refused. The answer warns of other unknown keys.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,14 +189,16 @@ async def asyncio(
     body: NewEvent,
     idempotency_key: str | Unset = UNSET,
 ) -> Accepted | ErrorBody | None:
-    """Says something, controls something, or keeps something. The answer means: committed and synced.
+    """Posts an event: a message, a control, a new name, a pass, or an event of the client's own type.
+
+     A success means that the event is committed and synced.
 
     Args:
         id (str):
         idempotency_key (str | Unset):
-        body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the
-            server's and are
-            refused; of other keys the answer warns.
+        body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` belong
+            to the server and are
+            refused. The answer warns of other unknown keys.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

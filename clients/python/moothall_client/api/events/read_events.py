@@ -109,7 +109,7 @@ def sync_detailed(
     as_: str | Unset = UNSET,
     moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | EventPage]:
-    """Reads the events of a thread.
+    """Returns the events of a thread.
 
     Args:
         id (str):
@@ -162,7 +162,7 @@ def sync(
     as_: str | Unset = UNSET,
     moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | EventPage | None:
-    """Reads the events of a thread.
+    """Returns the events of a thread.
 
     Args:
         id (str):
@@ -210,7 +210,7 @@ async def asyncio_detailed(
     as_: str | Unset = UNSET,
     moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | EventPage]:
-    """Reads the events of a thread.
+    """Returns the events of a thread.
 
     Args:
         id (str):
@@ -261,7 +261,7 @@ async def asyncio(
     as_: str | Unset = UNSET,
     moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | EventPage | None:
-    """Reads the events of a thread.
+    """Returns the events of a thread.
 
     Args:
         id (str):

@@ -85,9 +85,11 @@ def sync_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | Redacted]:
-    """Erases the words of an event for good: from the log, the search index, and every later reading
-    and prompt. Only people may. The event stays at its place, with empty content and
-    `meta.redacted`. Repeating it changes nothing.
+    """Erases the content of an event for good: from the log, the search index, and every later reading
+    and prompt. Only people may.
+
+     The event keeps its position, with empty content and `meta.redacted`. Repeating the request
+    changes nothing.
 
     Args:
         id (str):
@@ -125,9 +127,11 @@ def sync(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | Redacted | None:
-    """Erases the words of an event for good: from the log, the search index, and every later reading
-    and prompt. Only people may. The event stays at its place, with empty content and
-    `meta.redacted`. Repeating it changes nothing.
+    """Erases the content of an event for good: from the log, the search index, and every later reading
+    and prompt. Only people may.
+
+     The event keeps its position, with empty content and `meta.redacted`. Repeating the request
+    changes nothing.
 
     Args:
         id (str):
@@ -160,9 +164,11 @@ async def asyncio_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | Redacted]:
-    """Erases the words of an event for good: from the log, the search index, and every later reading
-    and prompt. Only people may. The event stays at its place, with empty content and
-    `meta.redacted`. Repeating it changes nothing.
+    """Erases the content of an event for good: from the log, the search index, and every later reading
+    and prompt. Only people may.
+
+     The event keeps its position, with empty content and `meta.redacted`. Repeating the request
+    changes nothing.
 
     Args:
         id (str):
@@ -198,9 +204,11 @@ async def asyncio(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | Redacted | None:
-    """Erases the words of an event for good: from the log, the search index, and every later reading
-    and prompt. Only people may. The event stays at its place, with empty content and
-    `meta.redacted`. Repeating it changes nothing.
+    """Erases the content of an event for good: from the log, the search index, and every later reading
+    and prompt. Only people may.
+
+     The event keeps its position, with empty content and `meta.redacted`. Repeating the request
+    changes nothing.
 
     Args:
         id (str):

@@ -57,10 +57,11 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | str]:
-    """Streams notifications of all threads: unnamed events with a thread and its new head, and
-    signals, which are named: `presence`, and `sessions` when a session began, ended or does
-    something else now, or a link changed. List what you show after opening it; `resync` means that
-    you were too slow and have to list it again.
+    """Streams notifications of all threads: unnamed events with a thread and its new head.
+
+     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+    that the client was too slow and has to list them again.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -83,10 +84,11 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | str | None:
-    """Streams notifications of all threads: unnamed events with a thread and its new head, and
-    signals, which are named: `presence`, and `sessions` when a session began, ended or does
-    something else now, or a link changed. List what you show after opening it; `resync` means that
-    you were too slow and have to list it again.
+    """Streams notifications of all threads: unnamed events with a thread and its new head.
+
+     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+    that the client was too slow and has to list them again.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -105,10 +107,11 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | str]:
-    """Streams notifications of all threads: unnamed events with a thread and its new head, and
-    signals, which are named: `presence`, and `sessions` when a session began, ended or does
-    something else now, or a link changed. List what you show after opening it; `resync` means that
-    you were too slow and have to list it again.
+    """Streams notifications of all threads: unnamed events with a thread and its new head.
+
+     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+    that the client was too slow and has to list them again.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -129,10 +132,11 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | str | None:
-    """Streams notifications of all threads: unnamed events with a thread and its new head, and
-    signals, which are named: `presence`, and `sessions` when a session began, ended or does
-    something else now, or a link changed. List what you show after opening it; `resync` means that
-    you were too slow and have to list it again.
+    """Streams notifications of all threads: unnamed events with a thread and its new head.
+
+     Signals have a name: `presence`, and `sessions` when a session began, ended or changed its
+    activity, or a link changed. List threads and sessions after opening the stream. `resync` means
+    that the client was too slow and has to list them again.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -108,11 +108,13 @@ def sync_detailed(
     last_event_id: int | Unset = UNSET,
     moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
-    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
-    are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
-    `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
-    again after its position. `going-away` means that the server goes down. Without a position it
-    begins now. A comment every 15 seconds says the head.
+    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data.
+
+     Signals have a name and no id: `presence`, `delta`, `progress`, and `turn` with the input of a
+    turn, for a participant that connects by itself. `resync` means that the client was too slow:
+    connect again after its position. `going-away` means that the server shuts down. Without a
+    position, the stream begins with new events. A comment with the head is sent after 15 seconds of
+    silence.
 
     Args:
         id (str):
@@ -165,11 +167,13 @@ def sync(
     last_event_id: int | Unset = UNSET,
     moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | str | None:
-    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
-    are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
-    `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
-    again after its position. `going-away` means that the server goes down. Without a position it
-    begins now. A comment every 15 seconds says the head.
+    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data.
+
+     Signals have a name and no id: `presence`, `delta`, `progress`, and `turn` with the input of a
+    turn, for a participant that connects by itself. `resync` means that the client was too slow:
+    connect again after its position. `going-away` means that the server shuts down. Without a
+    position, the stream begins with new events. A comment with the head is sent after 15 seconds of
+    silence.
 
     Args:
         id (str):
@@ -217,11 +221,13 @@ async def asyncio_detailed(
     last_event_id: int | Unset = UNSET,
     moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
-    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
-    are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
-    `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
-    again after its position. `going-away` means that the server goes down. Without a position it
-    begins now. A comment every 15 seconds says the head.
+    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data.
+
+     Signals have a name and no id: `presence`, `delta`, `progress`, and `turn` with the input of a
+    turn, for a participant that connects by itself. `resync` means that the client was too slow:
+    connect again after its position. `going-away` means that the server shuts down. Without a
+    position, the stream begins with new events. A comment with the head is sent after 15 seconds of
+    silence.
 
     Args:
         id (str):
@@ -272,11 +278,13 @@ async def asyncio(
     last_event_id: int | Unset = UNSET,
     moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | str | None:
-    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
-    are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
-    `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
-    again after its position. `going-away` means that the server goes down. Without a position it
-    begins now. A comment every 15 seconds says the head.
+    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data.
+
+     Signals have a name and no id: `presence`, `delta`, `progress`, and `turn` with the input of a
+    turn, for a participant that connects by itself. `resync` means that the client was too slow:
+    connect again after its position. `going-away` means that the server shuts down. Without a
+    position, the stream begins with new events. A comment with the head is sent after 15 seconds of
+    silence.
 
     Args:
         id (str):

@@ -74,8 +74,10 @@ def sync_detailed(
     body: NewGathering,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | GatheringAnswer]:
-    """Begins a gathering: a thread of its own, in which a talking piece goes round. All who take part
-    come, those that have to be started too, or nobody does.
+    """Begins a gathering: a new thread in which a talking piece goes round.
+
+     Either all members join, including agents that must be started first, or the gathering does not
+    begin.
 
     Args:
         idempotency_key (str | Unset):
@@ -107,8 +109,10 @@ def sync(
     body: NewGathering,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | GatheringAnswer | None:
-    """Begins a gathering: a thread of its own, in which a talking piece goes round. All who take part
-    come, those that have to be started too, or nobody does.
+    """Begins a gathering: a new thread in which a talking piece goes round.
+
+     Either all members join, including agents that must be started first, or the gathering does not
+    begin.
 
     Args:
         idempotency_key (str | Unset):
@@ -135,8 +139,10 @@ async def asyncio_detailed(
     body: NewGathering,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | GatheringAnswer]:
-    """Begins a gathering: a thread of its own, in which a talking piece goes round. All who take part
-    come, those that have to be started too, or nobody does.
+    """Begins a gathering: a new thread in which a talking piece goes round.
+
+     Either all members join, including agents that must be started first, or the gathering does not
+    begin.
 
     Args:
         idempotency_key (str | Unset):
@@ -166,8 +172,10 @@ async def asyncio(
     body: NewGathering,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | GatheringAnswer | None:
-    """Begins a gathering: a thread of its own, in which a talking piece goes round. All who take part
-    come, those that have to be started too, or nobody does.
+    """Begins a gathering: a new thread in which a talking piece goes round.
+
+     Either all members join, including agents that must be started first, or the gathering does not
+    begin.
 
     Args:
         idempotency_key (str | Unset):

@@ -82,8 +82,8 @@ def sync_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | GatheringAnswer]:
-    """Ends a gathering: nothing more is spoken, and its harvest is asked for. Ended again while that
-    is written, it closes without one.
+    """Ends a gathering: speaking stops, and the harvest is requested. A second request while the
+    harvest is written closes the gathering without one.
 
     Args:
         id (str):
@@ -118,8 +118,8 @@ def sync(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | GatheringAnswer | None:
-    """Ends a gathering: nothing more is spoken, and its harvest is asked for. Ended again while that
-    is written, it closes without one.
+    """Ends a gathering: speaking stops, and the harvest is requested. A second request while the
+    harvest is written closes the gathering without one.
 
     Args:
         id (str):
@@ -149,8 +149,8 @@ async def asyncio_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | GatheringAnswer]:
-    """Ends a gathering: nothing more is spoken, and its harvest is asked for. Ended again while that
-    is written, it closes without one.
+    """Ends a gathering: speaking stops, and the harvest is requested. A second request while the
+    harvest is written closes the gathering without one.
 
     Args:
         id (str):
@@ -183,8 +183,8 @@ async def asyncio(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | GatheringAnswer | None:
-    """Ends a gathering: nothing more is spoken, and its harvest is asked for. Ended again while that
-    is written, it closes without one.
+    """Ends a gathering: speaking stops, and the harvest is requested. A second request while the
+    harvest is written closes the gathering without one.
 
     Args:
         id (str):

@@ -79,8 +79,8 @@ def sync_detailed(
     body: NewPiecePass,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | GatheringAnswer]:
-    """Hands the talking piece on. Whoever holds it can; to a speaker by name, id or number, or to the
-    next in order.
+    """Passes the talking piece to a speaker by name, id or number, or to the next in order. Only its
+    holder can.
 
     Args:
         id (str):
@@ -115,8 +115,8 @@ def sync(
     body: NewPiecePass,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | GatheringAnswer | None:
-    """Hands the talking piece on. Whoever holds it can; to a speaker by name, id or number, or to the
-    next in order.
+    """Passes the talking piece to a speaker by name, id or number, or to the next in order. Only its
+    holder can.
 
     Args:
         id (str):
@@ -146,8 +146,8 @@ async def asyncio_detailed(
     body: NewPiecePass,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | GatheringAnswer]:
-    """Hands the talking piece on. Whoever holds it can; to a speaker by name, id or number, or to the
-    next in order.
+    """Passes the talking piece to a speaker by name, id or number, or to the next in order. Only its
+    holder can.
 
     Args:
         id (str):
@@ -180,8 +180,8 @@ async def asyncio(
     body: NewPiecePass,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | GatheringAnswer | None:
-    """Hands the talking piece on. Whoever holds it can; to a speaker by name, id or number, or to the
-    next in order.
+    """Passes the talking piece to a speaker by name, id or number, or to the next in order. Only its
+    holder can.
 
     Args:
         id (str):

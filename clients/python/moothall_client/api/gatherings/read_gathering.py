@@ -75,7 +75,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     participant: str | Unset = UNSET,
 ) -> Response[ErrorBody | GatheringAnswer]:
-    """One gathering: where it is, who holds the piece, and what came of it.
+    """Returns one gathering: its progress, the holder of the talking piece, and the harvest.
 
     Args:
         id (str):
@@ -107,7 +107,7 @@ def sync(
     client: AuthenticatedClient,
     participant: str | Unset = UNSET,
 ) -> ErrorBody | GatheringAnswer | None:
-    """One gathering: where it is, who holds the piece, and what came of it.
+    """Returns one gathering: its progress, the holder of the talking piece, and the harvest.
 
     Args:
         id (str):
@@ -134,7 +134,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     participant: str | Unset = UNSET,
 ) -> Response[ErrorBody | GatheringAnswer]:
-    """One gathering: where it is, who holds the piece, and what came of it.
+    """Returns one gathering: its progress, the holder of the talking piece, and the harvest.
 
     Args:
         id (str):
@@ -164,7 +164,7 @@ async def asyncio(
     client: AuthenticatedClient,
     participant: str | Unset = UNSET,
 ) -> ErrorBody | GatheringAnswer | None:
-    """One gathering: where it is, who holds the piece, and what came of it.
+    """Returns one gathering: its progress, the holder of the talking piece, and the harvest.
 
     Args:
         id (str):

@@ -82,7 +82,7 @@ def sync_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | LinkAnswer]:
-    """Ends a link for all its members.
+    """Closes a link for all its members.
 
     Args:
         id (str):
@@ -117,7 +117,7 @@ def sync(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | LinkAnswer | None:
-    """Ends a link for all its members.
+    """Closes a link for all its members.
 
     Args:
         id (str):
@@ -147,7 +147,7 @@ async def asyncio_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | LinkAnswer]:
-    """Ends a link for all its members.
+    """Closes a link for all its members.
 
     Args:
         id (str):
@@ -180,7 +180,7 @@ async def asyncio(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | LinkAnswer | None:
-    """Ends a link for all its members.
+    """Closes a link for all its members.
 
     Args:
         id (str):

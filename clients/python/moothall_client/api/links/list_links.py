@@ -70,7 +70,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     session: str | Unset = UNSET,
 ) -> Response[ErrorBody | LinkList]:
-    """Lists the links that carry words.
+    """Lists the open links, and those that wait.
 
     Args:
         session (str | Unset):
@@ -99,7 +99,7 @@ def sync(
     client: AuthenticatedClient,
     session: str | Unset = UNSET,
 ) -> ErrorBody | LinkList | None:
-    """Lists the links that carry words.
+    """Lists the open links, and those that wait.
 
     Args:
         session (str | Unset):
@@ -123,7 +123,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     session: str | Unset = UNSET,
 ) -> Response[ErrorBody | LinkList]:
-    """Lists the links that carry words.
+    """Lists the open links, and those that wait.
 
     Args:
         session (str | Unset):
@@ -150,7 +150,7 @@ async def asyncio(
     client: AuthenticatedClient,
     session: str | Unset = UNSET,
 ) -> ErrorBody | LinkList | None:
-    """Lists the links that carry words.
+    """Lists the open links, and those that wait.
 
     Args:
         session (str | Unset):

@@ -74,8 +74,8 @@ def sync_detailed(
     body: NewLink,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | LinkAnswer]:
-    """Links sessions: what one of them says at the end of a turn reaches the others. A link between
-    just these members is used again.
+    """Links sessions: what one of them says at the end of a turn reaches the others. An existing link
+    between exactly these members is reused.
 
     Args:
         idempotency_key (str | Unset):
@@ -107,8 +107,8 @@ def sync(
     body: NewLink,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | LinkAnswer | None:
-    """Links sessions: what one of them says at the end of a turn reaches the others. A link between
-    just these members is used again.
+    """Links sessions: what one of them says at the end of a turn reaches the others. An existing link
+    between exactly these members is reused.
 
     Args:
         idempotency_key (str | Unset):
@@ -135,8 +135,8 @@ async def asyncio_detailed(
     body: NewLink,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | LinkAnswer]:
-    """Links sessions: what one of them says at the end of a turn reaches the others. A link between
-    just these members is used again.
+    """Links sessions: what one of them says at the end of a turn reaches the others. An existing link
+    between exactly these members is reused.
 
     Args:
         idempotency_key (str | Unset):
@@ -166,8 +166,8 @@ async def asyncio(
     body: NewLink,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | LinkAnswer | None:
-    """Links sessions: what one of them says at the end of a turn reaches the others. A link between
-    just these members is used again.
+    """Links sessions: what one of them says at the end of a turn reaches the others. An existing link
+    between exactly these members is reused.
 
     Args:
         idempotency_key (str | Unset):

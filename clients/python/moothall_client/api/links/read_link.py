@@ -65,7 +65,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | LinkEntry]:
-    """One link and its members.
+    """Returns one link with its members.
 
     Args:
         id (str):
@@ -94,7 +94,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | LinkEntry | None:
-    """One link and its members.
+    """Returns one link with its members.
 
     Args:
         id (str):
@@ -118,7 +118,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | LinkEntry]:
-    """One link and its members.
+    """Returns one link with its members.
 
     Args:
         id (str):
@@ -145,7 +145,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | LinkEntry | None:
-    """One link and its members.
+    """Returns one link with its members.
 
     Args:
         id (str):

@@ -70,9 +70,11 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: McpMessage,
 ) -> Response[CallMcpResponse200 | ErrorBody]:
-    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
-    `tools/list` describes the tools. A session says who it is with
-    `Authorization: Bearer <the token of its environment>`.
+    """Handles a message of the Model Context Protocol over streamable HTTP: one JSON-RPC message per
+    request.
+
+     `tools/list` describes the tools. A session identifies itself with `Authorization: Bearer <the
+    token of its environment>`.
 
     Args:
         body (McpMessage): Body of `POST /mcp`: one message of JSON-RPC 2.0.
@@ -101,9 +103,11 @@ def sync(
     client: AuthenticatedClient,
     body: McpMessage,
 ) -> CallMcpResponse200 | ErrorBody | None:
-    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
-    `tools/list` describes the tools. A session says who it is with
-    `Authorization: Bearer <the token of its environment>`.
+    """Handles a message of the Model Context Protocol over streamable HTTP: one JSON-RPC message per
+    request.
+
+     `tools/list` describes the tools. A session identifies itself with `Authorization: Bearer <the
+    token of its environment>`.
 
     Args:
         body (McpMessage): Body of `POST /mcp`: one message of JSON-RPC 2.0.
@@ -127,9 +131,11 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: McpMessage,
 ) -> Response[CallMcpResponse200 | ErrorBody]:
-    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
-    `tools/list` describes the tools. A session says who it is with
-    `Authorization: Bearer <the token of its environment>`.
+    """Handles a message of the Model Context Protocol over streamable HTTP: one JSON-RPC message per
+    request.
+
+     `tools/list` describes the tools. A session identifies itself with `Authorization: Bearer <the
+    token of its environment>`.
 
     Args:
         body (McpMessage): Body of `POST /mcp`: one message of JSON-RPC 2.0.
@@ -156,9 +162,11 @@ async def asyncio(
     client: AuthenticatedClient,
     body: McpMessage,
 ) -> CallMcpResponse200 | ErrorBody | None:
-    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
-    `tools/list` describes the tools. A session says who it is with
-    `Authorization: Bearer <the token of its environment>`.
+    """Handles a message of the Model Context Protocol over streamable HTTP: one JSON-RPC message per
+    request.
+
+     `tools/list` describes the tools. A session identifies itself with `Authorization: Bearer <the
+    token of its environment>`.
 
     Args:
         body (McpMessage): Body of `POST /mcp`: one message of JSON-RPC 2.0.

@@ -79,8 +79,8 @@ def sync_detailed(
     body: NewAnswer,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | PermissionAnswered]:
-    """Answers a permission with one of its options, or in words of one's own where an option takes
-    them. The first answer counts. Only people may, and only with a credential.
+    """Answers a permission with one of its options, or with text if an option takes text. The first
+    answer counts. Only people with a credential may.
 
     Args:
         id (str):
@@ -115,8 +115,8 @@ def sync(
     body: NewAnswer,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | PermissionAnswered | None:
-    """Answers a permission with one of its options, or in words of one's own where an option takes
-    them. The first answer counts. Only people may, and only with a credential.
+    """Answers a permission with one of its options, or with text if an option takes text. The first
+    answer counts. Only people with a credential may.
 
     Args:
         id (str):
@@ -146,8 +146,8 @@ async def asyncio_detailed(
     body: NewAnswer,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | PermissionAnswered]:
-    """Answers a permission with one of its options, or in words of one's own where an option takes
-    them. The first answer counts. Only people may, and only with a credential.
+    """Answers a permission with one of its options, or with text if an option takes text. The first
+    answer counts. Only people with a credential may.
 
     Args:
         id (str):
@@ -180,8 +180,8 @@ async def asyncio(
     body: NewAnswer,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | PermissionAnswered | None:
-    """Answers a permission with one of its options, or in words of one's own where an option takes
-    them. The first answer counts. Only people may, and only with a credential.
+    """Answers a permission with one of its options, or with text if an option takes text. The first
+    answer counts. Only people with a credential may.
 
     Args:
         id (str):

@@ -79,8 +79,8 @@ def sync_detailed(
     body: NewPresence,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | PresenceAccepted]:
-    """Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
-    are forgotten with the process too.
+    """Reports a participant's presence. It counts for 120 seconds and is never logged. Idempotency
+    keys of these requests are lost when the server restarts.
 
     Args:
         id (str):
@@ -115,8 +115,8 @@ def sync(
     body: NewPresence,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | PresenceAccepted | None:
-    """Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
-    are forgotten with the process too.
+    """Reports a participant's presence. It counts for 120 seconds and is never logged. Idempotency
+    keys of these requests are lost when the server restarts.
 
     Args:
         id (str):
@@ -146,8 +146,8 @@ async def asyncio_detailed(
     body: NewPresence,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | PresenceAccepted]:
-    """Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
-    are forgotten with the process too.
+    """Reports a participant's presence. It counts for 120 seconds and is never logged. Idempotency
+    keys of these requests are lost when the server restarts.
 
     Args:
         id (str):
@@ -180,8 +180,8 @@ async def asyncio(
     body: NewPresence,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | PresenceAccepted | None:
-    """Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
-    are forgotten with the process too.
+    """Reports a participant's presence. It counts for 120 seconds and is never logged. Idempotency
+    keys of these requests are lost when the server restarts.
 
     Args:
         id (str):

@@ -65,7 +65,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | PresenceList]:
-    """The presence of each participant of a thread.
+    """Returns the presence of each participant of a thread.
 
     Args:
         id (str):
@@ -94,7 +94,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | PresenceList | None:
-    """The presence of each participant of a thread.
+    """Returns the presence of each participant of a thread.
 
     Args:
         id (str):
@@ -118,7 +118,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | PresenceList]:
-    """The presence of each participant of a thread.
+    """Returns the presence of each participant of a thread.
 
     Args:
         id (str):
@@ -145,7 +145,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | PresenceList | None:
-    """The presence of each participant of a thread.
+    """Returns the presence of each participant of a thread.
 
     Args:
         id (str):

@@ -82,8 +82,10 @@ def sync_detailed(
     cursor: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | SearchAnswer]:
-    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
-    `in:` take ids and names, `after:` and `before:` days or times.
+    """Searches messages, newest first.
+
+     Words and `"phrases"` must all match. `from:` and `in:` take ids and names, `after:` and
+    `before:` take days or times.
 
     Args:
         q (str):
@@ -121,8 +123,10 @@ def sync(
     cursor: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | SearchAnswer | None:
-    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
-    `in:` take ids and names, `after:` and `before:` days or times.
+    """Searches messages, newest first.
+
+     Words and `"phrases"` must all match. `from:` and `in:` take ids and names, `after:` and
+    `before:` take days or times.
 
     Args:
         q (str):
@@ -155,8 +159,10 @@ async def asyncio_detailed(
     cursor: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | SearchAnswer]:
-    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
-    `in:` take ids and names, `after:` and `before:` days or times.
+    """Searches messages, newest first.
+
+     Words and `"phrases"` must all match. `from:` and `in:` take ids and names, `after:` and
+    `before:` take days or times.
 
     Args:
         q (str):
@@ -192,8 +198,10 @@ async def asyncio(
     cursor: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | SearchAnswer | None:
-    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
-    `in:` take ids and names, `after:` and `before:` days or times.
+    """Searches messages, newest first.
+
+     Words and `"phrases"` must all match. `from:` and `in:` take ids and names, `after:` and
+    `before:` take days or times.
 
     Args:
         q (str):

@@ -59,8 +59,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | ReadOpenrpcResponse200]:
-    """The methods and notifications of the JSON-RPC surface, and the schemas of what they carry, as an
-    OpenRPC document.
+    """Returns the methods and notifications of the JSON-RPC surface, with their schemas, as an OpenRPC
+    document.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -83,8 +83,8 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | ReadOpenrpcResponse200 | None:
-    """The methods and notifications of the JSON-RPC surface, and the schemas of what they carry, as an
-    OpenRPC document.
+    """Returns the methods and notifications of the JSON-RPC surface, with their schemas, as an OpenRPC
+    document.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -103,8 +103,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | ReadOpenrpcResponse200]:
-    """The methods and notifications of the JSON-RPC surface, and the schemas of what they carry, as an
-    OpenRPC document.
+    """Returns the methods and notifications of the JSON-RPC surface, with their schemas, as an OpenRPC
+    document.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -125,8 +125,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | ReadOpenrpcResponse200 | None:
-    """The methods and notifications of the JSON-RPC surface, and the schemas of what they carry, as an
-    OpenRPC document.
+    """Returns the methods and notifications of the JSON-RPC surface, with their schemas, as an OpenRPC
+    document.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

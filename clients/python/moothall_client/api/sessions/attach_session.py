@@ -65,7 +65,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AttachAnswer | ErrorBody]:
-    """How a person on the server's computer looks at its terminal and types into it.
+    """Returns the command with which a person on the server's computer attaches to a session's
+    terminal.
 
     Args:
         id (str):
@@ -94,7 +95,8 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> AttachAnswer | ErrorBody | None:
-    """How a person on the server's computer looks at its terminal and types into it.
+    """Returns the command with which a person on the server's computer attaches to a session's
+    terminal.
 
     Args:
         id (str):
@@ -118,7 +120,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AttachAnswer | ErrorBody]:
-    """How a person on the server's computer looks at its terminal and types into it.
+    """Returns the command with which a person on the server's computer attaches to a session's
+    terminal.
 
     Args:
         id (str):
@@ -145,7 +148,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> AttachAnswer | ErrorBody | None:
-    """How a person on the server's computer looks at its terminal and types into it.
+    """Returns the command with which a person on the server's computer attaches to a session's
+    terminal.
 
     Args:
         id (str):

@@ -82,7 +82,7 @@ def sync_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionActed]:
-    """Interrupts what it does now.
+    """Interrupts the current work of a session.
 
     Args:
         id (str):
@@ -117,7 +117,7 @@ def sync(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | SessionActed | None:
-    """Interrupts what it does now.
+    """Interrupts the current work of a session.
 
     Args:
         id (str):
@@ -147,7 +147,7 @@ async def asyncio_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionActed]:
-    """Interrupts what it does now.
+    """Interrupts the current work of a session.
 
     Args:
         id (str):
@@ -180,7 +180,7 @@ async def asyncio(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | SessionActed | None:
-    """Interrupts what it does now.
+    """Interrupts the current work of a session.
 
     Args:
         id (str):

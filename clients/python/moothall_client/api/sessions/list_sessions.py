@@ -70,7 +70,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     ended: bool | Unset = UNSET,
 ) -> Response[ErrorBody | SessionList]:
-    """Lists the sessions that live, and the programs that can be started.
+    """Lists the live sessions, and the programs that can be started.
 
     Args:
         ended (bool | Unset):
@@ -99,7 +99,7 @@ def sync(
     client: AuthenticatedClient,
     ended: bool | Unset = UNSET,
 ) -> ErrorBody | SessionList | None:
-    """Lists the sessions that live, and the programs that can be started.
+    """Lists the live sessions, and the programs that can be started.
 
     Args:
         ended (bool | Unset):
@@ -123,7 +123,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     ended: bool | Unset = UNSET,
 ) -> Response[ErrorBody | SessionList]:
-    """Lists the sessions that live, and the programs that can be started.
+    """Lists the live sessions, and the programs that can be started.
 
     Args:
         ended (bool | Unset):
@@ -150,7 +150,7 @@ async def asyncio(
     client: AuthenticatedClient,
     ended: bool | Unset = UNSET,
 ) -> ErrorBody | SessionList | None:
-    """Lists the sessions that live, and the programs that can be started.
+    """Lists the live sessions, and the programs that can be started.
 
     Args:
         ended (bool | Unset):

@@ -65,7 +65,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | ScreenAnswer]:
-    """What its terminal shows now.
+    """Returns the screen of a session's terminal.
 
     Args:
         id (str):
@@ -94,7 +94,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | ScreenAnswer | None:
-    """What its terminal shows now.
+    """Returns the screen of a session's terminal.
 
     Args:
         id (str):
@@ -118,7 +118,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | ScreenAnswer]:
-    """What its terminal shows now.
+    """Returns the screen of a session's terminal.
 
     Args:
         id (str):
@@ -145,7 +145,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | ScreenAnswer | None:
-    """What its terminal shows now.
+    """Returns the screen of a session's terminal.
 
     Args:
         id (str):

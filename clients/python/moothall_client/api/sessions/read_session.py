@@ -65,7 +65,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | SessionEntry]:
-    """One session, also when it is over.
+    """Returns one session, live or ended.
 
     Args:
         id (str):
@@ -94,7 +94,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | SessionEntry | None:
-    """One session, also when it is over.
+    """Returns one session, live or ended.
 
     Args:
         id (str):
@@ -118,7 +118,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | SessionEntry]:
-    """One session, also when it is over.
+    """Returns one session, live or ended.
 
     Args:
         id (str):
@@ -145,7 +145,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | SessionEntry | None:
-    """One session, also when it is over.
+    """Returns one session, live or ended.
 
     Args:
         id (str):

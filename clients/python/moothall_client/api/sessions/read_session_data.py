@@ -90,8 +90,8 @@ def sync_detailed(
     since: datetime.datetime | Unset = UNSET,
     until: datetime.datetime | Unset = UNSET,
 ) -> Response[ErrorBody | SessionDataAnswer]:
-    """What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
-    48,000 at most.
+    """Returns the input and answers of a session as text, cut to its end: by default the last 2,000
+    characters, at most 48,000.
 
     Args:
         id (str):
@@ -129,8 +129,8 @@ def sync(
     since: datetime.datetime | Unset = UNSET,
     until: datetime.datetime | Unset = UNSET,
 ) -> ErrorBody | SessionDataAnswer | None:
-    """What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
-    48,000 at most.
+    """Returns the input and answers of a session as text, cut to its end: by default the last 2,000
+    characters, at most 48,000.
 
     Args:
         id (str):
@@ -163,8 +163,8 @@ async def asyncio_detailed(
     since: datetime.datetime | Unset = UNSET,
     until: datetime.datetime | Unset = UNSET,
 ) -> Response[ErrorBody | SessionDataAnswer]:
-    """What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
-    48,000 at most.
+    """Returns the input and answers of a session as text, cut to its end: by default the last 2,000
+    characters, at most 48,000.
 
     Args:
         id (str):
@@ -200,8 +200,8 @@ async def asyncio(
     since: datetime.datetime | Unset = UNSET,
     until: datetime.datetime | Unset = UNSET,
 ) -> ErrorBody | SessionDataAnswer | None:
-    """What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
-    48,000 at most.
+    """Returns the input and answers of a session as text, cut to its end: by default the last 2,000
+    characters, at most 48,000.
 
     Args:
         id (str):

@@ -82,8 +82,10 @@ def sync_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionResumed]:
-    """Runs the program of a session that is over again, under its name and in its home. Links come
-    back whose other members live; the program goes on with what it remembers, if it can.
+    """Runs the program of an ended session again, under its name and in its home thread.
+
+     Links are restored if their other members are live. The program resumes its own conversation, if
+    it can.
 
     Args:
         id (str):
@@ -118,8 +120,10 @@ def sync(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | SessionResumed | None:
-    """Runs the program of a session that is over again, under its name and in its home. Links come
-    back whose other members live; the program goes on with what it remembers, if it can.
+    """Runs the program of an ended session again, under its name and in its home thread.
+
+     Links are restored if their other members are live. The program resumes its own conversation, if
+    it can.
 
     Args:
         id (str):
@@ -149,8 +153,10 @@ async def asyncio_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionResumed]:
-    """Runs the program of a session that is over again, under its name and in its home. Links come
-    back whose other members live; the program goes on with what it remembers, if it can.
+    """Runs the program of an ended session again, under its name and in its home thread.
+
+     Links are restored if their other members are live. The program resumes its own conversation, if
+    it can.
 
     Args:
         id (str):
@@ -183,8 +189,10 @@ async def asyncio(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | SessionResumed | None:
-    """Runs the program of a session that is over again, under its name and in its home. Links come
-    back whose other members live; the program goes on with what it remembers, if it can.
+    """Runs the program of an ended session again, under its name and in its home thread.
+
+     Links are restored if their other members are live. The program resumes its own conversation, if
+    it can.
 
     Args:
         id (str):

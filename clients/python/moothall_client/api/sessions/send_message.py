@@ -85,8 +85,8 @@ def sync_detailed(
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | MessageSent | StartAsked]:
-    """Says something to it. With a session's token, `direct` talks over a link of the two and
-    `close_link` ends it.
+    """Sends a message to a session. With a session's token, `direct` sends it over a link of the two
+    sessions, and `close_link` closes that link.
 
     Args:
         id (str):
@@ -121,8 +121,8 @@ def sync(
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | MessageSent | StartAsked | None:
-    """Says something to it. With a session's token, `direct` talks over a link of the two and
-    `close_link` ends it.
+    """Sends a message to a session. With a session's token, `direct` sends it over a link of the two
+    sessions, and `close_link` closes that link.
 
     Args:
         id (str):
@@ -152,8 +152,8 @@ async def asyncio_detailed(
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | MessageSent | StartAsked]:
-    """Says something to it. With a session's token, `direct` talks over a link of the two and
-    `close_link` ends it.
+    """Sends a message to a session. With a session's token, `direct` sends it over a link of the two
+    sessions, and `close_link` closes that link.
 
     Args:
         id (str):
@@ -186,8 +186,8 @@ async def asyncio(
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | MessageSent | StartAsked | None:
-    """Says something to it. With a session's token, `direct` talks over a link of the two and
-    `close_link` ends it.
+    """Sends a message to a session. With a session's token, `direct` sends it over a link of the two
+    sessions, and `close_link` closes that link.
 
     Args:
         id (str):

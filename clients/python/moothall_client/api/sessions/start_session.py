@@ -80,14 +80,16 @@ def sync_detailed(
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionEntry | StartAsked]:
-    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
-    terminal already. What an agent may not start by itself, a person is asked about first: then the
-    answer is 202, and a `permission` event of the thread tells what comes of it.
+    """Starts a program in its own terminal. With `adopt`, takes over a program that already runs in a
+    terminal.
+
+     If an agent may not start it by itself, a person is asked first. The answer is 202 then, and a
+    `permission` event in the thread tells the outcome.
 
     Args:
         idempotency_key (str | Unset):
         body (NewSession): Body of `POST /sessions`: a program to start, or with `adopt` one that
-            runs already.
+            already runs.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -115,14 +117,16 @@ def sync(
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | SessionEntry | StartAsked | None:
-    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
-    terminal already. What an agent may not start by itself, a person is asked about first: then the
-    answer is 202, and a `permission` event of the thread tells what comes of it.
+    """Starts a program in its own terminal. With `adopt`, takes over a program that already runs in a
+    terminal.
+
+     If an agent may not start it by itself, a person is asked first. The answer is 202 then, and a
+    `permission` event in the thread tells the outcome.
 
     Args:
         idempotency_key (str | Unset):
         body (NewSession): Body of `POST /sessions`: a program to start, or with `adopt` one that
-            runs already.
+            already runs.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,14 +149,16 @@ async def asyncio_detailed(
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionEntry | StartAsked]:
-    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
-    terminal already. What an agent may not start by itself, a person is asked about first: then the
-    answer is 202, and a `permission` event of the thread tells what comes of it.
+    """Starts a program in its own terminal. With `adopt`, takes over a program that already runs in a
+    terminal.
+
+     If an agent may not start it by itself, a person is asked first. The answer is 202 then, and a
+    `permission` event in the thread tells the outcome.
 
     Args:
         idempotency_key (str | Unset):
         body (NewSession): Body of `POST /sessions`: a program to start, or with `adopt` one that
-            runs already.
+            already runs.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -178,14 +184,16 @@ async def asyncio(
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | SessionEntry | StartAsked | None:
-    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
-    terminal already. What an agent may not start by itself, a person is asked about first: then the
-    answer is 202, and a `permission` event of the thread tells what comes of it.
+    """Starts a program in its own terminal. With `adopt`, takes over a program that already runs in a
+    terminal.
+
+     If an agent may not start it by itself, a person is asked first. The answer is 202 then, and a
+    `permission` event in the thread tells the outcome.
 
     Args:
         idempotency_key (str | Unset):
         body (NewSession): Body of `POST /sessions`: a program to start, or with `adopt` one that
-            runs already.
+            already runs.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

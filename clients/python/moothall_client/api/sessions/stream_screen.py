@@ -63,9 +63,11 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | str]:
-    """Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-    second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
-    the server goes down.
+    """Streams the screen of a session's terminal: a `screen` event at once and after each change, at
+    most ten a second.
+
+     Each event has the whole screen. `ended` means that the program has exited, and `going-away`
+    that the server shuts down.
 
     Args:
         id (str):
@@ -94,9 +96,11 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | str | None:
-    """Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-    second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
-    the server goes down.
+    """Streams the screen of a session's terminal: a `screen` event at once and after each change, at
+    most ten a second.
+
+     Each event has the whole screen. `ended` means that the program has exited, and `going-away`
+    that the server shuts down.
 
     Args:
         id (str):
@@ -120,9 +124,11 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | str]:
-    """Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-    second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
-    the server goes down.
+    """Streams the screen of a session's terminal: a `screen` event at once and after each change, at
+    most ten a second.
+
+     Each event has the whole screen. `ended` means that the program has exited, and `going-away`
+    that the server shuts down.
 
     Args:
         id (str):
@@ -149,9 +155,11 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | str | None:
-    """Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-    second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
-    the server goes down.
+    """Streams the screen of a session's terminal: a `screen` event at once and after each change, at
+    most ten a second.
+
+     Each event has the whole screen. `ended` means that the program has exited, and `going-away`
+    that the server shuts down.
 
     Args:
         id (str):

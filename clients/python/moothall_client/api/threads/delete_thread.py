@@ -65,11 +65,13 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | ThreadDeleted]:
-    """Deletes a thread for good, with everything that was said in it: from the log, the search index,
-    and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
-    id stays, and that it was deleted, when and by whom; every other request for it is answered
-    with 410. Repeating it changes nothing. The home of a session that lives, and a link that
-    carries words, are refused: end the session, or close the link, first.
+    """Deletes a thread for good, with its whole content: from the log, the search index, and every
+    later reading. Only people may.
+
+     Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
+    deleted. All other requests for the thread are answered with 410. Repeating the request changes
+    nothing. The home of a live session and an open link are refused: end the session, or close the
+    link, first.
 
     Args:
         id (str):
@@ -98,11 +100,13 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | ThreadDeleted | None:
-    """Deletes a thread for good, with everything that was said in it: from the log, the search index,
-    and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
-    id stays, and that it was deleted, when and by whom; every other request for it is answered
-    with 410. Repeating it changes nothing. The home of a session that lives, and a link that
-    carries words, are refused: end the session, or close the link, first.
+    """Deletes a thread for good, with its whole content: from the log, the search index, and every
+    later reading. Only people may.
+
+     Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
+    deleted. All other requests for the thread are answered with 410. Repeating the request changes
+    nothing. The home of a live session and an open link are refused: end the session, or close the
+    link, first.
 
     Args:
         id (str):
@@ -126,11 +130,13 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | ThreadDeleted]:
-    """Deletes a thread for good, with everything that was said in it: from the log, the search index,
-    and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
-    id stays, and that it was deleted, when and by whom; every other request for it is answered
-    with 410. Repeating it changes nothing. The home of a session that lives, and a link that
-    carries words, are refused: end the session, or close the link, first.
+    """Deletes a thread for good, with its whole content: from the log, the search index, and every
+    later reading. Only people may.
+
+     Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
+    deleted. All other requests for the thread are answered with 410. Repeating the request changes
+    nothing. The home of a live session and an open link are refused: end the session, or close the
+    link, first.
 
     Args:
         id (str):
@@ -157,11 +163,13 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | ThreadDeleted | None:
-    """Deletes a thread for good, with everything that was said in it: from the log, the search index,
-    and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
-    id stays, and that it was deleted, when and by whom; every other request for it is answered
-    with 410. Repeating it changes nothing. The home of a session that lives, and a link that
-    carries words, are refused: end the session, or close the link, first.
+    """Deletes a thread for good, with its whole content: from the log, the search index, and every
+    later reading. Only people may.
+
+     Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
+    deleted. All other requests for the thread are answered with 410. Repeating the request changes
+    nothing. The home of a live session and an open link are refused: end the session, or close the
+    link, first.
 
     Args:
         id (str):

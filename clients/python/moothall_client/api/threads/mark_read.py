@@ -75,8 +75,8 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: NewReadMark,
 ) -> Response[ErrorBody | ReadMark]:
-    """Notes that somebody has read a thread up to a position. The mark never goes back, so devices may
-    tell it in any order.
+    """Stores how far a participant has read in a thread, and returns the number of unread messages.
+    The mark never moves back, so devices may report it in any order.
 
     Args:
         id (str):
@@ -108,8 +108,8 @@ def sync(
     client: AuthenticatedClient,
     body: NewReadMark,
 ) -> ErrorBody | ReadMark | None:
-    """Notes that somebody has read a thread up to a position. The mark never goes back, so devices may
-    tell it in any order.
+    """Stores how far a participant has read in a thread, and returns the number of unread messages.
+    The mark never moves back, so devices may report it in any order.
 
     Args:
         id (str):
@@ -136,8 +136,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: NewReadMark,
 ) -> Response[ErrorBody | ReadMark]:
-    """Notes that somebody has read a thread up to a position. The mark never goes back, so devices may
-    tell it in any order.
+    """Stores how far a participant has read in a thread, and returns the number of unread messages.
+    The mark never moves back, so devices may report it in any order.
 
     Args:
         id (str):
@@ -167,8 +167,8 @@ async def asyncio(
     client: AuthenticatedClient,
     body: NewReadMark,
 ) -> ErrorBody | ReadMark | None:
-    """Notes that somebody has read a thread up to a position. The mark never goes back, so devices may
-    tell it in any order.
+    """Stores how far a participant has read in a thread, and returns the number of unread messages.
+    The mark never moves back, so devices may report it in any order.
 
     Args:
         id (str):

@@ -65,7 +65,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | ThreadStateAnswer]:
-    """What a thread is like now.
+    """Returns the current state of a thread.
 
     Args:
         id (str):
@@ -94,7 +94,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | ThreadStateAnswer | None:
-    """What a thread is like now.
+    """Returns the current state of a thread.
 
     Args:
         id (str):
@@ -118,7 +118,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | ThreadStateAnswer]:
-    """What a thread is like now.
+    """Returns the current state of a thread.
 
     Args:
         id (str):
@@ -145,7 +145,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | ThreadStateAnswer | None:
-    """What a thread is like now.
+    """Returns the current state of a thread.
 
     Args:
         id (str):

@@ -79,7 +79,7 @@ def sync_detailed(
     body: NewCommand,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[CommandRan | ErrorBody]:
-    """Runs a slash command. Messages are never searched for commands; only this is.
+    """Runs a slash command. Messages are never read as commands.
 
     Args:
         id (str):
@@ -114,7 +114,7 @@ def sync(
     body: NewCommand,
     idempotency_key: str | Unset = UNSET,
 ) -> CommandRan | ErrorBody | None:
-    """Runs a slash command. Messages are never searched for commands; only this is.
+    """Runs a slash command. Messages are never read as commands.
 
     Args:
         id (str):
@@ -144,7 +144,7 @@ async def asyncio_detailed(
     body: NewCommand,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[CommandRan | ErrorBody]:
-    """Runs a slash command. Messages are never searched for commands; only this is.
+    """Runs a slash command. Messages are never read as commands.
 
     Args:
         id (str):
@@ -177,7 +177,7 @@ async def asyncio(
     body: NewCommand,
     idempotency_key: str | Unset = UNSET,
 ) -> CommandRan | ErrorBody | None:
-    """Runs a slash command. Messages are never searched for commands; only this is.
+    """Runs a slash command. Messages are never read as commands.
 
     Args:
         id (str):

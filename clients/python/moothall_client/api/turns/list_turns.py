@@ -83,7 +83,7 @@ def sync_detailed(
     limit: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | TurnList]:
-    """Lists turns and refusals with their reasons, in the order in which they happened.
+    """Lists turns and refusals with their reasons, in order.
 
     Args:
         id (str):
@@ -121,7 +121,7 @@ def sync(
     limit: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | TurnList | None:
-    """Lists turns and refusals with their reasons, in the order in which they happened.
+    """Lists turns and refusals with their reasons, in order.
 
     Args:
         id (str):
@@ -154,7 +154,7 @@ async def asyncio_detailed(
     limit: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | TurnList]:
-    """Lists turns and refusals with their reasons, in the order in which they happened.
+    """Lists turns and refusals with their reasons, in order.
 
     Args:
         id (str):
@@ -190,7 +190,7 @@ async def asyncio(
     limit: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | TurnList | None:
-    """Lists turns and refusals with their reasons, in the order in which they happened.
+    """Lists turns and refusals with their reasons, in order.
 
     Args:
         id (str):

@@ -75,7 +75,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: Draft,
 ) -> Response[ErrorBody | Preview]:
-    """Says who would answer a draft, and why. Decides nothing.
+    """Returns the agents that would answer a draft, with the reasons. Changes nothing.
 
     Args:
         id (str):
@@ -107,7 +107,7 @@ def sync(
     client: AuthenticatedClient,
     body: Draft,
 ) -> ErrorBody | Preview | None:
-    """Says who would answer a draft, and why. Decides nothing.
+    """Returns the agents that would answer a draft, with the reasons. Changes nothing.
 
     Args:
         id (str):
@@ -134,7 +134,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: Draft,
 ) -> Response[ErrorBody | Preview]:
-    """Says who would answer a draft, and why. Decides nothing.
+    """Returns the agents that would answer a draft, with the reasons. Changes nothing.
 
     Args:
         id (str):
@@ -164,7 +164,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: Draft,
 ) -> ErrorBody | Preview | None:
-    """Says who would answer a draft, and why. Decides nothing.
+    """Returns the agents that would answer a draft, with the reasons. Changes nothing.
 
     Args:
         id (str):

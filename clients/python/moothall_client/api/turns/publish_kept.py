@@ -85,7 +85,7 @@ def sync_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | Published]:
-    """Makes words that were kept in the trace visible.
+    """Publishes text that was kept in the trace.
 
     Args:
         id (str):
@@ -123,7 +123,7 @@ def sync(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | Published | None:
-    """Makes words that were kept in the trace visible.
+    """Publishes text that was kept in the trace.
 
     Args:
         id (str):
@@ -156,7 +156,7 @@ async def asyncio_detailed(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | Published]:
-    """Makes words that were kept in the trace visible.
+    """Publishes text that was kept in the trace.
 
     Args:
         id (str):
@@ -192,7 +192,7 @@ async def asyncio(
     body: Actor | None | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | Published | None:
-    """Makes words that were kept in the trace visible.
+    """Publishes text that was kept in the trace.
 
     Args:
         id (str):

@@ -70,8 +70,8 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: BudgetRaise,
 ) -> Response[BudgetRaised | ErrorBody]:
-    """Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
-    by a control, in the thread.
+    """Raises the budget of the hall, of an agent, or of a principal that causes turns. A thread's
+    budget is raised by a control in the thread.
 
     Args:
         body (BudgetRaise): Body of `POST /budgets/raise`.
@@ -100,8 +100,8 @@ def sync(
     client: AuthenticatedClient,
     body: BudgetRaise,
 ) -> BudgetRaised | ErrorBody | None:
-    """Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
-    by a control, in the thread.
+    """Raises the budget of the hall, of an agent, or of a principal that causes turns. A thread's
+    budget is raised by a control in the thread.
 
     Args:
         body (BudgetRaise): Body of `POST /budgets/raise`.
@@ -125,8 +125,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: BudgetRaise,
 ) -> Response[BudgetRaised | ErrorBody]:
-    """Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
-    by a control, in the thread.
+    """Raises the budget of the hall, of an agent, or of a principal that causes turns. A thread's
+    budget is raised by a control in the thread.
 
     Args:
         body (BudgetRaise): Body of `POST /budgets/raise`.
@@ -153,8 +153,8 @@ async def asyncio(
     client: AuthenticatedClient,
     body: BudgetRaise,
 ) -> BudgetRaised | ErrorBody | None:
-    """Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
-    by a control, in the thread.
+    """Raises the budget of the hall, of an agent, or of a principal that causes turns. A thread's
+    budget is raised by a control in the thread.
 
     Args:
         body (BudgetRaise): Body of `POST /budgets/raise`.

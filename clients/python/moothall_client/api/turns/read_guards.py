@@ -78,10 +78,12 @@ def sync_detailed(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | GuardsAnswer]:
-    """Lists what guards hold and refuse, and what has used three quarters of its limit, with what
-    lifts it. It looks at threads that are live, and at those in which something runs or waits for a
-    person; any other one shows its guards if `thread` names it. The budgets of the whole server are
-    for operators; an agent reads what its own threads are told: holds, pauses, mutes.
+    """Lists active guards, refusals, and limits of which three quarters are used, with the way to lift
+    each.
+
+     Covers threads in memory, and threads in which a turn runs or waits for a person. Any other
+    thread shows its guards if `thread` names it. Only operators see server-wide budgets. An agent
+    sees only the holds, pauses and mutes of its own threads.
 
     Args:
         thread (str | Unset):
@@ -116,10 +118,12 @@ def sync(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> ErrorBody | GuardsAnswer | None:
-    """Lists what guards hold and refuse, and what has used three quarters of its limit, with what
-    lifts it. It looks at threads that are live, and at those in which something runs or waits for a
-    person; any other one shows its guards if `thread` names it. The budgets of the whole server are
-    for operators; an agent reads what its own threads are told: holds, pauses, mutes.
+    """Lists active guards, refusals, and limits of which three quarters are used, with the way to lift
+    each.
+
+     Covers threads in memory, and threads in which a turn runs or waits for a person. Any other
+    thread shows its guards if `thread` names it. Only operators see server-wide budgets. An agent
+    sees only the holds, pauses and mutes of its own threads.
 
     Args:
         thread (str | Unset):
@@ -149,10 +153,12 @@ async def asyncio_detailed(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | GuardsAnswer]:
-    """Lists what guards hold and refuse, and what has used three quarters of its limit, with what
-    lifts it. It looks at threads that are live, and at those in which something runs or waits for a
-    person; any other one shows its guards if `thread` names it. The budgets of the whole server are
-    for operators; an agent reads what its own threads are told: holds, pauses, mutes.
+    """Lists active guards, refusals, and limits of which three quarters are used, with the way to lift
+    each.
+
+     Covers threads in memory, and threads in which a turn runs or waits for a person. Any other
+    thread shows its guards if `thread` names it. Only operators see server-wide budgets. An agent
+    sees only the holds, pauses and mutes of its own threads.
 
     Args:
         thread (str | Unset):
@@ -185,10 +191,12 @@ async def asyncio(
     cursor: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> ErrorBody | GuardsAnswer | None:
-    """Lists what guards hold and refuse, and what has used three quarters of its limit, with what
-    lifts it. It looks at threads that are live, and at those in which something runs or waits for a
-    person; any other one shows its guards if `thread` names it. The budgets of the whole server are
-    for operators; an agent reads what its own threads are told: holds, pauses, mutes.
+    """Lists active guards, refusals, and limits of which three quarters are used, with the way to lift
+    each.
+
+     Covers threads in memory, and threads in which a turn runs or waits for a person. Any other
+    thread shows its guards if `thread` names it. Only operators see server-wide budgets. An agent
+    sees only the holds, pauses and mutes of its own threads.
 
     Args:
         thread (str | Unset):

@@ -75,8 +75,9 @@ def sync_detailed(
     client: AuthenticatedClient,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | TurnContext]:
-    """What the participant of an open turn is to read before it answers. A participant that reads its
-    stream gets it there by itself.
+    """Returns the input of an open turn: the text that its participant reads before it answers.
+
+     A participant that streams events gets it there as a `turn` event.
 
     Args:
         id (str):
@@ -108,8 +109,9 @@ def sync(
     client: AuthenticatedClient,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | TurnContext | None:
-    """What the participant of an open turn is to read before it answers. A participant that reads its
-    stream gets it there by itself.
+    """Returns the input of an open turn: the text that its participant reads before it answers.
+
+     A participant that streams events gets it there as a `turn` event.
 
     Args:
         id (str):
@@ -136,8 +138,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | TurnContext]:
-    """What the participant of an open turn is to read before it answers. A participant that reads its
-    stream gets it there by itself.
+    """Returns the input of an open turn: the text that its participant reads before it answers.
+
+     A participant that streams events gets it there as a `turn` event.
 
     Args:
         id (str):
@@ -167,8 +170,9 @@ async def asyncio(
     client: AuthenticatedClient,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | TurnContext | None:
-    """What the participant of an open turn is to read before it answers. A participant that reads its
-    stream gets it there by itself.
+    """Returns the input of an open turn: the text that its participant reads before it answers.
+
+     A participant that streams events gets it there as a `turn` event.
 
     Args:
         id (str):

@@ -90,7 +90,7 @@ def sync_detailed(
     to: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | UsageAnswer]:
-    """Sums what turns have cost, over all that the caller reaches.
+    """Sums the cost of turns, over all threads that the caller reaches.
 
     Args:
         by (str | Unset):
@@ -134,7 +134,7 @@ def sync(
     to: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> ErrorBody | UsageAnswer | None:
-    """Sums what turns have cost, over all that the caller reaches.
+    """Sums the cost of turns, over all threads that the caller reaches.
 
     Args:
         by (str | Unset):
@@ -173,7 +173,7 @@ async def asyncio_detailed(
     to: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | UsageAnswer]:
-    """Sums what turns have cost, over all that the caller reaches.
+    """Sums the cost of turns, over all threads that the caller reaches.
 
     Args:
         by (str | Unset):
@@ -215,7 +215,7 @@ async def asyncio(
     to: str | Unset = UNSET,
     limit: int | Unset = UNSET,
 ) -> ErrorBody | UsageAnswer | None:
-    """Sums what turns have cost, over all that the caller reaches.
+    """Sums the cost of turns, over all threads that the caller reaches.
 
     Args:
         by (str | Unset):
