@@ -228,15 +228,17 @@ impl Machine {
     }
 
     /// Ends a finished turn of a program without reports: the words below its prompt are its
-    /// answer. A prompt without words below it may not have been taken.
+    /// answer. A prompt that was not accepted may stand in the composer still, above a status line.
+    /// Then its words count only if an empty composer is below them.
     pub(super) fn harvested(&mut self, seen: Option<Seen>) {
         let (Some(current), Some(Seen { view, tail })) = (&self.current, seen) else { return };
-        let text = below(&tail.unwrap_or_default(), &current.tag);
+        let (text, is_composer_below) = below(&tail.unwrap_or_default(), &current.tag);
         let id = format!("screen:{}", current.tag);
-        match (current.stage < Stage::Accepted, &text) {
-            (true, None) => return self.nothing_came(&view),
-            (true, Some(_)) => self.accept(),
-            (false, _) => {}
+        if current.stage < Stage::Accepted {
+            if text.is_none() || !is_composer_below {
+                return self.nothing_came(&view);
+            }
+            self.accept();
         }
         self.stopped_by_screen(&id, text);
     }
@@ -274,14 +276,15 @@ fn silent(was_taken: bool) -> Fault {
     }
 }
 
-/// Returns the text below the line with a tag, without the composer at the end.
-fn below(screen: &str, tag: &str) -> Option<String> {
-    let at = screen.rfind(tag)? + tag.len();
-    let lines: Vec<&str> = screen[at..].lines().skip(1).map(str::trim_end).collect();
-    let prompt = lines.iter().rposition(|line| is_composer(line)).unwrap_or(lines.len());
-    let text = lines[..prompt].join("\n");
+/// Returns the text below the line with a tag, without the composer at the end, and true if an
+/// empty composer stands there.
+fn below(screen: &str, tag: &str) -> (Option<String>, bool) {
+    let Some(at) = screen.rfind(tag) else { return (None, false) };
+    let lines: Vec<&str> = screen[at + tag.len()..].lines().skip(1).map(str::trim_end).collect();
+    let composer = lines.iter().rposition(|line| is_composer(line));
+    let text = lines[..composer.unwrap_or(lines.len())].join("\n");
     let text = text.trim_matches('\n').trim_end();
-    (!text.trim().is_empty()).then(|| text.to_owned())
+    ((!text.trim().is_empty()).then(|| text.to_owned()), composer.is_some())
 }
 
 /// True if a line is an empty input prompt.
@@ -295,9 +298,11 @@ mod tests {
 
     #[test]
     fn what_stands_below_the_tag_is_the_answer() {
+        let tag = "[moothall:0a1b2c3d]";
         let screen = "› hello\n[moothall:0a1b2c3d]\n\nfirst line\n\n  second\n›\n";
-        assert_eq!(below(screen, "[moothall:0a1b2c3d]").as_deref(), Some("first line\n\n  second"));
-        assert_eq!(below("[moothall:0a1b2c3d]\n›", "[moothall:0a1b2c3d]"), None);
-        assert_eq!(below("nothing here", "[moothall:0a1b2c3d]"), None);
+        assert_eq!(below(screen, tag), (Some("first line\n\n  second".to_owned()), true));
+        assert_eq!(below("[moothall:0a1b2c3d]\n›", tag), (None, true));
+        assert_eq!(below("[moothall:0a1b2c3d]\n no sandbox", tag).1, false);
+        assert_eq!(below("nothing here", tag), (None, false));
     }
 }

@@ -172,10 +172,13 @@ fn an_answer_that_only_the_screen_shows_is_read_there() {
         bench.says(Input::LookedUp(None), &["see all"]);
         (bench, text)
     };
-    let (mut bench, text) = beside("done\n");
+    let (mut bench, text) = beside("done\n>\n");
     bench.says(shows_idly(&text), &["1 Accepted Written", "1 says done, listeners"]);
-    let (mut bench, text) = beside("");
-    bench.says(shows_idly(&text), &["1 Unknown Written", "1 fails delivery_unknown"]);
+    // The prompt may stand in the composer still, with a status line below it.
+    for below in ["", ">\n", " workspace (/directory)   no sandbox\n"] {
+        let (mut bench, text) = beside(below);
+        bench.says(shows_idly(&text), &["1 Unknown Written", "1 fails delivery_unknown"]);
+    }
 }
 
 fn newest(prompt: &str, end: Option<RecordEnd>) -> Input {
