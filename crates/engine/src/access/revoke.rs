@@ -18,9 +18,9 @@ pub struct Revocation {
 }
 
 impl Access {
-    /// Revokes a token, its browser sign-ins, and its unused invitations; with [`Descent::All`]
-    /// also the tokens made from its invitations. Returns the revoked tokens, and those made from
-    /// it that are still valid.
+    /// Revokes a token, its browser sign-ins, and its unused invitations. With
+    /// [`RevocationScope::All`], also revokes the tokens made from its invitations. Returns the
+    /// revoked tokens, and those made from it that are still valid.
     ///
     /// # Errors
     /// [`AccessError::Unknown`]; [`AccessError::Hall`], if the revocation cannot be kept.
