@@ -302,7 +302,7 @@ mod tests {
         let screen = "› hello\n[moothall:0a1b2c3d]\n\nfirst line\n\n  second\n›\n";
         assert_eq!(below(screen, tag), (Some("first line\n\n  second".to_owned()), true));
         assert_eq!(below("[moothall:0a1b2c3d]\n›", tag), (None, true));
-        assert_eq!(below("[moothall:0a1b2c3d]\n no sandbox", tag).1, false);
+        assert!(!below("[moothall:0a1b2c3d]\n no sandbox", tag).1);
         assert_eq!(below("nothing here", tag), (None, false));
     }
 }
