@@ -37,7 +37,7 @@ pub(super) struct Program {
     /// Time until which its screen is not readable.
     blank_until: i64,
     questions: u64,
-    pub(super) is_dead: bool,
+    is_dead: bool,
     /// True if there is something new on the screen.
     pub(super) has_drawn: bool,
 }
@@ -183,6 +183,11 @@ impl Program {
     pub(super) fn tidied(&mut self) {
         self.composer.clear();
         self.has_drawn = true;
+    }
+
+    /// Ends the program. Its terminal says so, as the host of a real one does.
+    pub(super) fn die(&mut self) {
+        (self.is_dead, self.has_drawn) = (true, true);
     }
 
     pub(super) fn redraw(&mut self, rng: &mut Rng, now: i64) {

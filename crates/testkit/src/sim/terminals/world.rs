@@ -256,7 +256,7 @@ impl SessionWorld {
             93..110 => self.program.redraw(&mut self.rng, self.time),
             110..150 => self.answer(),
             150..155 => self.stalled_until = self.time + self.rng.below(30_000) as i64,
-            155 if self.stats.turns > 4 => self.program.is_dead = true,
+            155 if self.stats.turns > 4 => self.program.die(),
             157..162 => self.interrupt(),
             // Half of the time nothing happens, and time passes.
             1_000..2_000
