@@ -57,6 +57,7 @@ impl ConsentQuestions {
     ) {
         let Some(asker) = self.askers.remove(&id) else { return };
         self.questions.spawn(async move {
+            // The host refuses the request at `until` by itself, so a late answer is only dropped.
             let consent = timeout_at(until, asker.ask(&principal, &request)).await.ok()?;
             Some((id, consent))
         });

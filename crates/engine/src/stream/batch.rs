@@ -65,6 +65,7 @@ impl Host {
                 }
             };
             if item.condition.is_some() {
+                // Removed from the batch, because items and verdicts are paired by their position.
                 let item = deciding.items.remove(deciding.verdicts.len());
                 self.ask(item, command, around);
                 continue;
@@ -106,6 +107,7 @@ impl Host {
         let committed = &self.committed;
         let working = self.working.get_or_insert_with(|| {
             let mut working = committed.clone();
+            // A refused charge drops the working state; earlier decisions of the batch stay.
             deciding.events.iter().for_each(|event| working.apply(event));
             working
         });
@@ -136,6 +138,7 @@ impl Host {
         if paid {
             self.accept(&mut deciding, decision);
         } else {
+            // The working state has the events of the decision that could not be paid.
             self.working = None;
         }
         self.decide(deciding, around);
@@ -148,6 +151,7 @@ impl Host {
             Ok(()) => Ok(Answer { event: events.first().cloned(), ..self.nothing_new() }),
             Err(rejection) => Err(HallError::Rejected(Box::new(rejection))),
         };
+        // Only for a later item of the batch: `note` copies the voices, which other streams share.
         if deciding.items.len() > deciding.verdicts.len() + 1 {
             self.let_hear(&mut deciding.found, &events);
         }
@@ -415,6 +419,7 @@ impl Host {
             let own = claim.namespace == IDEM && item.claim_key().as_ref() == Some(&claim.key);
             if own && !item.again {
                 item.again = true;
+                // At the front, because later requests wait behind it in batches of their own.
                 self.batches.push_front(items);
             } else {
                 let error = if own {
@@ -437,6 +442,7 @@ impl Host {
         self.refuse(asked, error);
         let lost = *error == HallError::DiskFull && planted::has(Bug::RetryLostWhenFull);
         if !own.is_empty() && !lost {
+            // In front of newer commands: deadlines have to move before a timer reads them.
             self.pending.splice(0..0, own);
             self.retry_at = Some(Millis(now.0 + pause.0));
         }

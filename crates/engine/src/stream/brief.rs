@@ -131,6 +131,7 @@ impl JobDraft {
         let count = usize::try_from(range.until.0 - range.after.0).unwrap_or(usize::MAX);
         tail.reaches(count, range.wanted);
         if tail.range(range.after, range.until).is_none() {
+            // A range that is still missing after its read is a gap: another read is useless.
             if self.asked.replace(LastRead::Range(range.after))
                 == Some(LastRead::Range(range.after))
             {

@@ -46,6 +46,7 @@ pub(crate) fn effects<'a>(
     let mut effects = Effects::default();
     for recorded in events {
         match &recorded.event {
+            // `members` is `None` for a stream that begins here: the state before it has no task.
             Event::Created { task: Some(_), .. } => memberships.members = Some(BTreeSet::new()),
             Event::Controlled { changes, .. } => {
                 for change in changes {
@@ -70,6 +71,7 @@ pub(crate) fn effects<'a>(
                 };
                 effects.deliveries.extend(terminal_of(*turn).map(typed));
             }
+            // A chat outside reads as a guest, so words for some participants are kept from it.
             Event::Posted(posted) if visible(&recorded.event, &Viewer::Guest) => {
                 deliver(&targets, posted, recorded, &mut effects)
             }
@@ -143,6 +145,7 @@ pub(crate) fn management_of(agent: &ParticipantId) -> String {
 }
 
 fn namespace(prefix: &str, agent: &ParticipantId) -> String {
+    // `split` ends a namespace at the first colon. An id may contain a colon, but not a slash.
     format!("{prefix}{}", agent.as_str().replace(':', "/"))
 }
 

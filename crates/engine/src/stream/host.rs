@@ -147,6 +147,7 @@ impl Host {
             clock: around.now,
             out: Vec::new(),
         };
+        // The newest event may be ahead of a clock that was set back: the later one counts.
         host.clock.wall = host.time(around.now);
         if let StartMode::Existing(opened_at) = begin
             && host.unwritable.is_none()
@@ -488,6 +489,7 @@ impl Host {
 
     /// Sets the time of the next look.
     pub(super) fn rest(&mut self, now: Now) {
+        // Commands of a reconciliation need a look at once: the log has not refused them.
         let ready = (!self.pending.is_empty() && self.retry_at.is_none()).then_some(now.steady);
         self.out.push(Output::Wake {
             at: [self.wake, self.retry_at, ready, self.awaited.until()].into_iter().flatten().min(),

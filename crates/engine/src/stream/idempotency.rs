@@ -66,6 +66,7 @@ async fn answer_of(log: &dyn EventLog, claim: &Claim) -> Verdict {
         .head;
     let event = match claim.outcome.parse() {
         Ok(seq) => Some(read_one(log, &claim.stream, Seq(seq)).await?),
+        // The outcome is empty if the request was accepted without an event.
         Err(_) => None,
     };
     Ok(Answer { stream: claim.stream.clone(), event, head, replayed: true })

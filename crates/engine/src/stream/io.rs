@@ -429,6 +429,7 @@ impl EndReason {
     /// Returns the error for the requests that still wait.
     pub fn error(&self, stream: &StreamId) -> HallError {
         match self {
+            // A retry loads the stream again and acquires a new epoch.
             EndReason::Fenced => HallError::Overloaded,
             EndReason::Fatal(reason) => HallError::Failed(format!("the log failed: {reason}")),
             EndReason::NeverBegan => HallError::NotFound(stream.clone()),

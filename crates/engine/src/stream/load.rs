@@ -66,6 +66,7 @@ async fn go_on(
         }
         let after = page.through;
         page = log.read(&stream, after, LOAD_PAGE).await?;
+        // A page may be short because of its bytes: the last page is one that does not advance.
         if page.newer.is_none() && page.through <= after {
             return Ok(Loaded::new(state, None));
         }

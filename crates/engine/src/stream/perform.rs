@@ -72,6 +72,7 @@ impl Shell {
                 if let Some(state) = self.host.conversation() {
                     self.hall.meters.committed(&self.stream, state, &events);
                     self.hall.voices.note(state, &events);
+                    // Before `settle`: the purse must have the cost when its reservation ends.
                     self.note_standing(state);
                 }
                 self.hall.reservations.settle(&self.stream, &events);

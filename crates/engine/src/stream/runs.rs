@@ -126,6 +126,7 @@ impl Runs {
             only_thought: false,
             ended: None,
             used: Usage::default(),
+            // An earlier process may have asked these: their answers have to reach this turn.
             permissions: turn.permissions().cloned().collect(),
             phase,
             delivery: None,
@@ -294,6 +295,7 @@ impl Runs {
         report: Report,
         state: &Conversation,
     ) -> Option<Signal> {
+        // The answer of a turn that ended is on its way to the log, and no piece may follow it.
         let going = self.current(key).filter(|going| going.phase == Phase::Running)?;
         let shown = going.kind == TurnKind::Reply
             && !state.is_paused()

@@ -177,6 +177,7 @@ impl Shell {
                     if self.steady.stood(Instant::now()) {
                         self.tell(Input::Look).await?;
                     }
+                    // Read for its effect: the steady clock advances, and the next beat begins.
                     self.now();
                 }
                 WakeReason::Quiet => {

@@ -65,6 +65,7 @@ impl Snapshots {
         if state.head().0 < self.newest.0 + events || self.writing.is_some() {
             return;
         }
+        // Set before the write, so that a state that is too large is not encoded again at once.
         self.newest = state.head();
         let Some(bytes) = state.to_bytes().filter(|bytes| bytes.len() <= SNAPSHOT_BYTES_MAX) else {
             return;

@@ -44,6 +44,7 @@ impl TailBudget {
                 return true;
             }
         }
+        // Before a turn has asked for messages, an empty list is enough.
         self == Self::default()
     }
 }
