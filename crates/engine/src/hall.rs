@@ -118,6 +118,7 @@ impl Hall {
         residents: Arc<dyn MoveIn>,
     ) -> Result<Hall, HallError> {
         let inner = Inner::new(parts, residents.clone());
+        // Before a stream is live: its charges would be read from the ledger and count twice.
         inner.open_purses().await?;
         residents.move_in(WeakHall::of(&inner)).await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));

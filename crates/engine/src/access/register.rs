@@ -125,6 +125,7 @@ impl Access {
         self.check_code(code)?;
         self.registering.admit(from, self.registration.as_ref(), self.hall.now())?;
         let NewAgent { name, description } = agent;
+        // The name has no principal yet, so an empty id exempts none from the comparison.
         let (called, nobody) = (ParticipantId::new(&name), ParticipantId::new(""));
         let means_another = check_chosen_id(&name).is_err()
             || self.hall.inner.residents.was_called(&called)

@@ -185,6 +185,7 @@ impl Purses {
         if paid {
             charges.iter().for_each(|charge| book.budgets.charge(charge));
         }
+        // Also after a refusal: the end of a raise brings a purse near without a charge.
         book.tell(charges, now);
         paid
     }

@@ -52,6 +52,7 @@ impl Hall {
         if found.event.is_erased() {
             return Ok(Answer { stream: stream.clone(), event: None, head, replayed: false });
         }
+        // The kept words first: once the message is erased, a retry returns above.
         if let Event::Posted(posted) = &found.event
             && let Some(kept) = posted.published
         {

@@ -114,6 +114,7 @@ impl Inner {
         owing: OwedItems,
     ) -> Result<Answer, HallError> {
         self.is_open()?;
+        // Looked up here too: a repeated request must not start a stream without events.
         if let Some(idempotency) = &idempotency {
             let earlier = self.store.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
             if let Some(claim) = earlier {

@@ -128,6 +128,7 @@ impl Desk {
             most = Some(most.map_or(left, |most| most.min(left)));
         }
         let same_agent = |held: &CallReservation| held.account.agent == account.agent;
+        // One such call of an agent at a time, so that at most one passes the limit.
         if most.is_some() && cost == CallCost::Unknown && self.held.values().any(same_agent) {
             return MoneyReply::Wait(None);
         }
@@ -257,6 +258,7 @@ impl TurnPayer {
 
     fn ask(&self, place: &(StreamId, TurnNo), cost: CallCost) -> MoneyReply {
         let now = self.clock.now();
+        // Locked before the purses are read, so that no reservation ends between the two sums.
         let mut desk = self.reservations.desk();
         let limited = self.limited(now);
         let reply = desk.ask(&place.0, &self.account, cost, &limited);

@@ -60,6 +60,7 @@ impl Inner {
     }
 
     async fn count_stream(&self, stream: &StreamId, through: Seq) -> Result<(), LogError> {
+        // An unreadable stream counts without charges: `uncounted` would return it again otherwise.
         let charges =
             charges_up_to(&*self.store.log, stream, through).await.unwrap_or_else(|error| {
                 tracing::warn!(%stream, %error, "what its turns cost cannot be counted");

@@ -40,6 +40,7 @@ pub(crate) async fn watch(hall: Weak<Inner>) {
 
 async fn next_look(hall: &Weak<Inner>) -> Option<Millis> {
     let hall = hall.upgrade()?;
+    // An error is logged by `load_due`, which reads the same rows after the pause.
     let next = hall.store.log.next_wake().await.ok().flatten();
     Some(pause(hall.now(), next))
 }

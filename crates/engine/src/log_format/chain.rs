@@ -46,6 +46,7 @@ impl ChainLink {
     pub fn next(self, seq: Seq, ts: Timestamp, envelope: &[u8], body: Option<BodyHash>) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0).update(&seq.0.to_le_bytes()).update(&ts.millis().to_le_bytes());
+        // The length separates the envelope from the body's hash, which may be absent.
         hasher.update(&(envelope.len() as u64).to_le_bytes()).update(envelope);
         if let Some(body) = body {
             hasher.update(&body.0);

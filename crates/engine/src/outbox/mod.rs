@@ -83,6 +83,7 @@ impl Outbox {
         scheme: &str,
         courier: Arc<dyn DeliveryHandler>,
     ) -> Result<(), LogError> {
+        // Registered before the look, so that a delivery inserted meanwhile is served as new.
         self.couriers
             .write()
             .unwrap_or_else(PoisonError::into_inner)
@@ -112,6 +113,7 @@ impl Outbox {
     /// then ends.
     fn goes_on(&self, target: &str) -> bool {
         let mut served = self.served();
+        // Cleared before the look, so that a delivery added during the look leads to another.
         let more = served.get_mut(target).is_some_and(std::mem::take);
         if !more {
             served.remove(target);
@@ -171,6 +173,7 @@ async fn carry_one(
     crash::point("delivery_carried");
     match outcome {
         Outcome::Done(evidence) => {
+            // Unsynced: after a power cut the delivery is repeated, or becomes `unknown`.
             advance(DeliveryState::Done, &evidence, Durability::Written).await?
         }
         Outcome::Failed(why) => advance(DeliveryState::Failed, &why, Durability::Synced).await?,

@@ -212,6 +212,7 @@ impl<W: Work> RunOnce<W> {
             reporter.report(Report::Started { through: job.through });
             let ending = Ending { reporter: reporter.clone(), owed: true };
             let (result, usage) = work.run(&job, &*reporter).await;
+            // Released before the report, so that the next turn finds a free slot.
             drop((listed, place));
             ending.report(result, usage);
         })
@@ -238,6 +239,7 @@ async fn seated(
 
 impl<W: Work> Drop for RunOnce<W> {
     fn drop(&mut self) {
+        // Collected first, because a dropped future takes this lock in `ActiveEntry::drop`.
         let aborts: Vec<_> = self.going.lock().drain().filter_map(|(_, slot)| slot.abort).collect();
         aborts.iter().for_each(AbortHandle::abort);
     }
