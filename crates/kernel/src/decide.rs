@@ -252,6 +252,7 @@ impl Decider<'_> {
     /// to it.
     pub(crate) fn emit(&mut self, event: Event) -> Cause {
         let first = self.state.head == Seq(0) || planted::has(Bug::TimeGoesBackwards);
+        // The wire promises times that rise strictly, also among the events of one decision.
         let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
         let recorded = RecordedEvent { seq: self.state.head.next(), ts, event };
         // Before `apply`, which removes the turn that an ended turn's charge is read from.
@@ -396,6 +397,7 @@ impl Decider<'_> {
 
     fn tick(&mut self) {
         let now = self.now;
+        // First, because the end of a question restarts its turn's clock and moves the deadline.
         self.end_overdue_cards();
         let expired: Vec<_> = self
             .state

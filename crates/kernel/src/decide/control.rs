@@ -54,6 +54,7 @@ impl Decider<'_> {
             let now = self.end_gathering_for(by, policy);
             changes.extend(now.map(|policy| Change::PolicySet { policy, patch: None }));
         }
+        // The policy was the only change, and waits for the harvest.
         if changes.is_empty() {
             return Ok(());
         }
@@ -455,6 +456,7 @@ impl Decider<'_> {
             }
             Change::Muted { targets } => {
                 for target in &targets {
+                    // A running turn continues: its words are kept in the trace when it ends.
                     self.end_turns_of(target, true, "muted", "it was muted before it began");
                 }
             }

@@ -175,6 +175,7 @@ impl Decider<'_> {
         let guards = &self.state.guards;
         let pairs: Vec<_> = guards.pairs.keys().cloned().collect();
         let tripped = pairs.iter().find_map(|(by, woken)| self.tripped(by, woken));
+        // Checked here too, because `tripped` runs only for pairs, and there may be none.
         let exchanges = (guards.exchanges >= self.state.policy.max_exchanges_without_human)
             .then_some(Guard::Exchanges);
         if let Some(guard) = exchanges.or(repeated).or(tripped) {

@@ -61,6 +61,7 @@ impl Floor {
         });
         let message =
             known.filter(|_| !planted::has(Bug::LateAnswerChargedToNewest)).or(self.message);
+        // Both counts rise: the round of the newest message may be closed and remembered.
         if message == self.message {
             self.spent += 1;
         }

@@ -36,6 +36,7 @@ impl Decider<'_> {
                 refused.kept < KEPT_MAX && refused.bytes + bytes <= KEPT_BYTES_MAX && !refused.over
             }
             None => {
+                // An entry whose hour has ended still has its place.
                 self.state.refused.0.len() < PARTICIPANTS_MAX
                     || self.state.refused.0.contains_key(by)
             }
@@ -50,6 +51,7 @@ impl Decider<'_> {
                 body: body.to_owned(),
             });
         } else if begins.is_some() {
+            // One event marks the words above the limit; a tick records their sum after the hour.
             self.emit(Event::Discarded { participant: by.clone(), count: 1, bytes, until: begins });
         } else {
             self.unkept = Some(DroppedWords { participant: by.clone(), bytes });

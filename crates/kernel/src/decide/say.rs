@@ -409,6 +409,7 @@ impl Decider<'_> {
     fn finish(&mut self, no: TurnNo, post: Post, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let text = post.body;
+        // Before the checks that keep words in the trace: a pass has no words.
         if is_pass(&text) {
             return self.pass_turn(no, usage);
         }

@@ -160,6 +160,7 @@ impl Decider<'_> {
         self.emit(Event::TurnStarted {
             turn: no,
             attempt,
+            // The runtime chooses `through`, and a range must not end before it begins.
             from_seq: from_seq.min(through),
             through_seq: through,
             deadline,
@@ -409,6 +410,7 @@ impl Decider<'_> {
             self.check_money(turn)?;
         }
         let ChosenOptions { option, label, .. } = chosen;
+        // The fold falls back to the option, so an equal label is left out of the log.
         let label = Some(label).filter(|label| *label != option);
         self.emit(Event::PermissionAnswered {
             permission: permission.clone(),

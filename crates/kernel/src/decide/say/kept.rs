@@ -59,6 +59,7 @@ impl Decider<'_> {
         }
         let post = Post::new(Actor::named(turn.participant.clone()), text);
         let posted = self.reply_of(&turn, Post { reply_to: Some(turn.cause.clone()), ..post });
+        // Never late: a late answer reopens its round, but stopped words wake no agent.
         self.emit(Event::Posted(Posted { stopped: true, late: None, ..posted }));
         usage
     }
