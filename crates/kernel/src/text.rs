@@ -212,6 +212,7 @@ pub fn strip_escapes(text: &str) -> String {
 
 fn skip_csi(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     while let Some(c) = chars.peek().copied() {
+        // Left in place: a line end or a letter of another script belongs to the text.
         if !(' '..='~').contains(&c) {
             return;
         }

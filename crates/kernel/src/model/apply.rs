@@ -252,8 +252,10 @@ impl Conversation {
                     Discussion { on: *on, allow_agent_mentions: *allow_agent_mentions };
             }
             Change::InvitedAuto { on } => self.invited_auto = *on,
+            // A prod ends a Stop as a person's words do. (Ruling 14.)
             Change::Prodded { .. } => self.restraint.stop = None,
             Change::PolicySet { policy, .. } => {
+                // Words said under one policy must not give turns under another.
                 if policy.name != self.policy.name {
                     self.floor.round = None;
                     self.floor.drop_earlier();
@@ -322,6 +324,7 @@ impl Conversation {
             invited_by: by.clone(),
             invited_at: ts,
             cursor: Seq(0),
+            // Earlier words give a new participant no turn, but its first prompt has them.
             shown: self.head,
             spoke_at: None,
             passes_in_a_row: 0,

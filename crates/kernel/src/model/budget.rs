@@ -295,8 +295,10 @@ impl Budgets {
             let pays = |purse: &BudgetOwner| {
                 let standing = self.standing_after(purse, before);
                 let (limit, attended) = (self.limits.of(purse), charge.account.attended);
+                // The time of a stream may be ahead of the computer's clock.
                 standing.used_up(limit, Measure::VARIANTS, attended, now.max(charge.hour)).is_none()
             };
+            // A charge without turns is a cost that was spent already: refusing it saves nothing.
             charge.turns == 0 || charge.purses().iter().all(pays)
         })
     }

@@ -257,6 +257,7 @@ impl Decider<'_> {
     /// Grants an agent its turn in the round. The round does not wait for the turn if the agent is
     /// busy, its program waits for a person, or the round's patience is used up. (Ruling 12.)
     fn ask(&mut self, id: &ParticipantId, why: TurnReason, may_pass: bool, cause: &Cause) {
+        // Read before the grant, after which the new turn itself could be the front turn.
         let is_busy = self.state.front_turn(id).is_some() || self.state.is_asking(id);
         let goes_on = is_busy || self.is_round_over();
         self.grant(id, why, TurnKind::Reply, may_pass, cause);
@@ -277,6 +278,7 @@ impl Decider<'_> {
         if policy.max_voluntary_responders.is_some_and(|max| round.volunteers >= max) {
             return Some((WhyNot::Capped, Some("enough agents have volunteered")));
         }
+        // Room for one poll and one reaction of each agent. (Rulings 8 and 9.)
         if round.polls >= agents.saturating_mul(2) {
             return Some((WhyNot::Capped, Some("enough agents were asked")));
         }

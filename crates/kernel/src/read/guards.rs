@@ -134,6 +134,7 @@ impl Count {
 
     /// True from three quarters of the limit on.
     pub fn is_near(self) -> bool {
+        // In `u128`, because `Count::of` may give a limit of `u64::MAX`.
         let near = (u128::from(self.limit) * NEAR_QUARTERS + 2) / 4;
         self.count > 0 && u128::from(self.count) >= near
     }

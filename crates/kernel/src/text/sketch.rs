@@ -91,6 +91,7 @@ fn hash_word(word: &str) -> u32 {
 
 fn hash<'a>(words: impl Iterator<Item = &'a str>) -> u64 {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    // The zero ends each word, so that `ab c` and `a bc` differ.
     words.fold(0xcbf2_9ce4_8422_2325, |hash, word| mix(word.bytes().fold(hash, mix), 0))
 }
 
