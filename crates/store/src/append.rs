@@ -89,6 +89,7 @@ fn admit(batch: &StreamBatch, stored: Option<&StreamRow>) -> Result<Seq, Refusal
         .events
         .iter()
         .try_fold(head, |last, recorded| (recorded.seq == last.next()).then_some(recorded.seq));
+    // Readers and lists know a stream by its events: claims alone would belong to none.
     let begins_empty = head == Seq(0) && batch.events.is_empty();
     let admitted = in_order.filter(|_| batch.expected_head == head && !begins_empty);
     admitted.ok_or_else(|| {

@@ -53,6 +53,7 @@ impl<'a> StoredAuditRow<'a> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(before).update(&self.number.to_le_bytes()).update(&self.at.to_le_bytes());
         for word in self.words {
+            // A missing word must not hash like an empty one.
             let length = word.map_or(u64::MAX, |word| word.len() as u64);
             hasher.update(&length.to_le_bytes()).update(word.unwrap_or_default());
         }
@@ -254,6 +255,7 @@ impl Walk {
             self.fault(&number.to_string(), "it does not match its link in the chain");
         }
         self.last = number;
+        // Continues from the stored link: otherwise each row after a damaged one would be a fault.
         self.chain = chain.or(computed).unwrap_or(self.chain);
         Ok(())
     }

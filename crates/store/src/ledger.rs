@@ -68,6 +68,7 @@ pub(crate) fn charged_since(conn: &Connection, hour: Timestamp) -> rusqlite::Res
             let account = Account { agent: agent.clone(), by: by.clone(), attended };
             Charge { hour, account, turns, usage }
         };
+        // The row does not split its money between the two, and it must count once.
         Ok([
             charge(true, turns.saturating_sub(unattended), usage),
             charge(false, unattended, Usage::default()),

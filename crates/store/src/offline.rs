@@ -46,6 +46,7 @@ pub fn audit_verify(dir: &Path, anchor: Option<Anchor>) -> Result<AuditVerified,
             Ok(rows) => rows,
             Err(fault) => {
                 faults.push(fault);
+                // `None` means a record without a chain, and skips the check of the anchor.
                 Some(0)
             }
         };

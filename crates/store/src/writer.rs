@@ -264,6 +264,7 @@ impl Writer {
         if let [write] = writes {
             if !write.decide(&self.conn)? {
                 self.execute("ROLLBACK")?;
+                // `commit` ends with COMMIT, which needs an open transaction, even an empty one.
                 self.execute("BEGIN IMMEDIATE")?;
             }
             return Ok(());
@@ -279,6 +280,7 @@ impl Writer {
     }
 
     fn abandon(&mut self, trouble: &StoreFault) {
+        // After some errors, such as a full disk, SQLite itself has rolled back already.
         let rolled_back = if self.conn.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") };
         let fatal = match (trouble, rolled_back) {
             (StoreFault::Fatal(_) | StoreFault::Unwritten(_), _) => Some(trouble.clone()),
@@ -308,6 +310,7 @@ impl Writer {
             let _ = self.conn.busy_timeout(PATIENCE);
         }
         let pages = self.wal_pages.load(Ordering::Relaxed);
+        // SQLite begins the WAL anew after a complete checkpoint, so it has fewer pages now.
         if pages < self.checkpointed {
             self.checkpointed = 0;
         }

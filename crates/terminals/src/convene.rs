@@ -209,6 +209,7 @@ impl Sessions {
         let (own, fresh) = (started.clone(), undoing.fresh);
         let came = move |state: &Conversation| {
             let mut sessions = state.participants().iter().filter_map(session_of);
+            // Only the saga brings sessions into a new conversation. Others may have some already.
             sessions.any(|session| fresh || own.contains(&session))
         };
         match hall.view(stream, came).await {

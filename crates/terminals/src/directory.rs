@@ -358,6 +358,8 @@ impl Sessions {
             .await?;
         crash::point("session_kept");
         let env = [("MOOTHALL_SESSION", session.id.to_string()), ("MOOTHALL_SESSION_TOKEN", token)];
+        // An agent could replace the folder meanwhile. A person's folder may be a link, which an
+        // exact start refuses.
         let exact = !matches!(session.started_by, Some(Starter::Person(_)) | None);
         let launch = Launch {
             exact,

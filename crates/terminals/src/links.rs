@@ -169,6 +169,8 @@ impl Sessions {
         let _making = self.shared.making.lock().await;
         let hall = self.hall()?;
         let sessions = self.members_of(&new)?;
+        // Retries keys that could not be updated. The links of one member suffice, since the wanted
+        // link has all members.
         for link in sessions.first().map(|first| self.links_with(&first.id)).unwrap_or_default() {
             self.rekey(&link).await?;
         }

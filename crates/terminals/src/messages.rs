@@ -202,6 +202,7 @@ impl Sessions {
                     "A session cannot send a message to itself.".into(),
                 ));
             }
+            // Before the post: the turn may end before the post returns.
             self.hall()?.store().sessions.listen(&to.id, caller).await.map_err(log_error)?;
         }
         let post = Post { to: Recipient::One(to.name.clone()), ..Post::new(by, message.text) };
@@ -249,6 +250,7 @@ impl Sessions {
                 Idempotency { principal: "moothall:hook".into(), key, fingerprint: String::new() };
             hall.owe(&session.id, owed, once).await?;
         }
+        // Last: if a step fails, the report comes again, and its listeners must still be known.
         for caller in callers {
             book.unlisten(&session.id, &caller).await.map_err(log_error)?;
         }
@@ -374,6 +376,7 @@ impl Sessions {
                 page.last().is_none_or(|oldest| since.is_some_and(|since| oldest.ts < since));
             before = page.last().map_or(before, |oldest| oldest.seq);
             messages.extend(page);
+            // Selected anew from all pages: a message and the reply to it may be pages apart.
             let lines = looker.lines(stream, &messages);
             let chars: usize = lines.iter().map(|line| line.text.chars().count()).sum();
             if reached || chars >= TAIL_CHARS_MAX || messages.len() >= MESSAGES_MAX {

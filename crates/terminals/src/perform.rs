@@ -135,6 +135,7 @@ impl Runner {
         evidence: &str,
         lasting: Durability,
     ) -> Result<bool, LogError> {
+        // `false` keeps the prompt from being typed. The unchanged row serves the next start.
         let Some(hall) = self.hall() else { return Ok(false) };
         let moved = hall.store().outbox.advance(id, from, to, evidence, lasting).await;
         if let Err(error) = &moved {
@@ -303,6 +304,7 @@ impl Runner {
             };
             rooms.push((except != Some(&link), seen.0, link, seen.1, seen.2));
         }
+        // `false` sorts first: the conversation that has the words, then links that are not held.
         rooms.sort();
         let (mut told, mut owed) = (BTreeSet::from([at.clone()]), Vec::new());
         for (is_owed, _, link, members, reached) in rooms {

@@ -159,6 +159,7 @@ impl Sessions {
                     tracing::warn!(%stream, %error, "what came of a question is not kept yet")
                 }
             }
+            // The handle would keep a closing hall open during the pause.
             drop(hall);
             tokio::time::sleep(RETRY).await;
         }

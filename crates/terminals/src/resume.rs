@@ -354,6 +354,7 @@ impl Sessions {
             let _ = timeout(LEAVING_MAX, carried).await;
         }
         let _making = self.shared.making.lock().await;
+        // Read again: sessions may have ended or been resumed during the wait.
         let wanted = wanted();
         let mut back = BTreeMap::new();
         for link in wanted {
@@ -379,6 +380,7 @@ impl Sessions {
         // The last member of a waiting link still is a member, but not back.
         let are_back = !is_archived || !waits;
         let (comers, goers) = self.who_moves(link, &here, is_closed, are_back);
+        // Checked after `who_moves`, which forgets used places even if the link still waits.
         if waits {
             return Ok(None);
         }

@@ -348,6 +348,7 @@ impl Runner {
 
     /// Closes the session: ends its turns, leaves its links, and archives its home.
     async fn leave(&mut self, why: &str, shown: &str) {
+        // Set first: the task has to end even if the hall has closed and the rest cannot be done.
         self.over = true;
         let Some(hall) = self.hall() else { return };
         self.session.ended = Some((hall.now(), shown.to_owned()));

@@ -29,6 +29,7 @@ impl Runner {
             }
             Err(HostFault::Gone(why)) => {
                 tracing::info!(session = %self.session.id, why, "its terminal is gone");
+                // After the second look: if that finds the program, it has to be watched again.
                 self.watching.again = Some(Instant::now() + 2 * LAST_WORDS);
                 self.watching.doubt(true, LAST_WORDS);
             }
@@ -49,6 +50,7 @@ impl Runner {
     /// Ends the session of a program that is gone, and removes its terminal.
     async fn gone(&mut self) {
         let Some(pane) = self.session.pane.clone() else { return self.ended(PROGRAM_ENDED).await };
+        // Read first: `end` removes the terminal, and the words with it.
         let words = self.host.last_words(&pane).await;
         if self.session.origin == Origin::Started
             && let Err(fault) = self.host.end(&pane).await

@@ -58,6 +58,7 @@ impl Group {
 
     async fn finish(&mut self) {
         self.signal(Signal::SIGTERM);
+        // Set before the waits: if this future is dropped in one of them, `drop` kills at once.
         self.stage = Stage::Ending;
         let _ = tokio::time::timeout(GRACE, self.gone()).await;
         self.signal(Signal::SIGKILL);

@@ -29,6 +29,7 @@ fn place(key: &TurnKey, tries: u32) -> u64 {
         u64::from(tries).to_le_bytes(),
     ];
     let bytes = key.stream.as_str().bytes().chain(numbers.into_iter().flatten());
+    // `wait` takes ten bits. The lowest ones of this hash depend on the fewest bits of its input.
     fingerprint(bytes) >> 20
 }
 

@@ -123,6 +123,7 @@ impl ModelAnswer {
 
     async fn refusal(&mut self, silence: Duration) -> Result<StreamEnd, StreamEnd> {
         let (mut body, response) = (Vec::new(), &mut self.response);
+        // A body that breaks off counts as far as it came: the status decides most of the error.
         while let Ok(Ok(Some(bytes))) = timeout(silence, response.chunk()).await {
             body.extend_from_slice(&bytes);
             if body.len() > REFUSAL_BYTES_MAX {

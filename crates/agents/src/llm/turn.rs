@@ -339,6 +339,7 @@ impl<'a> Turn<'a> {
         match part {
             Part::Words(piece) => self.hear(&piece, words, heard)?,
             Part::AllWords(piece) if words.bytes == 0 => self.hear(&piece, words, heard)?,
+            // After its end the answer is complete, so a later error does not matter.
             Part::Failure(value) if self.seen().ended.is_none() => {
                 return Err(self.interrupted(told(&value, &self.llm.target)));
             }

@@ -80,6 +80,7 @@ impl Control {
     /// cannot be reached.
     pub(super) async fn run(&self, command: &TmuxCommand) -> TmuxReply {
         let waiting = self.send(command).await?;
+        // `serve` gives up only a silent connection, and other panes may draw all the time.
         match timeout(ANSWER * 2, waiting).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) | Err(_) => Err(lost()),

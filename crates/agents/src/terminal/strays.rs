@@ -60,5 +60,6 @@ fn carries(process: &Path, session: &SessionId) -> bool {
 fn has_terminal(process: &Path) -> bool {
     let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
     let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    // An unreadable file counts as a terminal, so that nothing is killed in doubt.
     fields.nth(4) != Some("0")
 }

@@ -128,6 +128,7 @@ impl TmuxHost {
         let clean = Paste { session: paste.session.clone(), text, bodies };
         let ComposerWords { text, altered, filed } =
             self.worded(&control, pane, client, clean).await?;
+        // Again: a dialog or a person's words may have come while the text was prepared.
         refuse_unless_free(&typing.look().await?)?;
         control.panes.pastes(&run_of(pane), end_of(&text));
         typing.put(&text).await?;
@@ -344,6 +345,7 @@ impl Typist<'_> {
                 EnterPlace::Other => return Err(HostFault::Failed(NOT_THERE.to_owned())),
             }
             self.send(self.vendor.table().keys.submit).await?;
+            // Without a readable composer, the screen cannot show that the Enter was lost.
             if view.composer.is_none() {
                 return Ok(());
             }

@@ -462,6 +462,7 @@ impl Machine {
         let now = around.now.steady;
         self.alarm = None;
         let due = |at: &mut Option<Millis>| at.take_if(|at| *at <= now).is_some();
+        // Each asks a question, and only one may be outstanding. The next alarm brings the rest.
         if due(&mut self.grace) {
             self.ask(Output::See { lines: None }, Wait::Grace);
         } else if due(&mut self.look_at) {
@@ -496,6 +497,7 @@ impl Machine {
                 self.found_covered(around, looker)
             }
             Wait::Found { tag_seen, looker } => {
+                // A prompt whose tag is shown can be followed: `send_again` presses the key again.
                 self.found_again(result.is_ok() || tag_seen, looker)
             }
             Wait::Escape => self.look(true, None),

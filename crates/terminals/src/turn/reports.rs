@@ -266,6 +266,7 @@ impl Machine {
                 Err(error) => {
                     let is_of_record =
                         draft.request.is_none() && draft.typed == PromptSource::Person;
+                    // Unlike a report, a record is not delivered again: the next look asks anew.
                     self.is_unexplained |= is_of_record;
                     if is_of_record {
                         (self.retold, self.seen_turn) = (None, None);

@@ -96,6 +96,7 @@ impl Spool {
             tokio::select! {
                 _ = looks.tick() => at_work.look_at_all(),
                 Some(session) = rung.recv() => at_work.look_at(session),
+                // Without a running task `next` returns `false`, which only disables this branch.
                 true = at_work.next() => {}
                 Some(_) = callers.join_next() => {}
                 Ok((stream, _)) = self.listener.accept(), if callers.len() < CALLERS_MAX => {

@@ -55,6 +55,7 @@ fn once(
     stream.set_read_timeout(Some(left.max(TRY_EVERY)))?;
     let mut answer = String::new();
     let read = BufReader::new(stream).read_line(&mut answer);
+    // The connection was open until now, so the absence of the server counts from here.
     *seen = Some(Instant::now());
     match read? {
         0 => Ok(None),

@@ -25,6 +25,7 @@ pub(super) fn folder_in(session: &Path) -> PathBuf {
 pub(super) fn keep(session: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
     let folder = folder_in(session);
     private_folder(&folder)?;
+    // A link in its place would lead the files elsewhere.
     if !fs::symlink_metadata(&folder)?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
