@@ -198,11 +198,13 @@ impl Client {
         let request =
             || self.request(Method::POST, path).header("Idempotency-Key", &key).json(body);
         let broken = match unhurried(request()).await {
+            // A request without a connection had no effect, so its error is final.
             Err(error) if !error.is_connect() && !error.is_builder() => error,
             answer => return self.decode(self.check(answer).await?).await,
         };
         for wait in RETRY_MS {
             tokio::time::sleep(Duration::from_millis(wait)).await;
+            // A refused connection may mean by now that the server is restarting.
             if let Ok(response) = unhurried(request()).await {
                 return self.decode(self.check(Ok(response)).await?).await;
             }

@@ -217,6 +217,7 @@ impl Credential {
             (None, None) => Credential::None,
             (Some(_), _) | (_, Some(_)) if is_inside(variables) => Credential::Withheld,
             (Some(startup), None) => startup,
+            // The file may be gone, or be of another port. Then the profile is the better one.
             (Some(startup), Some(_)) if startup.read().is_some() => startup,
             (_, Some(profile)) => Credential::Joined(profile.token),
         }
@@ -436,6 +437,7 @@ pub fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".new");
     let unfinished = PathBuf::from(unfinished);
+    // A crash may leave this file. It is made anew, because `mode` applies to new files only.
     let _ = fs::remove_file(&unfinished);
     let written = OpenOptions::new()
         .write(true)

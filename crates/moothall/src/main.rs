@@ -42,6 +42,7 @@ const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
+    // The flag is read by hand, because an error of the parser has to be JSON as well.
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     let matches = cli::command()
         .try_get_matches_from(cli::marked(words))

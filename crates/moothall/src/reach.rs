@@ -38,6 +38,7 @@ impl Reach {
         let outside: Vec<IpAddr> = match ip {
             ip if ip.is_loopback() => Vec::new(),
             ip if ip.is_unspecified() => {
+                // `0.0.0.0` accepts IPv4 only; `[::]` accepts both.
                 own.iter().copied().filter(|own| ip.is_ipv6() || own.is_ipv4()).collect()
             }
             ip => vec![ip],
@@ -50,6 +51,7 @@ impl Reach {
             .iter()
             .filter(|name| *name != "localhost")
             .map(|name| format!("https://{name}{}", suffix(port)));
+        // Other computers do not reach a server on loopback, whatever its certificate names.
         let names: Vec<String> = names.filter(|_| !outside.is_empty()).collect();
         let scheme = if tls { "https" } else { "http" };
         let addresses =

@@ -28,6 +28,7 @@ impl Parser {
     }
 
     fn byte(&mut self, byte: u8) -> Option<Frame> {
+        // The two bytes of one line end may come in different chunks.
         let second_half = std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n';
         match byte {
             b'\n' if second_half => None,

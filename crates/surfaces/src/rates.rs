@@ -155,6 +155,7 @@ impl Rates {
         let repeated =
             lock(&self.0.charged).get(&place).is_some_and(|at| now - *at < REPEATED_WITHIN);
         self.0.writes.take(who, if repeated { REPEAT_COST } else { 1.0 })?;
+        // The charge comes first: the retry of a rejected request counts as a first request.
         let mut charged = lock(&self.0.charged);
         // At powers of two only, so that inserts stay cheap on average.
         if charged.len() >= KEYS_MIN && charged.len().is_power_of_two() {

@@ -573,6 +573,7 @@ impl Params {
     /// Returns the position after which a stream resumes. `Last-Event-ID`, which a reconnecting
     /// browser sends, takes precedence over `after`.
     pub fn resume_after(&self, headers: &HeaderMap, head: Seq) -> ApiResult<Option<Seq>> {
+        // An unreadable header becomes text without digits, so that it is rejected.
         let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));
         let Some(text) = header.or_else(|| self.get("after")) else { return Ok(None) };
         let position = digits(text).map(Seq).filter(|seq| *seq <= head);

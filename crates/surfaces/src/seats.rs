@@ -118,6 +118,7 @@ impl ConnectionSlots {
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let address = grouped(address);
         let mut table = self.lock();
+        // Local clients are the owner's, or come through a proxy, which counts for itself.
         let crowded = !address.is_loopback()
             && table.from(address) >= self.per_address.load(Ordering::Acquire);
         // A crowded address gets spare seats, at most half of them, only to be sent its error.

@@ -113,6 +113,7 @@ async fn accept(
     connections: &mut JoinSet<()>,
 ) {
     loop {
+        // A `JoinSet` keeps the result of each finished task until it is joined.
         while connections.try_join_next().is_some() {}
         seats.room().await;
         match listener.accept().await {
@@ -243,6 +244,7 @@ impl Service<Request<Incoming>> for ConnectionService {
             request.extensions_mut().insert(seat.clone());
             let answer = TowerToHyperService::new(router).call(request).await?;
             let answer = answer.map(|body| Body::new(HeldBody { body, _busy: busy }));
+            // A spare seat has to be free again after one answer.
             Ok(if seat.is_spare() { last(answer) } else { answer })
         })
     }

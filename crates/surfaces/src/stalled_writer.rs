@@ -81,6 +81,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        // A flush of a TCP stream is always ready. It proves no progress, so it keeps the deadline.
         if flushed.is_pending() { self.judge(flushed, cx) } else { flushed }
     }
 

@@ -108,6 +108,8 @@ impl Certificate {
                 tracing::warn!(%fault, "the new certificate cannot be used; the one before is still shown")
             }
         }
+        // A fault stores the marks too, so that each change is read and logged once. The marks are
+        // older than the read, so that a change during it is noticed by the next handshake.
         shown.marks = marks;
         shown.key.clone()
     }

@@ -140,6 +140,7 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
   try {
     return (await response.json()) as T;
   } catch {
+    // The answer broke off, so the effect is unknown. The outbox repeats the request with its key.
     throw new ApiError(0, 'offline', OFFLINE);
   }
 }

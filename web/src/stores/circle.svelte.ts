@@ -143,6 +143,7 @@ export class Circle {
         if (!this.#opened) return;
         this.#add(page.events);
         this.#through = Math.max(this.#through, page.through);
+        // A page that moves nothing would be requested for ever.
         more = page.through > after && page.through < page.head;
       }
     } catch {

@@ -176,6 +176,7 @@ export class Outbox {
       item.event
         ? item.event === event.id
         : !item.command && item.text.trim() === event.content && item.to === event.to;
+    // The id is compared first: an earlier item may have the same words and wait.
     const item = this.items.find((candidate) => candidate.event === event.id) ?? this.items.find(isSame);
     if (!item) return;
     this.#keys.set(event.id, item.key);

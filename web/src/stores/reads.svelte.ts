@@ -95,6 +95,7 @@ class Reads {
 
   async #tellOne(thread: string, seq: number): Promise<void> {
     await put<ReadMark>(`/threads/${thread}/read`, { from: ME, seq });
+    // A later position may have come meanwhile. It is still to be sent.
     if (this.#untold.get(thread) !== seq) return;
     this.#untold.delete(thread);
     this.#saveUntold();

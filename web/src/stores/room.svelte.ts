@@ -190,6 +190,7 @@ export class Room {
       const status = error instanceof ApiError ? error.status : 0;
       if (status === 410 || this.#isOver()) this.end();
       else if (status === 404) this.phase = 'missing';
+      // A room that was opened before shows its events. Its stream waits for the server.
       else if (this.#holds(seq)) this.connect();
       else this.phase = 'failed';
     }
@@ -240,6 +241,7 @@ export class Room {
     await this.#load('older', async () => {
       const after = Math.max(0, this.first - PAGE);
       const page = await this.#page(after, this.first - after);
+      // The limit counts events of the requested types only, so the page may reach beyond `first`.
       this.#events = [...page.events.filter((event) => event.seq <= this.first), ...this.#events];
       this.first = after;
       this.#rebuild(true);
@@ -285,6 +287,7 @@ export class Room {
   connect(): void {
     if (this.#stream) return;
     this.#stream = new EventStream({
+      // Events between `last` and `head` come by scrolling, so the stream begins after them.
       url: () => `/threads/${this.id}/events/stream?${eventQuery({ after: this.atHead ? this.last : this.head })}`,
       onframe: (frame) => this.#take(frame),
       onlink: (link, retryAt, status, why) => this.#linked(link, retryAt, status, why),

@@ -137,6 +137,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
             "Stopping: running turns have up to 10 seconds. Ctrl-C again stops at once.",
         );
     }
+    // Programs in terminals outlive this server: their later reports stay in the spool.
     listening.inspect(|listening| listening.abort());
     // If the log cannot be written, answers could not be stored: do not wait for turns.
     let within = if reason.is_none() { DRAIN_WITHIN } else { Millis(0) };

@@ -63,6 +63,7 @@ impl Document {
     }
 
     fn add(&mut self, name: &Path, text: String, is_file: bool) {
+        // The gap of one puts an error at the end of a source into that source.
         let begins = self.sources.last().map_or(0, |last| last.begins + last.text.len() + 1);
         self.sources.push(Source { name: name.to_owned(), text, begins, is_file });
     }
@@ -268,6 +269,7 @@ fn assignment(name: &str, value: &str) -> Option<String> {
     if keys.iter().any(|key| key == "\"\"" || key.contains(['\\', '\n'])) {
         return None;
     }
+    // More than one key means that a line break in the value would set others.
     let is_toml = format!("v = {value}").parse::<toml::Table>().is_ok_and(|table| table.len() == 1);
     let value =
         if is_toml { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };

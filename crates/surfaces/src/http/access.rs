@@ -375,6 +375,7 @@ async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> 
         ActionTarget::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
         ActionTarget::Link => {
             let named = stream_id(&named(parts).await);
+            // A malformed id passes here, and the handler reports it.
             Ok(named.map_or(Ok(()), |id| door.reaches_link(&id))?)
         }
         ActionTarget::Thread => enter_thread(door, &named(parts).await),
@@ -438,6 +439,7 @@ fn leashed(
     let mut open = Some((body.into_data_stream(), Box::pin(lost), streaming));
     let events = stream::poll_fn(move |cx| {
         let Some((events, lost, _)) = &mut open else { return Poll::Ready(None) };
+        // The loss is polled first, so that a caller without access gets no further event.
         if lost.as_mut().poll(cx).is_ready() {
             open = None;
             return Poll::Ready(Some(Ok(sse::signed_out())));

@@ -57,6 +57,7 @@ pub async fn read(
     }
     let pages = door.pages(Action::ReadThread, &stream, filter, after..until);
     let mut writer = PageWriter::new(pages, stream, head, limit);
+    // The first piece is read before the answer begins, so that its error gets a status.
     let first = writer.next().await.map_err(ApiError::from)?;
     let rest = stream::unfold(writer, |mut writer| async move {
         if writer.done {

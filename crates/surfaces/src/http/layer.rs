@@ -90,6 +90,7 @@ impl TrustedValues {
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> ApiResult<()> {
         let host = single(headers, header::HOST).map_err(|_| ApiError::plain(Code::BadHost))?;
         let host = host.ok_or_else(|| ApiError::plain(Code::BadHost))?;
+        // An absolute address in the request line takes the place of `Host`, so both are compared.
         let asked = [Some(host), uri.authority().map(|authority| authority.as_str())];
         if let Some(other) =
             asked.into_iter().flatten().find(|host| !self.hosts.iter().any(|own| own == host))

@@ -46,6 +46,7 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
     let door = body.door(&app.entrance);
     let Json(answer) = once(&app, key.as_ref(), async {
         let wanted = ask::program(&door, new, FirstWords::default()).await?;
+        // The engine gets the key too: if the answer is not kept, a repeat finds the session.
         Ok(match door.start(wanted, key.clone()).await? {
             ProgramStart::Runs(status, _) => {
                 (status.session.id.clone(), StartAnswer::Started(Box::new((&*status).into())))

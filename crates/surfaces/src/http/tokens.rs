@@ -45,6 +45,7 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<TokenC
     }
     let (secret, token) = app.access.create(body.caller(), wanted(request)?).await?;
     if let Some(key) = idempotency {
+        // The secret is not kept: a repeat of the request is answered with `token_shown`.
         app.tokens_made.keep(key, ());
     }
     Ok(Json(TokenCreated { token: secret.reveal().to_owned(), entry: TokenEntry::of(&token) }))

@@ -156,6 +156,7 @@ async fn said(
 ) -> Result<(String, EventId), TaskError> {
     let rpc::MessagesSend { task_id, conversation_id, parts, reply_to_id, dispatch_lease_id } =
         send;
+    // This server gives out no leases, so every lease is unknown.
     if dispatch_lease_id.is_some() {
         let message = "Lease not found";
         return Err(Rejection::new(Refusal::NotFound, "unknown_lease", message).into());

@@ -185,6 +185,7 @@ pub(super) async fn serve(
     if connection.known.is_none() {
         connection.app.rates.ended_keyless(address);
     }
+    // The agent is offline, and its stream slot free, before the closing handshake begins.
     drop(connection);
     if let Ok(socket) = stream.reunite(sink) {
         let _ = timeout(LAST_WORDS_WITHIN, last_words(socket, end)).await;
@@ -216,6 +217,7 @@ impl Connection {
     ) -> End {
         let heartbeat = Duration::from_millis(HEARTBEAT_MS.into());
         let mut beats = interval_at(Instant::now() + heartbeat, heartbeat);
+        // A long write delays beats. A burst of them would count as silence of the client.
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (unknown_until, mut revocations) = (Instant::now() + UNKNOWN_FOR, Some(revocations));
         let mut closing = self.app.closing.clone();
@@ -352,6 +354,7 @@ impl Connection {
             }
             Ok(Frame::Request { id, method, params }) => (id, method, params),
         };
+        // The check comes after parsing, because the error needs the id of the request.
         if text.len() > FRAME_BYTES_MAX {
             let reason = format!("the frame has {} bytes; at most {FRAME_BYTES_MAX}", text.len());
             return self.refuse(Some(&id), &RpcError::invalid_params(&method, &reason));
@@ -405,6 +408,7 @@ impl Connection {
         let (min, max) = connect.versions();
         calls::check_versions(min, max)?;
         if let Some(IdentifiedAgent { at, .. }) = &self.known {
+            // A repeated `network/connect` costs as much as any other call.
             let counted = at.door.count_request(&at.own, false);
             counted.map_err(|error| RpcError::of(Method::NetworkConnect, error))?;
         }
@@ -424,6 +428,7 @@ impl Connection {
         let now = self.app.entrance.now();
         let lost = match revocations.take() {
             Some(revocations) => revocations.lost(caller, now).boxed(),
+            // A second call returns above: `known` is set once the revocations are taken.
             None => pending().boxed(),
         };
         let own = attendance.line().clone();

@@ -157,6 +157,7 @@ impl FramePosition {
             }
         }
         if !self.is_control {
+            // A header may announce 2^63 bytes and more: the sum must not wrap below the maximum.
             self.message = self.message.saturating_add(self.left);
         }
         if self.message > bounds.message_bytes as u64 { Err(FrameFault::TooLarge) } else { Ok(()) }

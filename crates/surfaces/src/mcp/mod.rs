@@ -136,6 +136,7 @@ pub async fn serve(Extension(gate): Extension<Surface>, request: Request) -> Api
     }
     inbound::complete(&mut message);
     inbound::accept(&mut parts.headers);
+    // The message was completed above, so the length that the client sent may be wrong now.
     parts.headers.remove(CONTENT_LENGTH);
     let mut request = Request::from_parts(parts, Body::from(message.to_string()));
     let denied = Denial::default();

@@ -328,6 +328,7 @@ async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
         match reader.next().await? {
             Some(ReaderItem::Page(events)) if events.iter().any(is_said) => return Ok(()),
             Some(ReaderItem::Batch(batch)) if batch.events().any(is_said) => return Ok(()),
+            // The events that this reader missed are in the log, which `wait` reads next.
             Some(ReaderItem::Lagged(_)) => return Ok(()),
             Some(
                 ReaderItem::Page(_)

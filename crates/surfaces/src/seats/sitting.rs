@@ -64,6 +64,7 @@ impl SlotState {
 
     /// Counts one request less. Returns true if it was the last one.
     pub(super) fn answered(&self) -> bool {
+        // The time comes first: an idle connection with an old time would be evicted.
         self.touch();
         self.busy.fetch_sub(1, Ordering::AcqRel) == 1
     }

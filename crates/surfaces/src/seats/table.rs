@@ -106,6 +106,7 @@ impl Table {
 
     /// Removes a connection that ended.
     pub(super) fn stand_up(&mut self, number: u64, address: IpAddr) {
+        // An evicted connection is removed already, but counts for its address until its task ends.
         self.remove(number);
         if let Some(count) = self.addresses.get_mut(&address) {
             *count -= 1;

@@ -94,6 +94,7 @@ impl FrameCache {
         if let Some(found) = kept.iter().rev().find(|encoded| Arc::ptr_eq(&encoded.batch, batch)) {
             return found.clone();
         }
+        // The lock is held meanwhile: other readers of the batch wait for these bytes.
         let encoded = Arc::new(Encoded::new(stream, batch.clone()));
         keep(&mut kept, encoded.clone(), |encoded| encoded.joined.len());
         encoded
@@ -113,6 +114,7 @@ impl FrameCache {
 
 fn keep<T>(kept: &mut VecDeque<T>, item: T, bytes: fn(&T) -> usize) {
     kept.push_back(item);
+    // The newest item stays at any size: its other readers are still to come.
     while kept.len() > KEPT
         || (kept.len() > 1 && kept.iter().map(bytes).sum::<usize>() > KEPT_BYTES_MAX)
     {

@@ -44,6 +44,7 @@ impl Silence {
                 () = self.closing.as_mut() => return SilenceEnd::GoingAway,
                 () = self.timer.as_mut() => {}
             }
+            // An item only moves `since`, because a reset of the timer with each item costs more.
             let due = self.since + KEEP_ALIVE;
             if due > Instant::now() {
                 self.timer.as_mut().reset(due);

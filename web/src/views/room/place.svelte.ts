@@ -67,6 +67,7 @@ export class Place {
   /** Goes to the kept position once the rows are drawn. Returns true if it is the end. */
   async take(): Promise<boolean> {
     await tick();
+    // The place is read after the rows are drawn: a person may have scrolled meanwhile.
     const { kept } = this;
     const frame = this.#parts.frame();
     if (!kept || !frame) return false;

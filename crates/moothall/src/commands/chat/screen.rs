@@ -108,6 +108,7 @@ impl Screen {
         if settled.is_empty() && live == self.drawn {
             return String::new();
         }
+        // Mode 2026 makes the terminal show the whole change at once, without flicker.
         let mut out = String::from("\x1b[?2026h\x1b[?25l");
         out.push_str(&self.to_top(columns));
         for row in settled {
