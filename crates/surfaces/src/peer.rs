@@ -120,7 +120,7 @@ mod system {
         server: SocketAddr,
     ) -> Result<SocketOwner, UnknownPeer> {
         let answer = answer(client, server).map_err(|error| {
-            tracing::debug!(%error, "the owner of a connection cannot be asked for");
+            tracing::debug!(%error, "the owner of a connection cannot be determined");
             UnknownPeer::of(&error)
         })?;
         match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).map(|said| said.payload) {

@@ -101,7 +101,7 @@ impl Certificate {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         match read(&self.cert, &self.key) {
             Ok(key) => {
-                tracing::info!(cert = %self.cert.display(), "the certificate was read again");
+                tracing::info!(cert = %self.cert.display(), "the certificate was reloaded");
                 shown.key = Arc::new(key);
             }
             Err(fault) => {

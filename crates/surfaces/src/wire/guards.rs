@@ -71,7 +71,7 @@ pub struct GuardEntry {
     /// Time since which the guard has been in this state; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Time at which there is room again by itself; absent if not known.
+    /// Time at which the guard ends by itself; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Remedy for the guard; absent if the reader is an agent.

@@ -105,8 +105,7 @@ pub struct Adoption {
 /// A session: one run of a program in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionEntry {
-    /// Id of the session and of its home, the thread for everything that is said to this session
-    /// alone.
+    /// Id of the session and of its home, the thread with the messages to this session alone.
     pub id: String,
     /// Name of the session.
     pub name: String,
@@ -422,7 +421,7 @@ pub struct SessionResumed {
     pub session: SessionEntry,
     /// True if the program continues with its memory; false if it began anew.
     pub remembers: bool,
-    /// Ids of the links that carry words again.
+    /// Ids of the links that are active again.
     pub links: Vec<String>,
     /// Arguments of the first start that were left out now, because they are or may be a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
