@@ -71,7 +71,8 @@ pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResu
     let from = match adopt {
         Some(_) if cwd.is_some() || !args.is_empty() => {
             return Err(invalid(
-                "A program that runs already has its folder and arguments: leave 'cwd' and 'args' out with 'adopt'.",
+                "A running program already has its folder and arguments: leave 'cwd' and 'args' \
+                 out with 'adopt'.",
             ));
         }
         Some(Adoption { socket, pane }) => {
@@ -100,9 +101,9 @@ pub async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
     let path = Path::new(text);
     let there =
         path.is_absolute() && tokio::fs::metadata(path).await.is_ok_and(|found| found.is_dir());
-    there
-        .then(|| path.to_owned())
-        .ok_or_else(|| invalid("'cwd' is the whole path of a folder on the server's computer."))
+    there.then(|| path.to_owned()).ok_or_else(|| {
+        invalid("'cwd' must be the absolute path of a folder on the server's computer.")
+    })
 }
 
 /// Sends a message to a session, once per key. Returns the conversation with the message or with
@@ -158,17 +159,18 @@ pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink
 }
 
 fn no_members() -> ApiError {
-    invalid("'members' is a list of two or more, each such as {\"session\": \"claude-1\"}.")
+    invalid("'members' must be a list of two or more, each such as {\"session\": \"claude-1\"}.")
 }
 
 fn no_exchanges() -> ApiError {
     invalid(format!(
-        "'max_exchanges_without_human' of a link is a whole number from 1 to {LINK_EXCHANGES_MAX}."
+        "'max_exchanges_without_human' of a link must be a whole number from 1 to \
+         {LINK_EXCHANGES_MAX}."
     ))
 }
 
 fn no_number() -> ApiError {
-    invalid("'number' of a member is a whole number from 1.")
+    invalid("'number' of a member must be a whole number from 1.")
 }
 
 impl Inbound for wire::NewLink {
@@ -179,7 +181,9 @@ impl Inbound for wire::NewLink {
     fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         match field {
             "members" => no_members(),
-            "members[]" => invalid("A member is an object such as {\"session\": \"claude-1\"}."),
+            "members[]" => {
+                invalid("A member must be an object such as {\"session\": \"claude-1\"}.")
+            }
             "number" => no_number(),
             "max_exchanges_without_human" => no_exchanges(),
             other => invalid(format!("'{other}' {takes}.")),

@@ -134,7 +134,9 @@ impl Inbound for NewControl {
     fn unknown(object: &str, key: &str, known: &[&str]) -> ApiError {
         let shown: String = key.chars().take(40).collect();
         match object {
-            "" => refused(format!("There is no control {shown:?}; there are {}.", asking(known))),
+            "" => {
+                refused(format!("The control {shown:?} is unknown; known are {}.", asking(known)))
+            }
             "resume" => no_resume(),
             _ => refused(format!("'{object}' takes {}, not {shown:?}.", known.join(", "))),
         }
@@ -170,7 +172,7 @@ fn no_targets(key: &str) -> ApiError {
 }
 
 fn no_mode(key: &str) -> ApiError {
-    refused(format!("'{key}' knows one mode: \"hard\"."))
+    refused(format!("'{key}' has only one mode: \"hard\"."))
 }
 
 fn no_participant(key: &str) -> ApiError {
@@ -180,15 +182,15 @@ fn no_participant(key: &str) -> ApiError {
 /// Returns the error for a value of the wrong type in the raise of a budget.
 pub fn wrong_raise(field: &str) -> Option<ApiError> {
     match field {
-        "turns" => Some(refused("'turns' of a budget is a whole number.")),
-        "cost" => Some(refused("'cost' of a budget is a number, such as 2.5.")),
+        "turns" => Some(refused("'turns' of a budget must be a whole number.")),
+        "cost" => Some(refused("'cost' of a budget must be a number, such as 2.5.")),
         "seconds" => Some(no_seconds()),
         _ => None,
     }
 }
 
 fn no_seconds() -> ApiError {
-    refused("'seconds' of a budget is a number.")
+    refused("'seconds' of a budget must be a number.")
 }
 
 /// Reads an object, or a string that holds one.
@@ -201,7 +203,7 @@ fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
     match read {
         Value::Object(entries) => Ok(entries),
         _ => Err(refused(
-            "The content of a control is an object such as {\"pause\": {\"on\": true}}.",
+            "The content of a control must be an object such as {\"pause\": {\"on\": true}}.",
         )),
     }
 }
@@ -218,7 +220,7 @@ fn archive(
         (None, None) => return Ok(None),
     };
     if entries.len() != 1 {
-        return Err(refused(format!("'{key}' stands alone in its control.")));
+        return Err(refused(format!("'{key}' must be the only key of its control.")));
     }
     Ok(Some(ClientCommand::Archive { on, by: by.clone() }))
 }
@@ -303,7 +305,7 @@ async fn invite(door: &Door, stream: &StreamId, given: NewInvite) -> ApiResult<C
 }
 
 fn terminal_reach(word: &str) -> ApiResult<TerminalReach> {
-    word.parse().map_err(|_| refused("'reach' is \"writers\" or \"drivers\"."))
+    word.parse().map_err(|_| refused("'reach' must be \"writers\" or \"drivers\"."))
 }
 
 /// Invites a session under its own name and profile, unless the request gives others.

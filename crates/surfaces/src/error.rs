@@ -41,75 +41,110 @@ macro_rules! codes {
 }
 
 codes! {
-    MalformedJson = 400 "The body is not JSON in UTF-8, or there is none.";
-    DuplicateKey = 400 "An object in the body names a key twice, so programs would read it differently.";
-    TooDeep = 400 "The body nests deeper than 32.";
-    BadNumber = 400 "A number in the body is beyond ±(2⁵³−1) or is negative zero, so programs would read it differently.";
+    MalformedJson = 400 "The body is missing, or is not JSON in UTF-8.";
+    DuplicateKey = 400 "An object in the body has a key twice. Programs read such objects \
+        differently.";
+    TooDeep = 400 "The body has more than 32 levels of nesting.";
+    BadNumber = 400 "A number in the body is beyond ±(2⁵³−1) or is negative zero. Programs read \
+        such numbers differently.";
     MissingFrom = 400 "The body has no `from`.";
     MissingContent = 400 "The message has no `content`.";
-    UnknownType = 400 "`types` names a type of events that there is not; the message lists those there are.";
+    UnknownType = 400 "`types` names an unknown type of event; the message lists the known types.";
     MissingState = 400 "The presence has no `state`.";
-    BadIdempotencyKey = 400 "`Idempotency-Key` takes 1 to 255 visible ASCII characters, once.";
-    BadHost = 400 "The request has no `Host` header, or several.";
-    TlsRequired = 400 "This server speaks TLS: write `https://` in its address. Plain HTTP is for programs on its own computer.";
-    Unauthenticated = 401 "There is no credential, or one that is worth nothing: unknown, mistyped, expired, revoked, or of a session that has ended. Send `Authorization: Bearer <token>`, or sign in.";
-    Forbidden = 403 "The credential, or having none, does not allow this; the message says what does.";
+    BadIdempotencyKey = 400 "`Idempotency-Key` must have 1 to 255 visible ASCII characters and be \
+        sent once.";
+    BadHost = 400 "The request has no `Host` header, or more than one.";
+    TlsRequired = 400 "This server speaks TLS: use an `https://` address. Only programs on the \
+        server's own computer may use plain HTTP.";
+    Unauthenticated = 401 "The credential is missing or not valid: unknown, mistyped, expired, \
+        revoked, or of a session that has ended. Send `Authorization: Bearer <token>`, or sign in.";
+    Forbidden = 403 "The caller lacks the right for this; the message says what is needed.";
     WrongOrigin = 403 "The request comes from a web page that this server does not trust.";
-    OtherUser = 403 "You are another user of this computer than the one who runs this server. They can let every user in with `other_users = true` in `[server]`, or use `--mode token` and give you a token.";
-    OwnerUnknown = 403 "The system does not say which user of this computer asks, and in local mode the server is for the one who runs it. Show a credential: use `moothall` as that user, open the page at the address that `moothall page` prints, or send `Authorization: Bearer <token>`. Or let the server ask (a service of systemd needs `AF_NETLINK` in `RestrictAddressFamilies`), use `--mode token`, or write `unasked = \"converse\"` in `[server]`, which lets every user of this computer converse.";
-    Forwarded = 403 "The request came through a proxy, and in local mode the server is for the programs of its own user. Use `--mode token` behind a proxy; to reach it from elsewhere, `ssh -L` passes connections on as they are.";
-    ReservedSender = 403 "`from` names the server itself.";
-    SessionRequired = 403 "Only a session can do this: the request has to bring the token of its environment.";
-    WrongSpeaker = 403 "`from` names somebody else than the one who asks.";
-    NotFound = 404 "There is nothing at this path.";
-    ThreadNotFound = 404 "There is no thread with this id.";
-    UnknownEvent = 404 "There is no event with this id in the thread.";
-    UnknownTurn = 404 "There is no turn with this id.";
-    UnknownToken = 404 "There is no token with this id; `GET /tokens` lists them.";
+    OtherUser = 403 "This server admits only the user of this computer who runs it, and you are \
+        another user. That user can admit all users with `other_users = true` in `[server]`, or \
+        use `--mode token` and give you a token.";
+    OwnerUnknown = 403 "The system does not report which user of this computer sent the request, \
+        and in local mode the server admits only the user who runs it. Send a credential: use \
+        `moothall` as that user, open the link that `moothall page` prints, or send \
+        `Authorization: Bearer <token>`. Or let the server ask the system (a systemd service needs \
+        `AF_NETLINK` in `RestrictAddressFamilies`), use `--mode token`, or set \
+        `unasked = \"converse\"` in `[server]`, which lets every user of this computer converse.";
+    Forwarded = 403 "The request came through a proxy, and in local mode the server admits only \
+        programs of its own user. Use `--mode token` behind a proxy; to reach the server from \
+        elsewhere, use `ssh -L`, which forwards connections unchanged.";
+    ReservedSender = 403 "`from` is the server's own id; use another one.";
+    SessionRequired = 403 "Only a session can do this: send the token from the session's \
+        environment.";
+    WrongSpeaker = 403 "`from` is not the caller.";
+    NotFound = 404 "This path does not exist.";
+    ThreadNotFound = 404 "No thread has this id.";
+    UnknownEvent = 404 "The thread has no event with this id.";
+    UnknownTurn = 404 "No turn has this id.";
+    UnknownToken = 404 "No token has this id; `GET /tokens` lists them.";
     UnknownAgent = 404 "No registered agent has this id or name; `GET /registrations` lists them.";
-    UnknownApp = 404 "No agent has this app; `GET /apps` lists those that one has.";
-    SessionNotFound = 404 "There is no session with this id or name.";
-    PaneNotFound = 404 "There is no such pane of tmux, or another program has it by now.";
-    LinkNotFound = 404 "There is no link with this id, or it is closed.";
-    MethodNotAllowed = 405 "The path exists, but not for this method; `Allow` lists those it takes.";
+    UnknownApp = 404 "No agent has this app; `GET /apps` lists the apps that agents have.";
+    SessionNotFound = 404 "No session has this id or name.";
+    PaneNotFound = 404 "tmux has no such pane, or another program runs in it now.";
+    LinkNotFound = 404 "No link has this id, or the link is closed.";
+    MethodNotAllowed = 405 "The path does not accept this method; the `Allow` header lists those \
+        it accepts.";
     RequestTimeout = 408 "The body did not arrive within 30 seconds.";
-    TokenShown = 409 "This request has made its token already, and a token is shown once. Revoke that one and make another.";
-    PrincipalTaken = 409 "The principal is known as a person where an agent is named, or the other way round; or it is, or was, the name of a session, or looks like the name of another.";
-    ThreadReadOnly = 409 "A newer version of Moothall wrote to the thread; it can be read here, not written.";
-    SessionEnded = 409 "The session is over; nothing can be sent to it.";
-    SessionConflict = 409 "The session, or another one, is in the way of this; the message says how.";
-    ThreadDeleted = 410 "The thread was deleted, with everything that was said in it. Backups that were made before still hold it.";
-    PreconditionFailed = 412 "Nothing here has an entity tag, so `If-Match` and `If-Unmodified-Since` cannot hold. Leave them out; `Idempotency-Key` keeps a repeated request from acting twice.";
+    TokenShown = 409 "This request already created its token, and a token is shown only once. \
+        Revoke that token and create another.";
+    PrincipalTaken = 409 "The principal's id is taken: it belongs to a principal of the other kind \
+        (`human` or `agent`), is or was a session's name, or looks like another name. Choose \
+        another id.";
+    ThreadReadOnly = 409 "A newer version of Moothall wrote to the thread; this version can only \
+        read it.";
+    SessionEnded = 409 "The session has ended; nothing can be sent to it.";
+    SessionConflict = 409 "This session, or another one, prevents the request; the message says \
+        how.";
+    ThreadDeleted = 410 "The thread was deleted with all its messages. Earlier backups still \
+        contain it.";
+    PreconditionFailed = 412 "Nothing here has an entity tag, so `If-Match` and \
+        `If-Unmodified-Since` cannot be met. Leave them out; `Idempotency-Key` prevents a repeated \
+        request from acting twice.";
     TooLarge = 413 "The body is larger than 1 MiB.";
     WrongContentType = 415 "The `Content-Type` header is not `application/json`.";
-    WrongPosition = 416 "`Last-Event-ID` or `after` is not a position of this thread, or is one of another log.";
+    WrongPosition = 416 "`Last-Event-ID` or `after` is not a position in this thread, or is from \
+        another log.";
     WrongHost = 421 "The `Host` header names another server.";
-    UnknownField = 422 "The body has a key that means nothing here.";
-    InvalidField = 422 "A value in the body is of the wrong kind or outside its range.";
-    InvalidParameter = 422 "A parameter of the query is of the wrong kind or outside its range.";
-    InvalidQuery = 422 "The search is not understood, or names a thread that does not exist.";
-    InvalidToken = 422 "The token that is asked for cannot be.";
-    InvalidParticipant = 422 "A participant's id is not 1 to 64 of `A-Z a-z 0-9 . _ : -`, or is reserved.";
-    InvalidPolicy = 422 "The policy, or one of its settings, is not understood.";
-    InvalidControl = 422 "The content of the control is not understood.";
-    InvalidSession = 422 "The session or link that is asked for makes no sense; the message says why.";
-    ServerField = 422 "The body gives something that only the server may say: `id`, `ts`, `seq`, `via`, `meta.turn`.";
-    NothingToErase = 422 "The event has no words of its own; only messages, answers in words, and what was kept of an agent, can be erased.";
-    ServerType = 422 "Events of this type are the server's; clients cannot post them.";
-    UnknownReplyTo = 422 "`meta.reply_to` names nothing in this thread that can be replied to.";
-    IdempotencyKeyReused = 422 "The `Idempotency-Key` was used for another request.";
-    RateLimited = 429 "More was asked for than one principal, thread or address may have in this time. Nothing was decided; try again after `Retry-After` seconds.";
-    TooManyStreams = 429 "The principal has as many streams open as one may have; close one first. `GET /events/stream` tells of all threads at once.";
-    TooManyConnections = 429 "Too many connections come from this address; use those there are, or close some.";
-    Internal = 500 "The server made a mistake; its log says more.";
-    IoError = 500 "The disk could not be read. Nothing is lost by asking again; `moothall doctor` and the system's log say more.";
-    Damaged = 500 "What is stored is damaged; `moothall doctor` says more.";
+    UnknownField = 422 "The body has an unknown key.";
+    InvalidField = 422 "A value in the body has the wrong type or is out of range.";
+    InvalidParameter = 422 "A query parameter has the wrong type or is out of range.";
+    InvalidQuery = 422 "The search query is not valid, or names a thread that does not exist.";
+    InvalidToken = 422 "A token with these settings is not possible; the message says why.";
+    InvalidParticipant = 422 "A participant's id must be 1 to 64 of `A-Z a-z 0-9 . _ : -`, and not \
+        reserved.";
+    InvalidPolicy = 422 "The policy, or one of its settings, is not valid.";
+    InvalidControl = 422 "The content of the control is not valid.";
+    InvalidSession = 422 "The requested session or link is not possible; the message says why.";
+    ServerField = 422 "The body has a field that only the server sets: `id`, `ts`, `seq`, `via`, \
+        `meta.turn`.";
+    NothingToErase = 422 "The event has no text to erase. Only messages, answers in a person's own \
+        words, and kept text of agents can be erased.";
+    ServerType = 422 "Only the server creates events of this type; clients cannot post them.";
+    UnknownReplyTo = 422 "`meta.reply_to` is not an event of this thread that can be replied to.";
+    IdempotencyKeyReused = 422 "The `Idempotency-Key` was used for another request; use a new one.";
+    RateLimited = 429 "The principal, thread or address has reached its rate limit. The request \
+        had no effect; try again after `Retry-After` seconds.";
+    TooManyStreams = 429 "The principal has the maximum number of streams open; close one first. \
+        `GET /events/stream` reports new events of all threads at once.";
+    TooManyConnections = 429 "This address has too many connections; use the open ones, or close \
+        some.";
+    Internal = 500 "The server failed; its log has the details.";
+    IoError = 500 "The disk could not be read. A retry is safe; `moothall doctor` and the system's \
+        log have the details.";
+    Damaged = 500 "Stored data is damaged; `moothall doctor` has the details.";
     NoTerminals = 501 "This server has no terminals; `moothall doctor` says why.";
-    TerminalFailed = 502 "The terminal, or the program in it, did not do what it was told.";
-    Overloaded = 503 "Too much is waiting. Nothing was decided; try again after `Retry-After` seconds.";
-    NoSeats = 503 "Every connection that the server can hold is taken, and what is kept back is for operators. Try again after `Retry-After` seconds.";
-    ShuttingDown = 503 "The server is going down. Nothing was decided; try again after `Retry-After` seconds.";
-    DiskFull = 507 "The disk is full. Nothing was decided; reads go on.";
+    TerminalFailed = 502 "The terminal, or the program in it, did not carry out the request.";
+    Overloaded = 503 "Too many requests wait. The request had no effect; try again after \
+        `Retry-After` seconds.";
+    NoSeats = 503 "All connections of the server are in use; the reserve is for operators. Try \
+        again after `Retry-After` seconds.";
+    ShuttingDown = 503 "The server is shutting down. The request had no effect; try again after \
+        `Retry-After` seconds.";
+    DiskFull = 507 "The disk is full. The request had no effect; reading still works.";
 }
 
 /// A failed request.
@@ -195,7 +230,7 @@ impl ApiError {
 
     /// Returns the error for a caller without a credential whose process owner is unknown.
     pub fn owner_unknown(why: UnknownPeer) -> Self {
-        let message = format!("{} Why it does not say so: {why}.", Code::OwnerUnknown.meaning());
+        let message = format!("{} Reason: {why}.", Code::OwnerUnknown.meaning());
         Self {
             refused: Some(RefusalNote(
                 "by a user of this computer whom the system does not name".into(),
@@ -207,8 +242,9 @@ impl ApiError {
     /// Returns the error for a rate limit, with the time until it is refilled.
     pub fn rate_limited(of: &'static str, wait: Duration) -> Self {
         let seconds = (wait.as_millis().div_ceil(1000) as u64).max(1);
-        let message =
-            format!("Too many {of} in this time. Nothing was decided; try again in {seconds} s.");
+        let message = format!(
+            "Too many {of} in this time. The request had no effect; try again in {seconds} s."
+        );
         Self {
             later: Some(RetryTime { seconds, of: Some(of) }),
             ..Self::new(Code::RateLimited, message)
@@ -218,7 +254,7 @@ impl ApiError {
     /// Returns the error for a principal that has the maximum number of streams open.
     pub fn too_many_streams(most: u32) -> Self {
         let message = format!(
-            "You have {most} streams open, which is all that one principal may have: close one first."
+            "You have {most} streams open, the maximum for one principal; close one first."
         );
         Self {
             later: Some(RetryTime { seconds: 5, of: Some("streams") }),
@@ -230,8 +266,8 @@ impl ApiError {
     /// miss the next events.
     pub fn no_position(head: Seq) -> Self {
         let message = format!(
-            "A position of this thread is a number from 0 to {head}. Whoever is ahead of that read what a restored backup does not hold: \
-             read again with after=0."
+            "A position in this thread is a number from 0 to {head}. A higher position is from \
+             before a backup was restored: read again with after=0."
         );
         Self::new(Code::WrongPosition, message)
     }
@@ -241,8 +277,10 @@ impl ApiError {
     pub fn of_another_log() -> Self {
         Self::new(
             Code::WrongPosition,
-            "Your position is one of another log: this one was restored from a backup, or is a copy, and its numbers stand for other events. \
-             Forget what you read, take the id of the log from the `moothall-log` header of this answer, and read again from the beginning.",
+            "Your position is from another log. This log was restored from a backup, or is a copy, \
+             and its positions belong to other events. Discard the events that you have, take the \
+             log's id from the `moothall-log` header of this answer, and read again from the \
+             beginning.",
         )
     }
 
@@ -258,7 +296,7 @@ impl ApiError {
         let shown: String = id.chars().take(64).collect();
         let mut error = Self::new(
             Code::ThreadNotFound,
-            format!("There is no thread {shown:?}. `GET /threads` lists them."),
+            format!("No thread has the id {shown:?}. `GET /threads` lists them."),
         );
         error.detail.thread = Some(shown);
         error
@@ -376,17 +414,19 @@ impl From<SessionError> for ApiError {
         }
         let (code, forward) = match error {
             SessionError::Unavailable(_) => {
-                (Code::NoTerminals, "`moothall doctor` says what is missing.")
+                (Code::NoTerminals, "`moothall doctor` shows what is missing.")
             }
             SessionError::NotFound(_) => (
                 Code::SessionNotFound,
-                "`GET /sessions` shows the sessions; an agent sees those with which it shares a conversation.",
+                "`GET /sessions` lists the sessions; an agent sees only those with which it shares \
+                 a conversation.",
             ),
             SessionError::Ended { .. } => (Code::SessionEnded, ""),
-            SessionError::NoLink => (Code::LinkNotFound, "`GET /links` shows the links."),
+            SessionError::NoLink => (Code::LinkNotFound, "`GET /links` lists the links."),
             SessionError::NoPane(_) => (
                 Code::PaneNotFound,
-                "`tmux -L SOCKET list-panes -a` shows those of a socket; a session without its pane can be ended.",
+                "`tmux -L SOCKET list-panes -a` lists the panes of a socket; a session without its \
+                 pane can be ended.",
             ),
             SessionError::Invalid(_) => (Code::InvalidSession, ""),
             SessionError::Conflict(_) => (Code::SessionConflict, ""),
@@ -472,195 +512,208 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (
         403,
         "kind_is_the_servers",
-        "Who is a person is the server's to say: an agent neither gives nor takes `human`, and a principal and whoever was a person here keep their kind.",
+        "Only the server decides who is a person: agents cannot set or clear `human`. Principals, \
+         and people in this thread, keep their kind.",
     ),
     (
         403,
         "needs_proof",
-        "Raising a limit, lifting a guard, and ending a mute or pause of somebody who was proven, need a person with a credential, also on this computer.",
+        "Raising a limit, lifting a guard, and ending a mute or pause by a proven person need a \
+         person's credential, also on this computer.",
     ),
-    (403, "not_agreed", "Somebody has to agree to this request and did not; the message says why."),
-    (404, "not_invited", "The participant is not invited here."),
-    (409, "participant_muted", "The participant is muted; its words were kept in the trace."),
-    (409, "thread_paused", "Agents stand still here; the words were kept in the trace."),
-    (409, "thread_archived", "The thread takes no more messages; unarchive it to go on."),
+    (
+        403,
+        "not_agreed",
+        "The request needs the consent of a person or a manager, which was refused; the message \
+         says why.",
+    ),
+    (404, "not_invited", "The participant is not invited to this thread."),
+    (409, "participant_muted", "The participant is muted; its message was kept in the trace."),
+    (
+        409,
+        "thread_paused",
+        "The thread is paused, so agents do not respond; the message was kept in the trace.",
+    ),
+    (
+        409,
+        "thread_archived",
+        "The thread is archived and takes no more messages; unarchive it first.",
+    ),
     (
         409,
         "depth_limit",
-        "The words are too many steps away from a human message; they were kept in the trace.",
+        "The message is too many steps away from a human message; it was kept in the trace.",
     ),
     (
         409,
         "turn_limit",
-        "The agents have used their replies to the last human message; the words were kept in the trace.",
+        "The agents have used their replies to the last human message; the message was kept in the \
+         trace.",
     ),
     (
         409,
         "held",
-        "A guard holds the thread, and an agent's words that answer no turn wait until a person speaks; they were kept in the trace. A post is answered with 200 and this word in `warnings`.",
+        "A guard holds the thread. Until a person speaks, agents' messages that answer no turn are \
+         only kept in the trace. A post returns 200 with this word in `warnings`.",
     ),
     (
         409,
         "stopped",
-        "A person stopped the thread, and an agent's words that answer no turn wait until a person speaks; they were kept in the trace. A post is answered with 200 and this word in `warnings`.",
+        "A person stopped the thread. Until a person speaks, agents' messages that answer no turn \
+         are only kept in the trace. A post returns 200 with this word in `warnings`.",
     ),
-    (409, "name_taken", "The id or nickname looks like that of somebody else here."),
+    (409, "name_taken", "The id or nickname looks like another participant's."),
     (409, "too_many_participants", "A thread has at most 200 participants."),
-    (409, "no_open_turn", "There is no turn to pass, or to ask a permission for."),
-    (409, "turn_ended", "The turn is over already."),
+    (409, "no_open_turn", "The participant has no open turn to pass, or to ask a permission for."),
+    (409, "turn_ended", "The turn has already ended."),
     (
         409,
         "permission_closed",
-        "The permission was answered, or its time ran out; the message says by whom, how and when.",
+        "The permission was answered or has expired; the message says by whom, how and when.",
     ),
     (
         409,
         "permission_withdrawn",
-        "What was asked is not asked any more, or something else is; nothing was done.",
+        "The program no longer asks this question, or asks another one; the answer had no effect.",
     ),
     (
         409,
         "not_a_participant",
-        "Whoever asks is no agent of that thread; name one in which it takes part.",
+        "The caller is not an agent of that thread; name one in which it takes part.",
     ),
     (
         409,
         "too_many_questions",
-        "Eight questions of this agent wait for a person; ask again when one of them is answered.",
+        "Eight questions of this agent wait for a person; ask again when one is answered.",
     ),
     (
         409,
         "too_many_starts",
-        "Eight requests of this agent to start something, or to talk, wait in the thread; wait for a person.",
+        "Eight requests of this agent, to start a program or to talk to a session, wait in the \
+         thread. Wait until a person answers one.",
     ),
     (
         409,
         "over_budget",
-        "No money is left for what this answer would let the agent do; the question stays open.",
+        "The budget has no money left for what this answer would allow; the question stays open.",
     ),
-    (409, "exists", "The thread, or the task, exists already."),
+    (409, "exists", "The thread or task exists already."),
     (
         409,
         "turn_stopped",
-        "A person stopped this turn; what had been shown of its answer stands in the conversation, and nothing more of it is published.",
+        "A person stopped this turn. The part of its answer that was shown stays in the \
+         conversation; the rest is not published.",
     ),
-    (409, "erased", "The words were erased; there is nothing left to publish."),
-    (409, "already_published", "The words were published before; the message says as which event."),
-    (409, "taken", "Another thread holds this binding."),
+    (409, "erased", "The text was erased and can no longer be published."),
+    (409, "already_published", "The text was published before; the message names the event."),
+    (409, "taken", "Another thread has this binding."),
     (409, "gathering_open", "This ends a gathering or its harvest, and has to be confirmed."),
-    (409, "nested_gathering", "A gathering is going on here already."),
+    (409, "nested_gathering", "A gathering is already open here."),
     (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),
-    (409, "no_gathering", "There is no gathering going on here."),
-    (
-        404,
-        "gathering_not_found",
-        "There is no gathering with this id; `GET /gatherings` lists them.",
-    ),
+    (409, "no_gathering", "No gathering is open here."),
+    (404, "gathering_not_found", "No gathering has this id; `GET /gatherings` lists them."),
     (
         409,
         "not_your_piece",
-        "Somebody else holds the talking piece; the words were kept in the trace.",
+        "Another participant holds the talking piece; the message was kept in the trace.",
     ),
     (
         422,
         "no_terminal",
-        "`reach` says whose words reach a terminal, and the participant has none.",
+        "`reach` sets whose messages reach a terminal, and the participant has no terminal.",
     ),
     (
         409,
         "needs_gathering",
-        "The policy is a gathering's, and none is held in the thread: nobody would ever answer.",
+        "The policy is only for gatherings. Without one in the thread, no agent would ever answer.",
     ),
     (
         409,
         "piece_rules",
-        "In a gathering whoever holds the talking piece speaks; nobody else can be asked.",
+        "In a gathering only the holder of the talking piece speaks; other participants cannot be \
+         asked.",
     ),
-    (409, "no_budget", "There is no limit of that kind, so there is nothing to raise."),
+    (409, "no_budget", "No limit of this kind is set, so it cannot be raised."),
     (
         409,
         "unanswered",
-        "Somebody has to agree to this request and said nothing in time. Nothing was decided; sending it again asks again.",
+        "The request needs the consent of a person or a manager, and none came in time. The \
+         request had no effect; sending it again asks again.",
     ),
     (
         409,
         "talk_refused",
-        "A person refused within the last hour that this session talks to that one.",
+        "Within the last hour, a person refused to let this session talk to that one.",
     ),
-    (
-        409,
-        "chain_too_long",
-        "The request follows from so many others between threads that it must not lead to another.",
-    ),
+    (409, "chain_too_long", "Too many requests triggered each other; this one was stopped."),
     (
         413,
         "start_too_large",
-        "What would be started cannot be shown whole to a person; give fewer arguments or a shorter message.",
+        "The program's start is too long to show whole to a person; give fewer arguments or a \
+         shorter message.",
     ),
     (
         413,
         "message_too_large",
-        "A message takes 64 KiB from a person, 256 KiB from an agent; an answer in words takes 4 KiB.",
+        "The maximum is 64 KiB for a person's message, 256 KiB for an agent's, and 4 KiB for an \
+         answer in words.",
     ),
     (
         422,
         "unknown_option",
-        "The answer means none of the permission's options, or several; the message lists them.",
+        "The answer matches none of the permission's options, or several; the message lists them.",
     ),
-    (
-        422,
-        "takes_no_text",
-        "The option takes no words of one's own; the message lists those that do.",
-    ),
+    (422, "takes_no_text", "The option does not take text; the message lists the options that do."),
     (
         422,
         "text_missing",
-        "The option is answered in words of one's own, and `text` has none that can be seen.",
+        "The option needs an answer in the person's own words, and `text` has no visible \
+         character.",
     ),
     (
         422,
         "ambiguous_name",
-        "More than one participant answers to a name in the command; the message lists them.",
+        "A name in the command matches more than one participant; the message lists them.",
     ),
-    (422, "takes_no_turns", "Only agents are asked to answer, and this is a person."),
-    (422, "bad_command", "The slash command is not understood."),
+    (422, "takes_no_turns", "Only agents take turns, and this participant is a person."),
+    (422, "bad_command", "The slash command is not valid."),
     (422, "empty_message", "A message needs some text."),
-    (422, "unknown_recipient", "`to` names somebody who is not invited here."),
+    (422, "unknown_recipient", "`to` is not a participant of this thread."),
     (422, "title_too_long", "The title is too long."),
-    (422, "empty_control", "The control asks for nothing."),
+    (422, "empty_control", "The control contains no change."),
     (422, "incomplete_profile", "The first invite needs `profile.client` and `profile.model`."),
     (422, "invalid_profile", "A word of the profile is empty or too long."),
-    (422, "too_many_roles", "The profile names too many roles."),
+    (422, "too_many_roles", "The profile has too many roles."),
     (
         422,
         "invalid_name",
-        "An id or nickname is empty, too long, or holds a character that is not allowed.",
+        "An id or nickname is empty, too long, or has a character that is not allowed.",
     ),
     (
         422,
         "reserved_name",
-        "The id or nickname means everyone, a person or the server, or looks as if it did.",
+        "The id or nickname is reserved for everyone, a person or the server, or looks like a \
+         reserved one.",
     ),
     (422, "cannot_mute_human", "People cannot be muted."),
-    (422, "no_targets", "`targets` names nobody."),
+    (422, "no_targets", "`targets` is empty."),
     (422, "invalid_target", "A binding looks like `chat:telegram:-100123`."),
-    (422, "invalid_raise", "A budget is raised by some turns or money, for one minute to 31 days."),
-    (422, "not_kept", "Only text that was kept can be published."),
-    (
-        422,
-        "invalid_gathering",
-        "The plan of the gathering is not understood, or outside its ranges.",
-    ),
+    (422, "invalid_raise", "A raise adds turns or money to a budget, for one minute to 31 days."),
+    (422, "not_kept", "Only kept text can be published."),
+    (422, "invalid_gathering", "The plan of the gathering is not valid, or out of range."),
     (422, "invalid_circle", "A gathering needs at least two speakers and exactly one harvester."),
     (
         429,
         "own_words_rate",
-        "An agent, a credential or the thread has had as many words that answer no turn as a minute takes without a person's. Nothing was decided; try again after `Retry-After` seconds.",
+        "An agent, a credential or the thread has reached the limit per minute, without a person's \
+         message, for messages that answer no turn. The request had no effect; try again after \
+         `Retry-After` seconds.",
     ),
     (
         429,
         "own_words_limit",
-        "An agent, a credential or the server has had as many words that answer no turn as an hour takes. Nothing was decided; try again after `Retry-After` seconds.",
+        "An agent, a credential or the server has reached the hourly limit for messages that \
+         answer no turn. The request had no effect; try again after `Retry-After` seconds.",
     ),
 ];
 

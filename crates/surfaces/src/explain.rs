@@ -32,9 +32,9 @@ const NEWEST_SEQS: u64 = 2000;
 /// Maximum number of entries that a refusal is compared with: a round of two polls per agent.
 const REFUSALS_COMPARED: usize = 400;
 /// The detail of a question that ended without an answer.
-const GAVE_UP: &str = "it gave up, as no person answered in time";
+const GAVE_UP: &str = "it gave up because no person answered in time";
 /// The replacement for an error that only operators may read.
-const UNSEEN_FAULT: &str = "it did not answer; operators are told more";
+const UNSEEN_FAULT: &str = "it did not answer; operators can see why";
 
 /// Explains the turns of a conversation, or only those about one message. This includes a turn that
 /// was granted earlier and widened to the message.
@@ -270,7 +270,7 @@ impl TurnFold {
                 })
             }
             Event::Summarised { turn, through_seq, .. } if self.viewer == Viewer::Operator => {
-                let detail = format!("it summed up what came before {}", through_seq.next());
+                let detail = format!("it summarised the messages before {}", through_seq.next());
                 self.change(*turn, |listed| listed.entry.detail = Some(detail));
             }
             Event::TurnReleased { turn } => self.change(*turn, |listed| {

@@ -69,7 +69,8 @@ pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult
 
 fn no_members() -> ApiError {
     invalid(
-        "'participants' is a list of three or more, each such as {\"name\": \"Ann\", \"number\": 1, \"role\": \"speaker\", \"kind\": \"human\"}.",
+        "'participants' must be a list of three or more, each such as {\"name\": \"Ann\", \
+         \"number\": 1, \"role\": \"speaker\", \"kind\": \"human\"}.",
     )
 }
 
@@ -106,10 +107,12 @@ async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
     let name = required("name", given.name.clone())?;
     let about = |what: &str| invalid(format!("{name}: {what}"));
     if given.number == 0 {
-        return Err(about("'number' is a whole number from 1."));
+        return Err(about("'number' must be a whole number from 1."));
     }
     if given.computer.as_deref().is_some_and(|computer| !["", "local"].contains(&computer)) {
-        return Err(about("no other computer is known here: leave 'computer' out."));
+        return Err(about(
+            "'computer' must be \"local\" or absent: other computers are not known.",
+        ));
     }
     let part = match said(given.role.clone()).as_deref() {
         None | Some("speaker") => SeatRole::Speaker,
@@ -118,12 +121,12 @@ async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
     };
     let is = match given.kind.as_str() {
         "session" => {
-            let no_session = || about("'session_id' is missing: the session's id or name.");
+            let no_session = || about("'session_id' is missing: give the session's id or name.");
             MemberSource::Session(said(given.session_id.clone()).ok_or_else(no_session)?)
         }
         "agent" => MemberSource::Agent {
             client: said(given.client.clone())
-                .ok_or_else(|| about("'client' is missing: an agent of the registry."))?,
+                .ok_or_else(|| about("'client' is missing: name an agent of the registry."))?,
             cwd: folder(given.cwd.as_deref()).await?,
             args: given.args.clone(),
             model: said(given.model.clone()),
@@ -142,7 +145,7 @@ async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
     if let Some((field, _, kind)) =
         unfit.into_iter().find(|(_, is_given, kind)| *is_given && *kind != given.kind)
     {
-        return Err(about(&format!("'{field}' is for the kind {kind:?}.")));
+        return Err(about(&format!("'{field}' is only for the kind {kind:?}.")));
     }
     Ok(NewMember { name: name.clone(), number: given.number, part, is })
 }

@@ -50,8 +50,9 @@ fn asks_nobody(recorded: &RecordedEvent, caller: &Caller, stream: &StreamId) -> 
         return Vec::new();
     }
     let help = format!(
-        "A guard holds this conversation, and these words ask no agent: nothing proves who said them, and such words lift a hold six \
-         times an hour. `moothall chat {stream}` goes on with /resume, or with any words."
+        "A guard holds this conversation, and this message asks no agent: its sender is not \
+         proven, and such messages lift a hold at most six times an hour. In \
+         `moothall chat {stream}`, /resume or any message continues."
     );
     let command = caller.session().is_none().then_some(help);
     std::iter::once(HELD.to_owned()).chain(command).collect()

@@ -63,9 +63,10 @@ impl Strict<'_> {
 
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth == DEPTH_MAX {
-            return Err(
-                self.refuse(JsonFaultKind::TooDeep, format_args!("nested deeper than {DEPTH_MAX}"))
-            );
+            return Err(self.refuse(
+                JsonFaultKind::TooDeep,
+                format_args!("more than {DEPTH_MAX} levels of nesting"),
+            ));
         }
         Ok(Self { depth: self.depth + 1, ..self })
     }

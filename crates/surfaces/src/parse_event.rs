@@ -94,7 +94,7 @@ impl Open for NewEvent {
         if object == "meta" && servers.contains(&key) {
             return Err(ApiError::new(
                 Code::ServerField,
-                format!("'meta.{key}' is the server's; leave it out."),
+                format!("'meta.{key}' is set by the server; leave it out."),
             ));
         }
         refuse_hiding(key)?;
@@ -131,15 +131,15 @@ fn refuse_hiding(key: &str) -> ApiResult<()> {
     Err(ApiError::new(
         Code::UnknownField,
         format!(
-            "'{key}' would hide these words, and nothing here can: all in the conversation read \
-             them. Leave it out; `to` says whom they address. For words that others must not read, \
-             open a conversation without those others."
+            "'{key}' would hide this message, which is not possible: all participants read it. \
+             Leave it out; `to` sets the addressee. For messages that others must not read, open a \
+             conversation without those others."
         ),
     ))
 }
 
 fn other_thread() -> ApiError {
-    ApiError::new(Code::ServerField, "'thread' names another thread than the path.")
+    ApiError::new(Code::ServerField, "'thread' is not the thread in the path.")
 }
 
 fn no_tags() -> ApiError {
@@ -178,7 +178,7 @@ fn message_words(content: &Value) -> ApiResult<String> {
     match content {
         Value::Null => Err(ApiError::new(
             Code::MissingContent,
-            "Missing 'content': a message needs its words.",
+            "'content' is missing: give the message's text.",
         )),
         Value::String(words) => Ok(words.clone()),
         _ => Err(ApiError::new(Code::InvalidField, "'content' of a message must be a string.")),
@@ -224,12 +224,15 @@ fn no_pass() -> ApiError {
 
 fn server_type(kind: &str) -> ApiError {
     let way = match kind {
-        "thread.created" => " `POST /threads` begins one.",
+        "thread.created" => " `POST /threads` creates a thread.",
         "thread.deleted" => " DELETE the thread itself.",
         "thread.archived" | "thread.unarchived" => " Send a control with `archive` or `unarchive`.",
         _ => "",
     };
-    ApiError::new(Code::ServerType, format!("Events of type '{kind}' are the server's.{way}"))
+    ApiError::new(
+        Code::ServerType,
+        format!("Only the server creates events of type '{kind}'.{way}"),
+    )
 }
 
 fn own_kind(word: &str) -> ApiResult<OwnKind> {

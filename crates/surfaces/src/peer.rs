@@ -26,21 +26,21 @@ pub enum Peer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownPeer {
     /// The server does not run on Linux.
-    #[error(
-        "only on Linux can the system be asked whose process is at the other end of a connection"
-    )]
+    #[error("the owner of a connection's process can be determined only on Linux")]
     System,
     /// The system refused with this error, e.g. because a service may not open `AF_NETLINK`
     /// sockets.
     #[error(
-        "the system refuses the question whose process is at the other end of a connection (sock_diag over AF_NETLINK: {})",
+        "the system refused to report the owner of the connection's process (sock_diag over \
+         AF_NETLINK: {})",
         io::Error::from_raw_os_error(*.0)
     )]
     Refused(i32),
     /// The answer cannot be read, or the system knows no such socket: the client is in another
     /// network namespace.
     #[error(
-        "the system knows no process at the other end of this connection: its client is in another network namespace, such as a container's"
+        "the client is in another network namespace, such as a container's, where the system \
+         cannot see its process"
     )]
     Elsewhere,
 }
@@ -120,7 +120,7 @@ mod system {
         server: SocketAddr,
     ) -> Result<SocketOwner, UnknownPeer> {
         let answer = answer(client, server).map_err(|error| {
-            tracing::debug!(%error, "the owner of a connection cannot be asked for");
+            tracing::debug!(%error, "the owner of a connection cannot be determined");
             UnknownPeer::of(&error)
         })?;
         match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).map(|said| said.payload) {

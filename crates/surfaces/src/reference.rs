@@ -12,10 +12,12 @@ use crate::mcp::tools_page;
 pub fn errors_page() -> String {
     let mut page = String::from(
         "# Errors\n\n\
-         Every answer that is not a success has this shape, with `thread`, `participant` and `kept` where they are known:\n\n\
+         Every error response has this shape, with `thread`, `participant` and `kept` if they are \
+         known:\n\n\
          ```json\n{\"error\": {\"code\": \"participant_muted\", \"message\": \"…\", \"thread\": \"…\", \"participant\": \"…\"}}\n```\n\n\
-         `kept` is the event that kept the words all the same: nothing an agent wrote is thrown away.\n\
-         This page is made from the code; `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces` writes it again.\n\n\
+         `kept` is the event that keeps a rejected message: nothing that an agent wrote is lost.\n\
+         This page is generated from the code; \
+         `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces` updates it.\n\n\
          ## Of the server\n\n| status | code | meaning |\n|---|---|---|\n",
     );
     for code in Code::VARIANTS {
@@ -29,8 +31,9 @@ pub fn errors_page() -> String {
         let _ = writeln!(page, "| {status} | `{word}` | {meaning} |");
     }
     page.push_str(
-        "\n## Over JSON-RPC\n\nAn error there is `{\"code\": …, \"message\": …}`, with `data` where programs may want to know more.\n\n\
-         | code | name | message where the occasion has none of its own |\n|---|---|---|\n",
+        "\n## Over JSON-RPC\n\nAn error is `{\"code\": …, \"message\": …}`, with \
+         `data` if there are further facts for programs.\n\n\
+         | code | name | default message |\n|---|---|---|\n",
     );
     for code in RpcCode::VARIANTS {
         let _ = writeln!(page, "| {} | `{}` | {} |", code.number(), code.tag(), code.message());
@@ -46,8 +49,10 @@ pub fn errors_page() -> String {
 pub fn mcp_page() -> String {
     tools_page(
         "# MCP tools\n\n\
-         At `/mcp` over HTTP, and with `moothall mcp` on standard input and output. Arguments that a tool does not know are refused.\n\
-         Refusals have the codes of [errors.md](errors.md). [How to use them](../terminals.md).\n\
-         This page is made from the code; `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces` writes it again.\n",
+         At `/mcp` over HTTP, and with `moothall mcp` on standard input and output. \
+         Unknown arguments are rejected.\n\
+         Errors have the codes of [errors.md](errors.md). [How to use them](../terminals.md).\n\
+         This page is generated from the code; \
+         `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces` updates it.\n",
     )
 }

@@ -146,7 +146,8 @@ async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> 
     let mut chunks = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| ApiError::new(Code::MalformedJson, "The body broke off."))?;
+        let chunk =
+            chunk.map_err(|_| ApiError::new(Code::MalformedJson, "The body ended too early."))?;
         if bytes.len() + chunk.len() > max {
             return Err(too_large(max));
         }
@@ -179,7 +180,8 @@ pub fn key_of_tool(
 ) -> ApiResult<Option<Idempotency>> {
     let Some(key) = key else { return Ok(None) };
     if !is_key(key) {
-        let message = "'key' is 1 to 255 visible ASCII characters without a space, e.g. a UUID.";
+        let message = "'key' must have 1 to 255 visible ASCII characters without a space, e.g. a \
+            UUID.";
         return Err(ApiError::new(Code::BadIdempotencyKey, message));
     }
     let text = format!("{tool}\n{}", json::canonical(&Value::Object(arguments.clone())));
@@ -222,8 +224,9 @@ impl Body {
     /// is required.
     pub fn speaker(&self, from: Option<&str>) -> ApiResult<Actor> {
         let named = self.caller.acting_as(named(from)?)?;
-        named
-            .ok_or_else(|| ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking."))
+        named.ok_or_else(|| {
+            ApiError::new(Code::MissingFrom, "'from' is missing: give the speaker's name.")
+        })
     }
 
     /// Returns the caller whose credential came with the request.
@@ -249,7 +252,7 @@ pub fn refuse_server_field(key: &str) -> ApiResult<()> {
     if matches!(key, "id" | "ts" | "seq" | "via") || key.starts_with("sys.") || key == "sys" {
         return Err(ApiError::new(
             Code::ServerField,
-            format!("'{key}' is the server's; leave it out."),
+            format!("'{key}' is set by the server; leave it out."),
         ));
     }
     Ok(())
@@ -263,7 +266,7 @@ pub fn named(from: Option<&str>) -> ApiResult<Option<ParticipantId>> {
 /// Reads a sender's name. Rejects names of the server itself.
 fn sender(from: &str) -> ApiResult<ParticipantId> {
     if from == ParticipantId::MOOTHALL || from == "system" {
-        let message = format!("'{from}' is the server itself; speak as somebody else.");
+        let message = format!("'{from}' is the server's own id; use another one.");
         return Err(ApiError::new(Code::ReservedSender, message));
     }
     participant(from, "from")
@@ -272,7 +275,7 @@ fn sender(from: &str) -> ApiResult<ParticipantId> {
 /// Returns the error for a program that claims to be a person.
 pub fn not_a_person() -> ApiError {
     let message =
-        "A program does not speak as a person: give a name of its own as 'from', e.g. \"planner\".";
+        "A program cannot speak as a person: give its own name as 'from', e.g. \"planner\".";
     ApiError::new(Code::WrongSpeaker, message)
 }
 
@@ -455,7 +458,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
             if pairs[..place].iter().any(|(earlier, _)| earlier == name) {
                 return Err(ApiError::new(
                     Code::InvalidParameter,
-                    format!("The parameter {name:?} comes twice."),
+                    format!("The parameter {name:?} appears twice."),
                 ));
             }
         }
@@ -531,7 +534,7 @@ impl Params {
         EventTypes::parse(list).map_err(|word| {
             let shown: String = word.chars().take(40).collect();
             let message = format!(
-                "'types' takes words with commas between them, of: {}. {shown:?} is none.",
+                "'types' takes these words, separated by commas: {}. {shown:?} is unknown.",
                 EventTypes::EVERY.list()
             );
             ApiError::new(Code::UnknownType, message)

@@ -90,7 +90,7 @@ pub async fn serve_through(
     let _ = close.send(true);
     let finished = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(GRACE, finished).await.is_err() {
-        tracing::warn!("connections were still busy and are cut");
+        tracing::warn!("closing connections that are still busy");
     }
 }
 
@@ -188,7 +188,7 @@ impl Door {
             }
         };
         if let Err(error) = result {
-            tracing::debug!(%error, "a connection ended badly");
+            tracing::debug!(%error, "a connection failed");
         }
     }
 }

@@ -42,7 +42,7 @@ impl<S> StallGuard<S> {
         let until = self.until.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALLED_AFTER)));
         ready!(until.as_mut().poll(cx));
         self.meters.stalled();
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the other side takes nothing")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer accepts no data")))
     }
 }
 

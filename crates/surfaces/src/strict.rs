@@ -77,7 +77,7 @@ pub fn read_open<T: Open>(fields: &Map<String, Value>) -> ApiResult<(T, Vec<Stri
 fn warning(object: &str, key: &str) -> String {
     let shown: String = key.chars().take(WORD_CHARS_MAX).collect();
     let of = if object.is_empty() { String::new() } else { format!(" of '{object}'") };
-    format!("The field {shown:?}{of} means nothing here and was not kept.")
+    format!("The field {shown:?}{of} is unknown and was dropped.")
 }
 
 /// A handler of unknown fields: takes the object's field, the key and the known keys.
@@ -174,7 +174,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         if self.value.is_boolean() {
             self.deserialize_any(visitor)
         } else {
-            Err(self.wrong("is true or false"))
+            Err(self.wrong("must be true or false"))
         }
     }
 
@@ -182,7 +182,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         if self.value.is_u64() {
             self.deserialize_any(visitor)
         } else {
-            Err(self.wrong("is a whole number from 0"))
+            Err(self.wrong("must be a whole number from 0"))
         }
     }
 
@@ -190,7 +190,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         if self.value.is_number() {
             self.deserialize_any(visitor)
         } else {
-            Err(self.wrong("is a number"))
+            Err(self.wrong("must be a number"))
         }
     }
 
@@ -205,7 +205,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.value.as_u64().and_then(|number| u32::try_from(number).ok()) {
             Some(number) => visitor.visit_u32(number),
-            None => Err(self.wrong("is a whole number from 0")),
+            None => Err(self.wrong("must be a whole number from 0")),
         }
     }
 
@@ -220,7 +220,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
                     items: items.into_iter(),
                 })
             }
-            _ => Err(self.wrong("is a list")),
+            _ => Err(self.wrong("must be a list")),
         }
     }
 
@@ -257,7 +257,7 @@ fn unknown(key: &str, known: &[&str]) -> ApiError {
     let nothing = || {
         ApiError::new(
             Code::UnknownField,
-            format!("There is no field {key:?} here; known are {}.", known.join(", ")),
+            format!("The field {key:?} is unknown; known are {}.", known.join(", ")),
         )
     };
     refuse_server_field(key).err().unwrap_or_else(nothing)
@@ -393,16 +393,19 @@ mod tests {
         let invalid = |message: &str| ("invalid_field".to_owned(), message.to_owned());
         assert_eq!(refused(json!({})), invalid("'title' is missing."));
         assert_eq!(refused(json!({"title": 1})), invalid("'title' must be a string."));
-        assert_eq!(refused(json!({"title": "a", "on": "yes"})), invalid("'on' is true or false."));
+        assert_eq!(
+            refused(json!({"title": "a", "on": "yes"})),
+            invalid("'on' must be true or false.")
+        );
         assert_eq!(
             refused(json!({"title": "a", "seq": -1})),
-            invalid("'seq' is a whole number from 0.")
+            invalid("'seq' must be a whole number from 0.")
         );
-        assert_eq!(refused(json!({"title": "a", "parts": {}})), invalid("'parts' is a list."));
+        assert_eq!(refused(json!({"title": "a", "parts": {}})), invalid("'parts' must be a list."));
         assert_eq!(refused(json!({"title": "a", "parts": [1]})), invalid("A part is an object."));
-        let unknown = "There is no field \"titel\" here; known are title, on, seq, parts, any.";
+        let unknown = "The field \"titel\" is unknown; known are title, on, seq, parts, any.";
         assert_eq!(refused(json!({"titel": 1})), ("unknown_field".to_owned(), unknown.to_owned()));
-        let nested = "There is no field \"x\" here; known are name.";
+        let nested = "The field \"x\" is unknown; known are name.";
         assert_eq!(
             refused(json!({"title": "a", "parts": [{"x": 1}]})),
             ("unknown_field".to_owned(), nested.to_owned())
@@ -458,7 +461,7 @@ mod tests {
         let (whole, warnings) =
             open(&json!({"x": 1, "title": "a", "parts": [{"y": null, "name": "b"}]})).unwrap();
         assert_eq!((whole.title.as_str(), whole.parts[0].name.as_deref()), ("a", Some("b")));
-        let said = |of: &str| format!("The field {of} means nothing here and was not kept.");
+        let said = |of: &str| format!("The field {of} is unknown and was dropped.");
         assert_eq!(warnings, [said("\"x\""), said("\"y\" of 'parts[]'")]);
         let refused = open(&json!({"title": "a", "parts": [{"mine": 1}]})).unwrap_err();
         assert_eq!(refused.detail().message, "'parts[].mine'");

@@ -101,11 +101,12 @@ impl Certificate {
         let mut shown = self.shown.write().unwrap_or_else(PoisonError::into_inner);
         match read(&self.cert, &self.key) {
             Ok(key) => {
-                tracing::info!(cert = %self.cert.display(), "the certificate was read again");
+                tracing::info!(cert = %self.cert.display(), "the certificate was reloaded");
                 shown.key = Arc::new(key);
             }
             Err(fault) => {
-                tracing::warn!(%fault, "the new certificate cannot be used; the one before is still shown")
+                tracing::warn!(%fault, "the new certificate cannot be used; the previous one stays \
+                    in use")
             }
         }
         // A fault stores the marks too, so that each change is read and logged once. The marks are
@@ -146,7 +147,7 @@ fn read(cert: &Path, key: &Path) -> Result<CertifiedKey, TlsFault> {
         CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.map_err(|error| fault(cert, &error))?;
     if chain.is_empty() {
-        return Err(fault(cert, &"there is no certificate in it (PEM, \"BEGIN CERTIFICATE\")"));
+        return Err(fault(cert, &"the file contains no certificate (PEM, \"BEGIN CERTIFICATE\")"));
     }
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| fault(key, &error))?;
     CertifiedKey::from_der(chain, private, &rustls::crypto::ring::default_provider()).map_err(

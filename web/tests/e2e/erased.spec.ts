@@ -29,6 +29,6 @@ test('a row, a reply to it, the draft of one, the list and a search let go of er
   await expect(search).toContainText('Nothing was found for “xyzzy”');
   await page.reload();
   await expect(messagesOf(page, 'You').first()).toContainText('erased');
-  await expect(shown(page, 'The words of an event were erased.')).toBeVisible();
+  await expect(shown(page, 'The text of an event was erased.')).toBeVisible();
   await context.close();
 });

@@ -81,7 +81,8 @@ async fn each_command_of_the_table_runs_as_it_stands_and_lifts_its_guard() {
     }
 
     let shown = server.ok(&["guards"]);
-    for words in ["held since ", "15 of 20", "ada is muted", "paused: agents stand still", "2 of 3"]
+    for words in
+        ["held since ", "15 of 20", "ada is muted", "paused: agents do not respond", "2 of 3"]
     {
         assert!(shown.contains(words), "{words}: {shown}");
     }
@@ -92,7 +93,7 @@ async fn each_command_of_the_table_runs_as_it_stands_and_lifts_its_guard() {
         (&near, "exchanges", "messages of agents since a person spoke"),
         (&busy, "queue_share", "messages of user that wait"),
         (&busy, "mute", "ada is muted"),
-        (&busy, "pause", "paused: agents stand still"),
+        (&busy, "pause", "paused: agents do not respond"),
         (&talk, "replies", "replies to the newest message"),
     ] {
         assert!(row(&server, thread, guard).is_some(), "{guard}");

@@ -96,7 +96,7 @@ async fn the_server_that_a_sessions_environment_names_is_the_one_that_is_meant()
         soon(().serve(TokioChildProcess::new(tokio::process::Command::from(command)).unwrap()))
             .await
             .unwrap_err();
-    assert!(refused.to_string().contains("no credential"), "{refused}");
+    assert!(refused.to_string().contains("credential is missing"), "{refused}");
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn an_installed_client_has_a_token_of_its_own_until_it_is_taken_out() {
     assert!(!config.contains("moothall") && !std::path::Path::new(&file).exists(), "{config}");
     let refused =
         soon(client.call_tool(CallToolRequestParams::new("list_threads"))).await.unwrap_err();
-    assert!(refused.to_string().contains("no credential"), "{refused}");
+    assert!(refused.to_string().contains("credential is missing"), "{refused}");
     soon(client.cancel()).await.unwrap();
 }
 

@@ -71,7 +71,7 @@ async fn a_long_conversation_is_summed_up_remembered_and_erased_with_its_words()
     let why = server.ok(&["why", &thread]);
     assert!(
         why.contains("1500 + 24 tokens, cost 0.00486")
-            && why.contains("it summed up what came before"),
+            && why.contains("it summarised the messages before"),
         "{why}"
     );
     let public = server.get(&format!("/threads/{thread}/events?as=ada")).await;

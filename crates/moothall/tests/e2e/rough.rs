@@ -302,19 +302,20 @@ async fn nothing_is_typed_into_what_a_person_types() {
         .await;
     assert_eq!(hall.taken(), Vec::<String>::new());
     // `why`, and a waiting caller, name the obstacle.
-    let way = "a draft is in the composer of ada; send it off or delete it there, with `moothall attach ada`";
+    let way = "ada has a draft in its composer; send or delete it there, with \
+        `moothall attach ada`";
     let why = server.ok(&["why", &ada.id]);
     assert!(why.contains(way), "{why}");
     let reasons = json!({"thread": ada.id});
     let reasons = call(&server, &ada, "get_reasons", reasons).await;
     // An agent cannot act at a terminal, so its text has no command.
     let detail =
-        "a draft is in its composer, and a person at its terminal has to send it off or delete it";
+        "it has a draft in its composer, which a person at its terminal has to send or delete";
     assert_eq!(reasons["turns"][0]["detail"], detail, "{reasons}");
     let commands = format!("/threads/{}/commands", ada.id);
     let told = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
-    assert!(told.contains("a draft is in the composer of ada"), "{told}");
-    let progress = errors.iter().find(|line| line.contains("a draft is in the composer"));
+    assert!(told.contains("ada has a draft in its composer"), "{told}");
+    let progress = errors.iter().find(|line| line.contains("ada has a draft in its composer"));
     assert!(progress.is_some_and(|line| line.contains(way)));
     hall.press(&ada, "Enter");
     until("it is typed afterwards", async || answers(&server, &ada).await == ["the answer"]).await;

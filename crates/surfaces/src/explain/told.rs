@@ -88,9 +88,14 @@ async fn tell_drafts(
         let attachable = if with_own_eyes { door.attachable(&session).await } else { None };
         entry.detail = Some(match attachable {
             Some(name) => format!(
-                "a draft is in the composer of {name}; send it off or delete it there, with `moothall attach {name}`"
+                "{name} has a draft in its composer; send or delete it there, with \
+                 `moothall attach {name}`"
             ),
-            None => "a draft is in its composer, and a person at its terminal has to send it off or delete it".into(),
+            None => {
+                "it has a draft in its composer, which a person at its terminal has to send or \
+                 delete"
+                    .into()
+            }
         });
     }
     Ok(())

@@ -171,7 +171,7 @@ async fn said(
     let posted = at.door.say_in_task(&at.own, sending).await?;
     let event = posted.id(&conversation);
     let message = message(&conversation, &posted, false)
-        .ok_or_else(|| TaskError::Invalid("'parts' has nothing that can be seen".into()))?;
+        .ok_or_else(|| TaskError::Invalid("'parts' has no visible content".into()))?;
     let mut warnings = Vec::new();
     if let Event::Posted(words) = &posted.event {
         // A member knows the other members, so the warning may name them.

@@ -56,22 +56,30 @@ codes! {
 
 /// Codes of the task rules, with their code on the wire and their meaning.
 pub const TASK_CODES: &[(&str, RpcCode, &str)] = &[
-    ("unknown_task", RpcCode::NotFound, "There is no such task, conversation or message."),
-    ("unknown_lease", RpcCode::NotFound, "This server hands out no leases."),
-    ("task_over", RpcCode::Forbidden, "The task failed, is over or about to end, or waits."),
+    ("unknown_task", RpcCode::NotFound, "The task, conversation or message does not exist."),
+    ("unknown_lease", RpcCode::NotFound, "This server does not issue leases."),
+    (
+        "task_over",
+        RpcCode::Forbidden,
+        "The task waits for its manager, ends soon, or has ended or failed.",
+    ),
     ("not_manager", RpcCode::Forbidden, "The caller does not manage the task."),
-    ("not_of_task", RpcCode::Forbidden, "It belongs to another task, or the caller is not in it."),
-    ("built_in_app", RpcCode::Forbidden, "The app is built in, and nobody registers for it."),
+    (
+        "not_of_task",
+        RpcCode::Forbidden,
+        "The object is of another task, or the caller is not in it.",
+    ),
+    ("built_in_app", RpcCode::Forbidden, "The app is built in, so agents cannot register it."),
     ("app_taken", RpcCode::Conflict, "Another agent has the app; a person can transfer it."),
     ("too_many_apps", RpcCode::Conflict, "The agent has 8 apps; a person can free one."),
     ("not_admitted", RpcCode::ParticipantNotAdmitted, "The agent is not admitted to the task."),
-    ("task_closed", RpcCode::TaskClosed, "Nothing is said in the conversations of the task."),
+    ("task_closed", RpcCode::TaskClosed, "The task is closed; its conversations take no messages."),
     (
         "conversation_full",
         RpcCode::ConversationFull,
-        "A conversation has 200 participants at most.",
+        "A conversation has at most 200 participants.",
     ),
-    ("task_full", RpcCode::Conflict, "The task admits no more agents, or has no room for more."),
+    ("task_full", RpcCode::Conflict, "The task cannot admit more agents."),
 ];
 
 impl RpcCode {

@@ -82,18 +82,21 @@ impl End {
     const fn words(self) -> Option<(u16, &'static str)> {
         Some(match self {
             End::Gone => return None,
-            End::GoingAway => (1001, "the server is going down; connect again"),
-            End::Revoked => (1008, "the key is worth nothing any more"),
-            End::TooSlow => {
-                (1013, "too slow: connect again, and read what was said with messages/list")
-            }
-            End::TooWild => (1008, "too many frames were refused"),
-            End::Silent => (1008, "no sign of life"),
-            End::NeverSaid => (1008, "network/connect did not come in time"),
+            End::GoingAway => (1001, "the server is shutting down; connect again"),
+            End::Revoked => (1008, "the key is no longer valid"),
+            End::TooSlow => (
+                1013,
+                "the client is too slow: connect again, and read messages with messages/list",
+            ),
+            End::TooWild => (1008, "too many frames were rejected"),
+            End::Silent => (1008, "the client did not answer pings"),
+            End::NeverSaid => (1008, "network/connect did not arrive in time"),
             End::TooLarge => (1009, "a frame is too large"),
-            End::TooMany => (1008, "too many frames bring nothing: pings, pongs and empty pieces"),
-            End::Broken => (1002, "a frame breaks the protocol"),
-            End::NotText => (1007, "a text is not UTF-8"),
+            End::TooMany => {
+                (1008, "too many frames without data: pings, pongs and empty fragments")
+            }
+            End::Broken => (1002, "a frame violates the protocol"),
+            End::NotText => (1007, "a text frame is not UTF-8"),
             End::Crowded => (1013, "the server is full: connect again later"),
         })
     }
@@ -356,7 +359,8 @@ impl Connection {
         };
         // The check comes after parsing, because the error needs the id of the request.
         if text.len() > FRAME_BYTES_MAX {
-            let reason = format!("the frame has {} bytes; at most {FRAME_BYTES_MAX}", text.len());
+            let reason =
+                format!("the frame has {} bytes; the maximum is {FRAME_BYTES_MAX}", text.len());
             return self.refuse(Some(&id), &RpcError::invalid_params(&method, &reason));
         }
         let connects = method == Method::NetworkConnect.word();

@@ -57,7 +57,7 @@ impl fmt::Display for FrameFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             FrameFault::TooLarge => "a message is too large",
-            FrameFault::TooMany => "too many frames bring nothing",
+            FrameFault::TooMany => "too many frames without data",
         })
     }
 }

@@ -111,62 +111,62 @@ macro_rules! calls {
 
 calls! {
     NetworkConnect = "network/connect"
-        "Says who connects and which versions it speaks; the first call of a connection."
+        "Identifies the caller and the versions it supports; the first call of a connection."
         (NetworkConnect) -> HelloOk [ProtocolMismatch AlreadyConnected];
-    NetworkPing = "network/ping" "Asks whether the server is there, and what time it is."
+    NetworkPing = "network/ping" "Checks that the server answers, and returns its time."
         (NetworkPing) -> Pong [];
-    AgentsLookup = "agents/lookup" "Looks agents up by their ids; unknown ones are left out."
+    AgentsLookup = "agents/lookup" "Returns agents by their ids; unknown ids are left out."
         (AgentsLookup) -> AgentCards [Forbidden];
     AgentsLookupByName = "agents/lookupByName"
-        "Looks agents up by their names; unknown ones are left out."
+        "Returns agents by their names; unknown names are left out."
         (AgentsLookupByName) -> AgentCards [Forbidden];
     AgentsList = "agents/list" "Lists the agents that the caller may see."
         (AgentsList) -> AgentMap [Forbidden];
     AppsRegister = "apps/register"
-        "Makes this connection the manager of the tasks of an app, until it ends."
+        "Makes this connection the manager of an app's tasks until the connection closes."
         (AppRegistration) -> AppRegistered [Forbidden Conflict];
     TaskRequest = "task/request"
-        "Asks for a task with the caller and others; its manager decides whether it begins."
+        "Requests a task with the caller and other agents; its manager accepts or rejects it."
         (TaskRequest) -> TaskRequested
         [Forbidden NotFound Conflict NotInContacts ConversationFull ParticipantNotAdmitted
             TaskRejected];
-    TaskList = "task/list" "Lists the tasks in which the caller takes part, the newest first."
+    TaskList = "task/list" "Lists the tasks in which the caller takes part, newest first."
         (TaskList) -> TaskPage [Forbidden];
-    TaskLeave = "task/leave" "Leaves a task with all its conversations."
+    TaskLeave = "task/leave" "Removes the caller from a task and from all its conversations."
         (TaskLeave) -> Done [Forbidden NotFound];
-    TaskClose = "task/close" "Closes a task and archives its conversations; for its manager."
+    TaskClose = "task/close" "Closes a task and archives its conversations; only for its manager."
         (TaskClose) -> TaskClosed [Forbidden NotFound];
-    TaskAddParticipant = "task/addParticipant" "Admits an agent to a task; for its manager."
+    TaskAddParticipant = "task/addParticipant" "Admits an agent to a task; only for its manager."
         (TaskAddParticipant) -> TaskParticipantAdded [Forbidden NotFound Conflict NotInContacts];
     TaskRemoveParticipant = "task/removeParticipant"
-        "Takes an agent out of a task, though not out of its conversations; for its manager."
+        "Removes an agent from a task, but not from its conversations; only for its manager."
         (TaskRemoveParticipant) -> Done [Forbidden NotFound];
     ConversationCreate = "task/conversation/create"
-        "Makes a conversation of agents that were admitted to the task; for its manager."
+        "Creates a conversation of agents admitted to the task; only for its manager."
         (ConversationCreate) -> ConversationMade
         [Forbidden NotFound Conflict NotInContacts ConversationFull ParticipantNotAdmitted];
     ConversationList = "task/conversation/list"
-        "Lists the conversations in which the caller takes part, archived ones too."
+        "Lists the conversations in which the caller takes part, including archived ones."
         (ConversationList) -> ConversationPage [Forbidden];
     ConversationArchive = "task/conversation/archive"
-        "Archives a conversation, which takes no more messages then; for the task's manager."
+        "Archives a conversation, which then takes no more messages; only for the task's manager."
         (ConversationArchive) -> Done [Forbidden NotFound];
     ConversationUnarchive = "task/conversation/unarchive"
-        "Opens an archived conversation again; for the task's manager."
+        "Reopens an archived conversation; only for the task's manager."
         (ConversationUnarchive) -> Done [Forbidden NotFound];
     ParticipantAdd = "task/conversation/participants/add"
-        "Adds an agent that was admitted to the task; for the task's manager."
+        "Adds an agent of the task to a conversation; only for the task's manager."
         (ParticipantAdd) -> Done [Forbidden NotFound ConversationFull ParticipantNotAdmitted];
     ParticipantRemove = "task/conversation/participants/remove"
-        "Takes an agent out of a conversation, though not out of the task; for the task's manager."
+        "Removes an agent from a conversation, but not from the task; only for the task's manager."
         (ParticipantRemove) -> Done [Forbidden NotFound];
-    MessagesSend = "messages/send" "Says something in a conversation."
+    MessagesSend = "messages/send" "Sends a message to a conversation."
         (MessagesSend) -> MessageSent
         [Forbidden NotFound Conflict HookBlocked TaskClosed ConversationArchived];
-    MessagesList = "messages/list" "Reads what was said in a conversation, the oldest first."
+    MessagesList = "messages/list" "Lists the messages of a conversation, oldest first."
         (MessagesList) -> MessagePage [Forbidden NotFound];
     PresenceSubscribe = "presence/subscribe"
-        "Follows the presence of these agents instead of those before, and says how they are."
+        "Subscribes to the presence of these agents only, and returns their current presence."
         (PresenceSubscribe) -> PresenceStatuses [Forbidden];
 }
 
@@ -230,35 +230,40 @@ macro_rules! sent {
 sent! {
     /// A request of the server to the connection that manages a task. Serialised as its parameters.
     ServerRequest;
-    TaskCreate = "task/create" "Asks the manager of an app whether a task begins."
+    TaskCreate = "task/create" "Asks the manager of an app if a task may begin."
         (TaskCreate) -> TaskDecided;
-    MessagesAuthorize = "messages/authorize" "Asks the manager of a task who gets a message."
+    MessagesAuthorize = "messages/authorize" "Asks the manager of a task which agents receive a \
+        message."
         (MessagesAuthorize) -> MessageAuthorized;
 }
 
 sent! {
     /// A notification of the server. Serialised as its payload.
     Notification;
-    TaskCreated = "task/created" "A task began; for everybody in it." (TaskCreated);
-    TaskFailed = "task/failed" "A task was refused; for everybody who would be in it." (TaskFailed);
-    TaskClosed = "task/closed" "A task is over; for everybody in it." (TaskClosed);
+    TaskCreated = "task/created" "A task began; sent to its participants." (TaskCreated);
+    TaskFailed = "task/failed" "A task was rejected; sent to the agents that would have taken \
+        part." (TaskFailed);
+    TaskClosed = "task/closed" "A task was closed; sent to its participants." (TaskClosed);
     ConversationCreated = "task/conversation/created"
-        "A conversation was made; for those who take part." (ConversationCreated);
+        "A conversation was created; sent to its participants." (ConversationCreated);
     ConversationArchived = "task/conversation/archived"
-        "A conversation was archived; for those who take part." (ConversationArchived);
+        "A conversation was archived; sent to its participants." (ConversationArchived);
     ConversationUnarchived = "task/conversation/unarchived"
-        "A conversation was opened again; for those who take part." (ConversationUnarchived);
+        "A conversation was reopened; sent to its participants." (ConversationUnarchived);
     ConversationHeld = "task/conversation/held"
-        "A guard holds a conversation until a person goes on; for those who take part, and the manager of the task."
+        "A guard holds a conversation until a person continues it; sent to its participants and to \
+         the task's manager."
         (ConversationHeld);
     ParticipantAdded = "task/conversation/participants/added"
-        "Somebody takes part now; for all who do, the newcomer too." (ParticipantAdded);
+        "An agent was added to a conversation; sent to all participants, including the new \
+         one." (ParticipantAdded);
     ParticipantRemoved = "task/conversation/participants/removed"
-        "Somebody takes part no more; for all who did, whoever was taken out too."
+        "An agent left or was removed; sent to all former participants, including that agent."
         (ParticipantRemoved);
-    MessageReceived = "messages/received" "Something was said; for those to whom it is handed on."
+    MessageReceived = "messages/received" "A message was delivered; sent to its recipients."
         (MessageReceived);
-    PresenceChanged = "presence/changed" "An agent came or went; for those who follow it."
+    PresenceChanged = "presence/changed" "An agent connected or disconnected; sent to its \
+        subscribers."
         (Presence);
 }
 

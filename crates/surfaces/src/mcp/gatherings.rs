@@ -59,7 +59,7 @@ async fn meant(door: &Door, action: Action, named: Option<String>) -> ApiResult<
     door.own_gathering().await?.ok_or_else(|| {
         ApiError::new(
             Code::InvalidField,
-            "'gathering' is missing: its id or exact title. You take part in none yourself.",
+            "'gathering' is missing: give its id or exact title, because you take part in none.",
         )
     })
 }

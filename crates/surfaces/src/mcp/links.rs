@@ -28,7 +28,7 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
     if members.len() < 2 {
         return Err(ApiError::new(
             Code::InvalidField,
-            "'sessions' lists whom to link: two sessions or more, or one beside your own.",
+            "'sessions' must name two or more sessions, or one besides your own.",
         ));
     }
     let member = |(at, session): (usize, String)| NewLinkMember {
@@ -57,7 +57,7 @@ pub async fn leave(door: &Door, rates: &Rates, asked: LeaveLink) -> ApiResult<Va
     if !link.active || !link.members.iter().any(|member| member.session == own) {
         return Err(ApiError::new(
             Code::SessionConflict,
-            "You are in no such link; list_links shows those that you are in.",
+            "You are not a member of this link, or it is closed; list_links lists the links.",
         ));
     }
     let by = door

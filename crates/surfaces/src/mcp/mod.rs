@@ -152,20 +152,21 @@ pub async fn serve(Extension(gate): Extension<Surface>, request: Request) -> Api
 /// Checks that a message is one that the library can read. Returns the reason if not.
 fn check(message: &Value) -> Result<(), &'static str> {
     if message.is_array() {
-        return Err("A batch is not taken: send each message in a request of its own.");
+        return Err("Batches are not supported: send each message in a request of its own.");
     }
     let answers = message.get("result").or_else(|| message.get("error")).is_some();
     if message["jsonrpc"] != "2.0" || !(message["method"].is_string() || answers) {
         return Err(
-            "This is no message of JSON-RPC 2.0: it has \"jsonrpc\": \"2.0\", a `method`, its `params`, and an `id` if it is to be answered.",
+            "The body is not a message of JSON-RPC 2.0. Such a message has \"jsonrpc\": \"2.0\", a \
+             `method`, its `params`, and an `id` if it needs an answer.",
         );
     }
     if message["method"].is_string() && message.get("id").is_some_and(|id| !is_id(id)) {
-        return Err("An `id` is a string or a whole number; leave it out if no answer is wanted.");
+        return Err("`id` must be a string or a whole number; leave it out if you need no answer.");
     }
     let arguments = &message["params"]["arguments"];
     if message["method"] == "tools/call" && !(arguments.is_object() || arguments.is_null()) {
-        return Err("The `arguments` of a tool are an object.");
+        return Err("The `arguments` of a tool must be an object.");
     }
     Ok(())
 }
@@ -186,7 +187,7 @@ async fn explained(id: &Value, answer: Response) -> Response {
     }
     let words = to_bytes(answer.into_body(), REFUSAL_BYTES_MAX).await.unwrap_or_default();
     match String::from_utf8_lossy(&words).trim() {
-        "" => no_message(id, "This is not a request of the protocol."),
+        "" => no_message(id, "This is not a valid request of the protocol."),
         words => no_message(id, words.trim_start_matches("fail to deserialize request body ")),
     }
 }
@@ -234,10 +235,10 @@ impl ServerHandler for Calls {
         let known = METHODS.contains(&method.as_str());
         let shown: String = method.chars().take(64).collect();
         Err(if known {
-            let why = format!("The `params` of {shown} are not what it takes.");
+            let why = format!("The `params` of {shown} are not valid.");
             ErrorData::invalid_params(why, None)
         } else {
-            let why = format!("There is no method {shown:?}; there are {}.", METHODS.join(", "));
+            let why = format!("Unknown method {shown:?}; known are {}.", METHODS.join(", "));
             ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
         })
     }
@@ -251,7 +252,7 @@ impl ServerHandler for Calls {
             let names: Vec<_> = Tool::VARIANTS.iter().map(<&str>::from).collect();
             let shown: String = call.name.chars().take(64).collect();
             return Err(ErrorData::invalid_params(
-                format!("There is no tool {shown:?}; there are {}.", names.join(", ")),
+                format!("Unknown tool {shown:?}; known are {}.", names.join(", ")),
                 None,
             ));
         };

@@ -21,7 +21,8 @@ use crate::{ask, request, strict};
 /// Returns the caller, under its credential's name or the one in `from`. Rejects people.
 pub fn actor(door: &Door, from: Option<&str>) -> ApiResult<Actor> {
     let by = door.named(request::named(from)?)?.ok_or_else(|| {
-        let message = "Say who you are with 'from', e.g. \"planner\"; or send the token of a session, which speaks for itself.";
+        let message = "Give your name as 'from', e.g. \"planner\", or send a session's token, \
+            which names you.";
         ApiError::new(Code::MissingFrom, message)
     })?;
     if by.human || by.id.as_str() == ParticipantId::USER {
@@ -55,7 +56,8 @@ pub async fn send(
             Ok(ask::send(door, words, key).await?.1)
         }
         (None, Some(_)) if direct || close_link => {
-            let message = "'direct' and 'close_link' are about a link of two sessions: give 'session_id' with them, not 'thread'.";
+            let message = "'direct' and 'close_link' are for a link of two sessions: give \
+                'session_id' with them, not 'thread'.";
             Err(ApiError::new(Code::InvalidField, message))
         }
         (None, Some(word)) => {
@@ -64,7 +66,7 @@ pub async fn send(
         }
         (Some(_), Some(_)) | (None, None) => Err(ApiError::new(
             Code::InvalidField,
-            "Give 'session_id' for a session or 'thread' for a thread, one of them.",
+            "Give either 'session_id' for a session or 'thread' for a thread.",
         )),
     }
 }
@@ -82,7 +84,7 @@ fn time(field: &str, given: Option<String>) -> ApiResult<Option<Timestamp>> {
     let refused = || {
         ApiError::new(
             Code::InvalidField,
-            format!("'{field}' is a time such as 2026-01-21T01:30:49.826Z."),
+            format!("'{field}' must be a time such as 2026-01-21T01:30:49.826Z."),
         )
     };
     said(given).map(|text| text.parse().map_err(|_| refused())).transpose()
@@ -99,10 +101,7 @@ pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
     let asker = asker(door, from.as_deref())?;
     let (message, direct) = (said(message), direct.unwrap_or_default());
     if direct && message.is_none() {
-        return Err(ApiError::new(
-            Code::MissingContent,
-            "'direct' needs a 'message' to begin with.",
-        ));
+        return Err(ApiError::new(Code::MissingContent, "'direct' needs a first 'message'."));
     }
     if direct && door.caller().session().is_none() {
         return Err(ApiError::plain(Code::SessionRequired));

@@ -75,7 +75,8 @@ async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     }
     let shown: String = word.chars().take(64).collect();
     let message = format!(
-        "There is no thread {shown:?} that you reach; `GET /threads` shows those that you do, and `GET /sessions` the sessions."
+        "You cannot reach a thread {shown:?}; `GET /threads` lists those that you can reach, and \
+         `GET /sessions` the sessions."
     );
     Err(ApiError::new(Code::ThreadNotFound, message))
 }
@@ -154,7 +155,10 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
     let (session, client) = (said(session), said(client));
     let named = match (said(participant), &session, &client) {
         (_, None, None) => {
-            return Err(ApiError::new(Code::InvalidField, "Say whom with 'session' or 'client'."));
+            return Err(ApiError::new(
+                Code::InvalidField,
+                "Name the session or agent to invite as 'session' or 'client'.",
+            ));
         }
         (Some(id), ..) => Some(id),
         (None, Some(_), _) => None,
@@ -305,7 +309,7 @@ pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
     if seconds > WAIT_SECONDS_MAX {
         return Err(ApiError::new(
             Code::InvalidField,
-            format!("'seconds' is a whole number from 0 to {WAIT_SECONDS_MAX}."),
+            format!("'seconds' must be a whole number from 0 to {WAIT_SECONDS_MAX}."),
         ));
     }
     let stream = thread(door, Action::ReadThread, &required("thread", word)?).await?;
@@ -401,6 +405,9 @@ fn limit(given: Option<u64>, usual: usize, most: usize) -> ApiResult<usize> {
     let Some(number) = given else { return Ok(usual) };
     let limit = usize::try_from(number).ok().filter(|limit| (1..=most).contains(limit));
     limit.ok_or_else(|| {
-        ApiError::new(Code::InvalidField, format!("'limit' is a whole number from 1 to {most}."))
+        ApiError::new(
+            Code::InvalidField,
+            format!("'limit' must be a whole number from 1 to {most}."),
+        )
     })
 }

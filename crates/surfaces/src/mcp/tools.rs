@@ -54,99 +54,115 @@ impl Tool {
     const fn title(self) -> &'static str {
         match self {
             Tool::SendMessage => "Send a message",
-            Tool::GetSessionData => "Read what a session was asked and said",
+            Tool::GetSessionData => "Read a session's input and answers",
             Tool::ListSessions => "List sessions",
             Tool::StartSession => "Start a session",
             Tool::EndSession => "End a session",
-            Tool::Invite => "Invite into a thread",
+            Tool::Invite => "Invite to a thread",
             Tool::ListThreads => "List threads",
             Tool::ReadThread => "Read a thread",
-            Tool::GetReasons => "Read why agents answer or are silent",
+            Tool::GetReasons => "Read why agents answer or stay silent",
             Tool::WaitForMessage => "Wait for a message",
-            Tool::CreateThread => "Begin a thread",
+            Tool::CreateThread => "Create a thread",
             Tool::LinkSessions => "Link sessions",
             Tool::ListLinks => "List links",
             Tool::LeaveLink => "Leave a link",
             Tool::Search => "Search all threads",
-            Tool::StartGathering => "Begin a gathering",
-            Tool::GatheringStatus => "Look how a gathering is",
-            Tool::PassPiece => "Hand the talking piece on",
+            Tool::StartGathering => "Start a gathering",
+            Tool::GatheringStatus => "Read the state of a gathering",
+            Tool::PassPiece => "Pass the talking piece",
         }
     }
 
     const fn description(self) -> &'static str {
         match self {
             Tool::SendMessage => {
-                "Says something of your own to a session or in a thread; give session_id or thread. Not for answering: when a prompt came to you \
-                 from here, the last words of your turn go back by themselves. Answers {link_id, link_state: created | reused | closed | none, \
-                 delivered_to, thread, event, seq}. Without `direct`, if you are a session, a prompt of its own tells you when the other has \
-                 finished its turn, and get_session_data shows what it said: go on with something else, or end your turn. Whoever is no \
-                 session waits with wait_for_message."
+                "Sends a message of your own to a session or to a thread; give session_id or \
+                 thread. Not for answers: when a prompt came to you from here, the last words of \
+                 your turn are sent back automatically. Returns {link_id, link_state: created | \
+                 reused | closed | none, delivered_to, thread, event, seq}. If you are a session \
+                 and do not set `direct`, a separate prompt tells you when the other session has \
+                 finished its turn, and get_session_data shows its answer: continue with other \
+                 work, or end your turn. A client that is not a session waits with \
+                 wait_for_message."
             }
             Tool::GetSessionData => {
-                "What a session was asked and said, as text, and what it is doing now. The last 2,000 characters where nothing else is \
-                 asked for, 48,000 at most."
+                "Returns the input and answers of a session as text, and its current state. The \
+                 last 2,000 characters by default, at most 48,000."
             }
             Tool::ListSessions => {
-                "The sessions that live and that you share a conversation with or started, what each is doing, and the programs that can be \
-                 started."
+                "Lists the living sessions that you started or share a conversation with, the \
+                 state of each, and the programs that can be started."
             }
             Tool::StartSession => {
-                "Starts an agent in a terminal of its own, and says something to it if a message is given. What the operator does not let \
-                 agents start by themselves, a person is asked about first: {state: asked, permission, thread} then, and you are told in your \
-                 thread what comes of it."
+                "Starts an agent in its own terminal, and sends it the message if one is given. If \
+                 the operator does not let agents start this by themselves, a person is asked \
+                 first: the call then returns {state: asked, permission, thread}, and you get the \
+                 outcome in your thread."
             }
             Tool::EndSession => {
-                "Ends a session that you started: its program, and its links with fewer than two members left. What it said is kept."
+                "Ends a session that you started: its program, and its links that have fewer than \
+                 two members left. Its messages are kept."
             }
-            Tool::Invite => {
-                "Invites a session, or an agent of the server's registry, into a thread."
-            }
+            Tool::Invite => "Invites a session, or an agent of the server's registry, to a thread.",
             Tool::ListThreads => {
-                "The threads that you reach, the one used last first. A thread is a conversation of people and agents with a title and an id; \
-                 read_thread reads it, send_message speaks in it. Sessions have a thread of their own too, their home, and a link is one."
+                "Lists the threads that you can reach, most recently used first. A thread is a \
+                 conversation of people and agents with a title and an id; read_thread reads it, \
+                 and send_message posts in it. The home of a session and a link are threads too."
             }
             Tool::ReadThread => {
-                "Messages of a thread, with their positions (`seq`): the newest, or those after a position. `ended`, `stopped` and `thought` mark words \
-                 that may not be all."
+                "Returns messages of a thread with their positions (`seq`): the newest, or those \
+                 after a position. `ended`, `stopped` and `thought` mark messages that may be \
+                 incomplete."
             }
             Tool::GetReasons => {
-                "Who was asked about a message of a thread, for what reason, what came of it, and why others were not asked. `turns` has a row \
-                 for each turn and each agent that was left out; `unasked` says why a message asked no agent, and what helps."
+                "Returns which agents were asked about a message of a thread, the reasons and \
+                 outcomes, and why other agents were not asked. `turns` has a row for each turn \
+                 and for each agent that was not asked; `unasked` gives the reason why a message \
+                 asked no agent, and the remedy."
             }
             Tool::WaitForMessage => {
-                "Waits until something is said in a thread after a position, and gives it as read_thread does; no messages when the time is \
-                 over, and you may call it again. For answers that do not come to you by themselves: to what you said in a thread, or to a \
-                 session while you are none. If you are a session, do not wait for another one in this way: a prompt tells you."
+                "Waits for messages in a thread after a position, and returns them as read_thread \
+                 does. If none comes in time, it returns no messages, and you may call it again. \
+                 Use it for answers that do not reach you automatically: to your messages in a \
+                 thread, or to a session if you are not a session. If you are a session, do not \
+                 wait for another session this way: a prompt tells you."
             }
             Tool::CreateThread => {
-                "Begins a thread and answers {thread, name, policy}. Bring others into it with invite, yourself too if you want to be asked there."
+                "Creates a thread and returns {thread, name, policy}. Add participants with \
+                 invite, also yourself if you want to be asked there."
             }
             Tool::LinkSessions => {
-                "Links two sessions or more: from then on what one of them says at the end of a turn reaches all the others by itself. A link of \
-                 just these members is used again. Answers {link, link_state}."
+                "Links two or more sessions: from then on, the last words of each member's turn \
+                 reach all other members automatically. An existing link of exactly these members \
+                 is reused. Returns {link, link_state}."
             }
-            Tool::ListLinks => "The links that you reach, with their members.",
+            Tool::ListLinks => "Lists the links that you can reach, with their members.",
             Tool::LeaveLink => {
-                "You leave a link, and hear no more of it; the others go on while they are two or more. To end it for all, send_message with \
-                 close_link."
+                "Removes you from a link, so that you get no more of its messages. The other \
+                 members continue while they are two or more. To end the link for all, use \
+                 send_message with close_link."
             }
             Tool::Search => {
-                "Finds messages in all threads, the newest first. All words must be there; \"quoted\" ones side by side. from: and in: take \
-                 ids and names, after: and before: days or times."
+                "Finds messages in all threads, newest first. All words must be present; \
+                 \"quoted\" ones side by side. from: and in: take ids and names, after: and \
+                 before: days or times."
             }
             Tool::StartGathering => {
-                "Convenes people, sessions and agents in a gathering: a talking piece goes round through inhale, hold and exhale, only its holder \
-                 speaks, and a silent harvester writes what came of it. Answers with the gathering as gathering_status shows it. Not from within \
-                 one. You are in it only if you name yourself."
+                "Starts a gathering of people, sessions and agents: a talking piece goes round \
+                 through inhale, hold and exhale, only its holder speaks, and a silent harvester \
+                 writes the harvest. Returns the gathering as gathering_status does. Not possible \
+                 within a gathering. You take part only if you name yourself."
             }
             Tool::GatheringStatus => {
-                "Phase and round of a gathering, who holds the piece, the beat, who is still to come, and the harvest once it is there; your own \
-                 seed message and pulse too."
+                "Returns the phase and round of a gathering, the holder of the piece, the beat, \
+                 the next holders, and the harvest once it is written; also your own seed message \
+                 and pulse."
             }
             Tool::PassPiece => {
-                "Hands the talking piece on while you hold it, to somebody in particular or to the next. It takes effect with the end of your turn: say \
-                 your words, then end your turn. \"I pass\" or \"I pass to NAME\" as your last sentence does the same."
+                "Passes the talking piece while you hold it, to a named participant or to the next \
+                 in order. It takes effect when your turn ends: say your words, then end your \
+                 turn. \"I pass\" or \"I pass to NAME\" as your last sentence does the same."
             }
         }
     }
@@ -278,9 +294,9 @@ pub fn page(introduction: &str) -> String {
     for &tool in Tool::VARIANTS {
         let does = match tool.does() {
             ToolEffect::Reads => "It only reads.",
-            ToolEffect::Adds => "It adds something and ends nothing.",
+            ToolEffect::Adds => "It creates data and stops nothing.",
             ToolEffect::Acts => {
-                "It makes another agent work, whose doings reach beyond this server."
+                "It makes another agent work, which can have effects outside this server."
             }
             ToolEffect::Starts => "It starts a program, which can do whatever its user can.",
             ToolEffect::Ends => "It ends something that runs.",

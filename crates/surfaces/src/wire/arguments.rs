@@ -99,24 +99,29 @@ macro_rules! arguments {
     };
 }
 
-const SESSION_ID: &str =
-    "The session: its id, at least six characters of its beginning, or its name.";
-const THREAD: &str =
-    "The thread: its id, its exact title, or the name of a session whose home it is.";
-const FROM: &str = "Who you are, e.g. `planner`. Only for clients without a session's token; a session speaks for itself.";
-const DIRECT: &str = "Open a link, or use the one there is: from then on what either of you says at the end of a turn reaches the other by itself. Only \
-     sessions can.";
+const SESSION_ID: &str = "The session: its id, at least the first six characters of its id, or its \
+    name.";
+const THREAD: &str = "The thread: its id, its exact title, or the name of the session whose home \
+    it is.";
+const FROM: &str = "Your name, e.g. `planner`. Only without a session's token; with one, the token \
+    names you.";
+const DIRECT: &str = "Open a link, or use the existing one: from then on, the last words of either \
+    session's turn reach the other automatically. Only for sessions.";
 
 arguments! {
     /// Arguments of `send_message`.
     SendMessage {
         session_id: Option<String> = SESSION_ID,
         thread: Option<String> = THREAD,
-        message: Option<String> = "The words. Required, unless a link is only to be closed. Not the answer to a prompt: that goes back by itself.",
+        message: Option<String> = "The message. Required, unless you only close a link. Not for \
+            the answer to a prompt, which is sent back automatically.",
         direct: Option<bool> = DIRECT,
-        close_link: Option<bool> = "End the link with that session for all its members; the words, if there are any, are still delivered.",
+        close_link: Option<bool> = "End the link with that session for all its members. A message \
+            in the same call is still delivered.",
         from: Option<String> = FROM,
-        key: Option<String> = "A word of your own for these words, new for each message, e.g. a UUID. If the answer is lost, repeat the call with the same key: it is said once.",
+        key: Option<String> = "A key of your own for this message, new for each message, e.g. a \
+            UUID. If the answer is lost, repeat the call with the same key: the message is sent \
+            only once.",
     }
 }
 
@@ -124,28 +129,30 @@ arguments! {
     /// Arguments of `get_session_data`.
     GetSessionData {
         session_id: String = SESSION_ID,
-        tail_chars: Option<u64> = "So many characters from the end; 0 asks for as many as there can be.",
-        since: Option<String> = "Only what came at this time or later, e.g. 2026-01-21T01:30:49.826Z.",
-        until: Option<String> = "Only what came at this time or earlier.",
+        tail_chars: Option<u64> = "Number of characters from the end; 0 for the maximum.",
+        since: Option<String> = "Only text from this time on, e.g. 2026-01-21T01:30:49.826Z.",
+        until: Option<String> = "Only text up to this time.",
     }
 }
 
 arguments! {
     /// Arguments of `list_sessions`.
     ListSessions {
-        ended: Option<bool> = "Also those that are over.",
+        ended: Option<bool> = "True to include sessions that have ended.",
     }
 }
 
 arguments! {
     /// Arguments of `start_session`.
     StartSession {
-        client: String = "Which program: one of `programs` of list_sessions.",
-        cwd: Option<String> = "The folder it works in, as a whole path; yours where it is missing.",
-        thread: Option<String> = "If you live in no terminal: a thread of yours in which a person can be asked.",
-        args: Option<Vec<String>> = "More arguments for the program.",
-        name: Option<String> = "What it shall be called.",
-        message: Option<String> = "What to say to it once it takes input.",
+        client: String = "The program: one of `programs` in list_sessions.",
+        cwd: Option<String> = "Absolute path of the working folder; your own working folder if \
+            absent.",
+        thread: Option<String> = "If you have no terminal: a thread of yours in which a person can \
+            be asked.",
+        args: Option<Vec<String>> = "Additional arguments for the program.",
+        name: Option<String> = "Name of the session.",
+        message: Option<String> = "First message to the session, sent once it accepts input.",
         direct: Option<bool> = DIRECT,
         from: Option<String> = FROM,
     }
@@ -163,12 +170,13 @@ arguments! {
     /// Arguments of `invite`.
     Invite {
         thread: String = THREAD,
-        session: Option<String> = "The session to invite. This or `client` is needed.",
+        session: Option<String> = "The session to invite. Either this or `client` is required.",
         client: Option<String> = "The agent of the server's registry to invite.",
-        participant: Option<String> = "Its id in the thread; the session's or client's name where it is missing.",
-        model: Option<String> = "The model behind it.",
-        nickname: Option<String> = "The name that people read.",
-        roles: Option<Vec<String>> = "Names it answers to together with others.",
+        participant: Option<String> = "Id of the participant in the thread; the name of the \
+            session or client if absent.",
+        model: Option<String> = "Name of the agent's model.",
+        nickname: Option<String> = "Name for people.",
+        roles: Option<Vec<String>> = "Names that the participant shares with others.",
         from: Option<String> = FROM,
     }
 }
@@ -176,8 +184,8 @@ arguments! {
 arguments! {
     /// Arguments of `list_threads`.
     ListThreads {
-        archived: Option<bool> = "Those that are archived, instead of those that are not.",
-        limit: Option<u64> = "1 to 200; 50 where it is missing.",
+        archived: Option<bool> = "True to list the archived threads instead of the open ones.",
+        limit: Option<u64> = "Maximum number of threads, 1 to 200; 50 if absent.",
     }
 }
 
@@ -185,8 +193,9 @@ arguments! {
     /// Arguments of `read_thread`.
     ReadThread {
         thread: String = THREAD,
-        after: Option<u64> = "Only messages after this position, the oldest first; the newest where it is missing.",
-        limit: Option<u64> = "1 to 200; 50 where it is missing.",
+        after: Option<u64> = "Only messages after this position, oldest first; the newest messages \
+            if absent.",
+        limit: Option<u64> = "Maximum number of messages, 1 to 200; 50 if absent.",
     }
 }
 
@@ -194,7 +203,7 @@ arguments! {
     /// Arguments of `get_reasons`.
     GetReasons {
         thread: String = THREAD,
-        seq: Option<u64> = "The position of the message; the newest message of a person if it is missing.",
+        seq: Option<u64> = "Position of the message; the newest message of a person if absent.",
     }
 }
 
@@ -202,17 +211,20 @@ arguments! {
     /// Arguments of `wait_for_message`.
     WaitForMessage {
         thread: String = THREAD,
-        after: Option<u64> = "Only messages after this position, e.g. the `seq` that send_message answered; those that come from now on where it is missing.",
-        seconds: Option<u64> = "How long to wait, up to 50; 25 where it is missing, and 0 only looks.",
+        after: Option<u64> = "Only messages after this position, e.g. the `seq` that send_message \
+            returned; only new messages if absent.",
+        seconds: Option<u64> = "Maximum seconds to wait, 0 to 50; 25 if absent. With 0, the call \
+            returns at once.",
     }
 }
 
 arguments! {
     /// Arguments of `create_thread`.
     CreateThread {
-        name: String = "Its title.",
-        policy: Option<String> = "Who answers: `mention_only` (whoever is addressed; where it is missing), `hybrid` (whoever is addressed, then whoever has \
-            something to say), `round_robin` (each once) or `open` (everybody hears everybody).",
+        name: String = "Title of the thread.",
+        policy: Option<String> = "Which agents answer: `mention_only` (the addressed ones; if \
+            absent), `hybrid` (the addressed ones, then others that have something to say), \
+            `round_robin` (each once) or `open` (all agents hear each other).",
         from: Option<String> = FROM,
     }
 }
@@ -220,9 +232,12 @@ arguments! {
 arguments! {
     /// Arguments of `link_sessions`.
     LinkSessions {
-        sessions: Vec<String> = "The sessions to link, each by its id, the beginning of it, or its name. You are in it too if you are a session.",
-        title: Option<String> = "Its title; made from the members' names where it is missing.",
-        max_exchanges_without_human: Option<u32> = "Words that its members may exchange before a person has to go on, from 1 to 200. A link that these sessions have already stays as it is.",
+        sessions: Vec<String> = "The sessions to link, each by its id, the beginning of its id, or \
+            its name. If you are a session, you are included.",
+        title: Option<String> = "Title of the link; made from the members' names if absent.",
+        max_exchanges_without_human: Option<u32> = "Maximum number of messages that members may \
+            exchange before a person has to continue, 1 to 200. An existing link of these sessions \
+            keeps its own.",
         from: Option<String> = FROM,
     }
 }
@@ -230,7 +245,7 @@ arguments! {
 arguments! {
     /// Arguments of `list_links`.
     ListLinks {
-        session: Option<String> = "Only those of this session.",
+        session: Option<String> = "Only the links of this session.",
     }
 }
 
@@ -244,27 +259,35 @@ arguments! {
 arguments! {
     /// Arguments of `search`.
     Search {
-        query: String = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`.",
-        limit: Option<u64> = "1 to 100; 20 where it is missing.",
+        query: String = "The query, e.g. \
+            `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`.",
+        limit: Option<u64> = "Maximum number of messages, 1 to 100; 20 if absent.",
     }
 }
 
-const GATHERING: &str =
-    "The gathering: its id, or its exact title. The one that you take part in where it is missing.";
+const GATHERING: &str = "The gathering: its id, or its exact title. If absent, the one in which \
+    you take part.";
 
 arguments! {
     /// Arguments of `start_gathering`.
     StartGathering {
-        participants: Vec<NewGatheringMember> = "Who takes part: two speakers or more and one harvester, each with a number of its own. `kind` says who: `session` with `session_id`, `agent` with `client` (a program is started for it), or `human`.",
-        opening_question: Option<String> = "The question it begins with.",
-        rhythm: Option<String> = "What kind of gathering it is, e.g. `daily`; harvests of one rhythm make a trail.",
-        breath: Option<String> = "Rounds of inhale, hold and exhale: `minimal` (1-1-1), `standard` (2-2-2, where it is missing), `extended` (2-3-2), or numbers such as `1,2,1`.",
-        beats_per_turn: Option<u64> = "Beats for which a speaker may hold the piece; 3 where it is missing.",
-        beat_interval_seconds: Option<u64> = "Seconds from beat to beat; 60 where it is missing.",
-        last_word_seconds: Option<u64> = "Seconds for a last word; 20 where it is missing.",
-        delivery: Option<String> = "`live` (where it is missing): everybody hears each contribution at once; `on_turn`: together with the piece, which costs fewer turns.",
-        keep: Option<bool> = "True if programs that are started for it go on after it. Without this, they end with it.",
-        title: Option<String> = "The title of its thread.",
+        participants: Vec<NewGatheringMember> = "The participants: two or more speakers and one \
+            harvester, each with its own number. `kind` is `session` with `session_id`, `agent` \
+            with `client` (a program is started for it), or `human`.",
+        opening_question: Option<String> = "The opening question.",
+        rhythm: Option<String> = "Rhythm of the gathering, e.g. `daily`; harvests of one rhythm \
+            make a trail.",
+        breath: Option<String> = "Rounds of inhale, hold and exhale: `minimal` (1-1-1), `standard` \
+            (2-2-2; if absent), `extended` (2-3-2), or three numbers such as `1,2,1`.",
+        beats_per_turn: Option<u64> = "Beats for which a speaker may hold the piece; 3 if absent.",
+        beat_interval_seconds: Option<u64> = "Seconds from beat to beat; 60 if absent.",
+        last_word_seconds: Option<u64> = "Seconds for a last word; 20 if absent.",
+        delivery: Option<String> = "`live`: each contribution reaches all participants at once. \
+            `on_turn`: contributions come together with the piece, which costs fewer turns. `live` \
+            if absent.",
+        keep: Option<bool> = "True if programs started for the gathering continue after it. \
+            Otherwise they end with it.",
+        title: Option<String> = "Title of the gathering's thread.",
         from: Option<String> = FROM,
     }
 }
@@ -280,7 +303,8 @@ arguments! {
     /// Arguments of `pass_piece`.
     PassPiece {
         gathering: Option<String> = GATHERING,
-        to: Option<String> = "To whom: a name, an id or a number; the next in order where it is missing.",
+        to: Option<String> = "The next holder: a name, an id or a number; the next in order if \
+            absent.",
         from: Option<String> = FROM,
     }
 }

@@ -314,12 +314,13 @@ fn face(stream: &StreamId, event: &Event) -> Face {
             json!({"code": "held", "guard": guard.to_string(), "text": guard_sentence(*guard)}),
         ),
         Event::ClockShifted { downtime } => Face::new(
-            json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
+            json!({"code": "resumed", "text": "The server was down; open deadlines were moved by \
+                the same time.", "seconds": downtime.as_secs_f64()}),
         ),
         // Task events are in the streams of tasks, so a reader of a conversation never gets this.
         Event::Task(_) => Face::new(notice("task", "Something happened to a task.", None)),
         Event::Redacted { seq, .. } => Face::new(
-            json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0}),
+            json!({"code": "redacted", "text": "The text of an event was erased.", "seq": seq.0}),
         ),
         Event::PermissionRequested { .. }
         | Event::PermissionExpired { .. }
@@ -418,15 +419,17 @@ fn turn_content(stream: &StreamId, event: &Event) -> Value {
 const fn guard_sentence(guard: Guard) -> &'static str {
     match guard {
         Guard::Exchanges => {
-            "Agents have exchanged as many messages as they may without a human. A person's words, or /resume, go on."
+            "Agents have exchanged the maximum number of messages without a person. A person's \
+             message or /resume continues."
         }
         Guard::Pair => {
-            "Two agents answered each other too often within a minute. A person's words, or /resume, go on."
+            "Two agents answered each other too often within a minute. A person's message or \
+             /resume continues."
         }
         Guard::Repeat => {
-            "The same words came again and again. A person's words, or /resume, go on."
+            "The same message was repeated too often. A person's message or /resume continues."
         }
-        Guard::Stopped => "A person stopped the gathering. /resume goes on.",
+        Guard::Stopped => "A person stopped the gathering. /resume continues it.",
     }
 }
 

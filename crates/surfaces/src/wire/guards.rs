@@ -71,7 +71,7 @@ pub struct GuardEntry {
     /// Time since which the guard has been in this state; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Time at which there is room again by itself; absent if not known.
+    /// Time at which the guard ends by itself; absent if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Remedy for the guard; absent if the reader is an agent.
@@ -234,19 +234,21 @@ fn floor_words(check: &Check) -> String {
     match check {
         Check::Hold(Guard::Exchanges) => "agents talked too long without a person".into(),
         Check::Hold(Guard::Pair) => "two agents answered each other too often".into(),
-        Check::Hold(Guard::Repeat) => "the same words came again and again".into(),
+        Check::Hold(Guard::Repeat) => "the same message was repeated too often".into(),
         Check::Hold(Guard::Stopped) => "a person stopped the gathering".into(),
-        Check::Pause => "paused: agents stand still".into(),
+        Check::Pause => "paused: agents do not respond".into(),
         Check::Stop(by) => format!("{by} stopped it: agents' own words wait"),
         Check::Mute(id) => format!("{id} is muted"),
         Check::Exchanges => "messages of agents since a person spoke".into(),
-        Check::Pair(one, other) => format!("words of {one} that woke {other} within a minute"),
-        Check::Repeat => "the same words among the latest".into(),
-        Check::Queue => "messages that wait".into(),
-        Check::QueueShare(id) => format!("messages of {id} that wait"),
+        Check::Pair(one, other) => {
+            format!("messages of {one} that triggered {other} within a minute")
+        }
+        Check::Repeat => "equal messages among the latest".into(),
+        Check::Queue => "waiting messages".into(),
+        Check::QueueShare(id) => format!("waiting messages of {id}"),
         Check::Replies => "replies to the newest message".into(),
         Check::Pace => "agents' own words within a minute".into(),
-        Check::Refused(id) => format!("refused words of {id} that are kept"),
+        Check::Refused(id) => format!("kept refused words of {id}"),
     }
 }
 
@@ -260,6 +262,6 @@ fn budget_words(measure: Measure, purse: &BudgetOwner) -> String {
         BudgetOwner::Hall => format!("{what}, whole server"),
         BudgetOwner::Conversation => format!("{what}, this conversation"),
         BudgetOwner::Agent(agent) => format!("{what}, agent {agent}"),
-        BudgetOwner::Principal(by) => format!("{what}, set off by {by}"),
+        BudgetOwner::Principal(by) => format!("{what}, triggered by {by}"),
     }
 }

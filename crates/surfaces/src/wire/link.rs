@@ -70,7 +70,7 @@ pub struct LinkEntry {
     pub id: String,
     /// Title of the link's thread.
     pub title: String,
-    /// True if the link carries words.
+    /// True if the link delivers messages between its members.
     pub active: bool,
     /// Time at which the link was created.
     pub created_at: String,
@@ -85,7 +85,7 @@ pub struct LinkEntry {
 /// Answer of `GET /links`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LinkList {
-    /// The links that carry words.
+    /// The active links.
     pub links: Vec<LinkEntry>,
     /// Closed links that open again when the sessions in `waits_for` are resumed or ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

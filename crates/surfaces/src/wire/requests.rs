@@ -25,8 +25,8 @@ pub struct NewThread {
 /// refused. The answer warns of other unknown keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NewEvent {
-    /// Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or a word of
-    /// your own; `message` if absent.
+    /// Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or the
+    /// client's own word; `message` if absent.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 64)]
     pub kind: Option<String>,
@@ -41,7 +41,7 @@ pub struct NewEvent {
     /// turn.
     #[serde(default)]
     pub content: Value,
-    /// `reply_to` (an event's id) and `tags` (words of your own).
+    /// `reply_to` (an event's id) and `tags` (the client's own labels).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<NewMeta>,
     /// Id of the thread in the path, as in events that clients read. Another id is refused.
@@ -91,7 +91,7 @@ pub struct NewMeta {
     /// Id of the earlier event that this one replies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
-    /// Words of your own, each of 1 to 64 characters.
+    /// The client's own labels, each of 1 to 64 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 32)]
     pub tags: Option<Vec<String>>,
@@ -105,11 +105,11 @@ pub struct NewPresence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// Presence: `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required.
+    /// Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word. Required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 64)]
     pub state: Option<String>,
-    /// Further details of your own. An update without details keeps the earlier ones.
+    /// Further details from the client. An update without details keeps the earlier ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub details: Option<Value>,

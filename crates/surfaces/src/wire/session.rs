@@ -69,15 +69,16 @@ pub struct StartAsked {
 impl StartAsked {
     /// Returns the answer for a request to start a program.
     pub fn new(thread: &StreamId, permission: &PermissionId) -> Self {
-        let message = "A person is asked whether this may be started. You are told in your thread what comes of it; go on with something \
-                       else, or end your turn, and do not ask again.";
+        let message = "A person is asked if this may be started. You get the outcome in your \
+            thread; continue with other work, or end your turn, and do not ask again.";
         Self::with(thread, permission, message)
     }
 
     /// Returns the answer for a request to talk to a session.
     pub fn to_talk(thread: &StreamId, permission: &PermissionId) -> Self {
-        let message = "You share no conversation with a session of that name, so a person is asked if you may talk to it. You are told the \
-                       answer in your thread; go on with something else, or end your turn, and do not ask again.";
+        let message = "You share no conversation with a session of that name, so a person is asked \
+            if you may talk to it. You get the answer in your thread; continue with other work, or \
+            end your turn, and do not ask again.";
         Self::with(thread, permission, message)
     }
 
@@ -104,8 +105,7 @@ pub struct Adoption {
 /// A session: one run of a program in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionEntry {
-    /// Id of the session and of its home, the thread for everything that is said to this session
-    /// alone.
+    /// Id of the session and of its home, the thread with the messages to this session alone.
     pub id: String,
     /// Name of the session.
     pub name: String,
@@ -280,7 +280,7 @@ impl ScreenAnswer {
 pub struct SessionDataAnswer {
     /// The session as it is now.
     pub session: SessionEntry,
-    /// Everything that was said to and by the session, oldest first. Only the end is kept.
+    /// Input and answers of the session, oldest first. Only the end is kept.
     pub text: String,
     /// True if the beginning of the text was cut off.
     pub truncated: bool,
@@ -296,8 +296,8 @@ impl From<SessionData> for SessionDataAnswer {
         let notice = data.truncated.then(|| {
             let oldest = oldest_shown(&data).map_or_else(String::new, |ts| format!(" = {ts}"));
             format!(
-                "Only the last {} characters are here; tail_chars = 0 gives the most there can be, 48000. For what was before, ask again \
-                 with until{oldest}.",
+                "These are only the last {} characters; tail_chars = 0 returns the maximum of \
+                 48000. For earlier text, ask again with until{oldest}.",
                 data.tail_chars
             )
         });
@@ -421,7 +421,7 @@ pub struct SessionResumed {
     pub session: SessionEntry,
     /// True if the program continues with its memory; false if it began anew.
     pub remembers: bool,
-    /// Ids of the links that carry words again.
+    /// Ids of the links that are active again.
     pub links: Vec<String>,
     /// Arguments of the first start that were left out now, because they are or may be a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

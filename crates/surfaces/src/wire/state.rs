@@ -37,7 +37,7 @@ pub struct ThreadState {
     pub held: Option<String>,
     /// Ids of muted participants, sorted.
     pub muted: Vec<String>,
-    /// Switches that let agents' mentions wake other agents under `mention_only`.
+    /// Switches that let agents' mentions trigger other agents under `mention_only`.
     pub discussion: DiscussionState,
     /// Switch that asks every invited agent about unaddressed human messages under `mention_only`.
     pub invited_auto: SwitchState,

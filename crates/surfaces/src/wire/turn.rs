@@ -186,9 +186,9 @@ pub enum TurnEvent {
         /// The summary. Empty if it was erased, with words that it covered or by a newer summary.
         text: String,
     },
-    /// A queued message is taken up.
+    /// A queued message leaves the queue: agents are asked about it now.
     Taken {
-        /// The message that is taken up.
+        /// The message that left the queue.
         cause: CauseRef,
     },
     /// A round began: agents answer a human message.
@@ -211,7 +211,7 @@ pub enum TurnEvent {
     },
     /// The message is answered.
     RoundClosed,
-    /// A late answer is taken up: agents that have not reacted to the message may react.
+    /// The round reopened for a late answer: agents that have not reacted to the message may react.
     RoundReopened {
         /// The human message of the round.
         cause: CauseRef,

@@ -29,7 +29,7 @@ pub struct ThreadDeleted {
 
 impl ThreadDeleted {
     /// The note about backups.
-    pub const BACKUPS: &str = "Backups that were made before still hold it.";
+    pub const BACKUPS: &str = "Earlier backups still contain it.";
 }
 
 /// Body of `PUT /threads/{id}/read`.

@@ -421,7 +421,7 @@ async fn sessions_link_themselves_and_leave() {
     let error = &said["result"]["structuredContent"]["error"];
     assert_eq!(error["code"], "invalid_field");
     // The refusal names the argument of the tool, not the field of the route.
-    assert!(error["message"].as_str().unwrap().starts_with("'sessions' lists"), "{said}");
+    assert!(error["message"].as_str().unwrap().starts_with("'sessions' must name"), "{said}");
 }
 
 #[tokio::test]

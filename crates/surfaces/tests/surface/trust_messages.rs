@@ -237,16 +237,11 @@ async fn what_is_wrong_with_an_event_is_said() {
             "meta",
             json!({"turn": null}),
             "server_field",
-            "'meta.turn' is the server's; leave it out.",
+            "'meta.turn' is set by the server; leave it out.",
         ),
-        ("meta", json!({"seq": 1}), "server_field", "'seq' is the server's; leave it out."),
-        ("seq", json!(1), "server_field", "'seq' is the server's; leave it out."),
-        (
-            "thread",
-            json!("elsewhere"),
-            "server_field",
-            "'thread' names another thread than the path.",
-        ),
+        ("meta", json!({"seq": 1}), "server_field", "'seq' is set by the server; leave it out."),
+        ("seq", json!(1), "server_field", "'seq' is set by the server; leave it out."),
+        ("thread", json!("elsewhere"), "server_field", "'thread' is not the thread in the path."),
     ] {
         let mut body = json!({"from": "user", "content": "x"});
         body[field] = value;
@@ -255,8 +250,8 @@ async fn what_is_wrong_with_an_event_is_said() {
     }
     let body = json!({"zeal": 1, "from": "user", "thread": thread, "meta": {"mood": null, "tags": ["a"]}, "content": "x", "to": null});
     let warned = [
-        "The field \"zeal\" means nothing here and was not kept.",
-        "The field \"mood\" of 'meta' means nothing here and was not kept.",
+        "The field \"zeal\" is unknown and was dropped.",
+        "The field \"mood\" of 'meta' is unknown and was dropped.",
     ];
     let taken = server.take(&thread, body).await;
     assert_eq!(
@@ -276,25 +271,34 @@ async fn what_is_wrong_with_a_control_is_said() {
     let unknown = "'profile' of 'a': unknown field `cwd`, expected one of `client`, `model`, `roles`, `nickname`, `session`.";
     for (content, message) in [
         (json!({}), format!("A control needs at least one of {keys}.")),
-        (json!({"explode": true}), format!("There is no control \"explode\"; there are {keys}.")),
-        (json!({"id": 1}), format!("There is no control \"id\"; there are {keys}.")),
+        (
+            json!({"explode": true}),
+            format!("The control \"explode\" is unknown; known are {keys}."),
+        ),
+        (json!({"id": 1}), format!("The control \"id\" is unknown; known are {keys}.")),
         (json!({"pause": "yes"}), "'pause' takes an object with on.".into()),
         (json!({"pause": []}), "'pause' takes an object with on.".into()),
         (json!({"pause": {"off": true}}), "'pause' takes on, not \"off\".".into()),
-        (json!({"invited_auto": {"on": 1}}), "'on' of 'invited_auto' is true or false.".into()),
+        (
+            json!({"invited_auto": {"on": 1}}),
+            "'on' of 'invited_auto' must be true or false.".into(),
+        ),
         (
             json!({"discussion": 5}),
             "'discussion' takes an object with on, allow_agent_mentions.".into(),
         ),
         (
             json!({"discussion": {"allow_agent_mentions": 5}}),
-            "'allow_agent_mentions' of 'discussion' is true or false.".into(),
+            "'allow_agent_mentions' of 'discussion' must be true or false.".into(),
         ),
         (
             json!({"mute": {"targets": ["a"], "mode": "soft"}}),
-            "'mute' knows one mode: \"hard\".".into(),
+            "'mute' has only one mode: \"hard\".".into(),
         ),
-        (json!({"mute": {"targets": ["a"], "mode": 5}}), "'mute' knows one mode: \"hard\".".into()),
+        (
+            json!({"mute": {"targets": ["a"], "mode": 5}}),
+            "'mute' has only one mode: \"hard\".".into(),
+        ),
         (json!({"mute": {"target": "a"}}), "'mute' takes targets, mode, not \"target\".".into()),
         (json!({"mute": {"targets": "a"}}), list("mute")),
         (json!({"unmute": {"targets": []}}), list("unmute")),
@@ -316,22 +320,26 @@ async fn what_is_wrong_with_a_control_is_said() {
         ),
         (json!({"invite": {"participant_id": "a", "profile": {"cwd": "/"}}}), unknown.into()),
         (json!({"budget": 5}), "'budget' takes an object with turns, cost, seconds.".into()),
-        (json!({"budget": {"turns": 1.5}}), "'turns' of a budget is a whole number.".into()),
-        (json!({"budget": {"cost": "5"}}), "'cost' of a budget is a number, such as 2.5.".into()),
-        (json!({"budget": {"seconds": "5"}}), "'seconds' of a budget is a number.".into()),
+        (json!({"budget": {"turns": 1.5}}), "'turns' of a budget must be a whole number.".into()),
+        (
+            json!({"budget": {"cost": "5"}}),
+            "'cost' of a budget must be a number, such as 2.5.".into(),
+        ),
+        (json!({"budget": {"seconds": "5"}}), "'seconds' of a budget must be a number.".into()),
         (json!({"config": []}), "'config' takes an object of policy keys.".into()),
-        (json!({"archive": {"on": 5}}), "'on' of 'archive' is true or false.".into()),
+        (json!({"archive": {"on": 5}}), "'on' of 'archive' must be true or false.".into()),
         (
             json!({"archive": true, "unarchive": true}),
-            "'archive' stands alone in its control.".into(),
+            "'archive' must be the only key of its control.".into(),
         ),
         (
             json!({"unarchive": true, "pause": {}}),
-            "'unarchive' stands alone in its control.".into(),
+            "'unarchive' must be the only key of its control.".into(),
         ),
         (
             json!("pause"),
-            "The content of a control is an object such as {\"pause\": {\"on\": true}}.".into(),
+            "The content of a control must be an object such as {\"pause\": {\"on\": true}}."
+                .into(),
         ),
     ] {
         let (_, error) = server

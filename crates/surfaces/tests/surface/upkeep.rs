@@ -279,7 +279,7 @@ async fn a_deleted_thread_is_gone_for_everybody() {
         (200, &json!(true), &json!(true)),
         "{answer}"
     );
-    assert!(answer["backups"].as_str().unwrap().contains("still hold it"));
+    assert!(answer["backups"].as_str().unwrap().contains("still contain it"));
 
     let mut told = Vec::new();
     loop {

@@ -172,7 +172,7 @@ async fn what_is_not_the_protocol_is_refused() {
         (r#"{"jsonrpc":"2.0","id":1}"#, "JSON-RPC 2.0"),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_threads","arguments":"all"}}"#,
-            "are an object",
+            "must be an object",
         ),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "a whole number"),
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "a whole number"),

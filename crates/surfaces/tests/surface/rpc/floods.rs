@@ -103,7 +103,7 @@ async fn whoever_sends_nothing_but_nonsense_is_cut() {
     for _ in 0..40 {
         guest.send("nonsense").await;
     }
-    let wild = Some((1008, "too many frames were refused".to_owned()));
+    let wild = Some((1008, "too many frames were rejected".to_owned()));
     let mut answers = 0;
     while guest.frame().await.is_some() {
         answers += 1;

@@ -263,7 +263,7 @@ async fn a_revoked_key_ends_its_connections_and_opens_none() {
     ann.say(&place, "before").await;
     one.told("messages/received").await;
     revoke(&server, &bob).await;
-    let reason = (1008, "the key is worth nothing any more".to_owned());
+    let reason = (1008, "the key is no longer valid".to_owned());
     for client in [&mut one, &mut two] {
         let mut heard = Vec::new();
         while let Some(text) = client.frame().await {
