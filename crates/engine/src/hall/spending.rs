@@ -43,7 +43,8 @@ impl Inner {
                 Ok(0) => return,
                 Ok(_) => tokio::task::yield_now().await,
                 Err(error) => {
-                    return tracing::warn!(%error, "what turns cost before this version is not counted to the end");
+                    return tracing::warn!(%error, "the cost of turns of earlier versions is not \
+                                                   counted completely");
                 }
             }
         }
@@ -62,7 +63,8 @@ impl Inner {
     async fn count_stream(&self, stream: &StreamId, through: Seq) -> Result<(), LogError> {
         let charges =
             charges_up_to(&*self.store.log, stream, through).await.unwrap_or_else(|error| {
-                tracing::warn!(%stream, %error, "what its turns cost cannot be counted");
+                tracing::warn!(%stream, %error, "the cost of a conversation's turns cannot be \
+                                                 counted");
                 Vec::new()
             });
         self.store.ledger.count(stream, charges).await

@@ -53,7 +53,7 @@ fn newest<T>(list: &mut Vec<T>, limit: Option<usize>) {
     list.drain(..surplus);
 }
 
-/// Adds a detail to a turn that waits for a free place. No event records this, because it is
+/// Adds a detail to a turn that waits for a free slot. No event records this, because it is
 /// temporary.
 fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEntry) {
     let (Some(places), Some(id), None, None) =

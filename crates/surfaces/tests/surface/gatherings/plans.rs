@@ -65,7 +65,11 @@ async fn bad_plans_are_refused_with_the_member_that_is_wrong() {
         (bob(json!({"computer": "elsewhere"})), FIELD, "Bob: no other computer"),
         // References to agents and sessions.
         (of_kind(json!({"kind": "agent"})), FIELD, "Bob: 'client' is missing"),
-        (of_kind(json!({"kind": "agent", "client": "nobody"})), PLAN, "Bob: there is no agent"),
+        (
+            of_kind(json!({"kind": "agent", "client": "nobody"})),
+            PLAN,
+            "Bob: the registry has no agent",
+        ),
         (of_kind(json!({"kind": "agent", "client": "demo", "cwd": "here"})), FIELD, "cwd"),
         (of_kind(json!({"kind": "agent", "client": "demo", "args": "-x"})), FIELD, "args"),
         (of_kind(json!({"kind": "agent", "client": "demo", "args": ["\u{0}"]})), FIELD, "args"),
