@@ -161,7 +161,7 @@ impl Decider<'_> {
             Command::Task(_) => Err(Rejection::new(
                 Refusal::NotFound,
                 "unknown_task",
-                "This is a conversation, and no task.",
+                "This is a conversation, not a task.",
             )),
         }
     }
@@ -292,7 +292,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Conflict,
                 "exists",
-                "this conversation exists already",
+                "this conversation already exists",
             ));
         }
         self.check_speaker(by)?;
@@ -377,7 +377,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::NotFound,
                 "unknown_event",
-                "there is no such event here",
+                "this conversation has no such event",
             ));
         }
         let summaries = self.state.summaries.of_words_at(seq);
@@ -455,7 +455,7 @@ impl Decider<'_> {
         Err(Rejection::new(
             Refusal::Conflict,
             "thread_archived",
-            "This conversation is archived. Unarchive it to go on.",
+            "This conversation is archived. Unarchive it first.",
         ))
     }
 
@@ -500,7 +500,7 @@ impl Decider<'_> {
         if self.is_human(actor) {
             return Ok(());
         }
-        let message = "Only people may do this: agents can invite and uninvite, nothing else.";
+        let message = "Only people may do this. Agents can only invite and uninvite.";
         Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(&actor.id))
     }
 }

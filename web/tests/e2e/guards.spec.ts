@@ -86,7 +86,7 @@ test('a name that no participant bears is told at its message in the words of th
   await say(page, '@planer, what now?');
   const warning = page.getByRole('article').getByRole('status');
   await expect(warning).toContainText('@planner');
-  await expect(warning).toContainText('Say it again with the right name');
+  await expect(warning).toContainText('Send it again with the right name');
   await expect(warning).not.toContainText('unknown_name');
 });
 
