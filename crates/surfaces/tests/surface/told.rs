@@ -75,7 +75,7 @@ fn refusals() -> Vec<ApiError> {
         SessionError::Ended { name: name(), why: "it exited".into() },
         SessionError::NoLink,
         SessionError::NoPane("%1".into()),
-        SessionError::Conflict("ada lives; `moothall attach ada` shows it.".into()),
+        SessionError::Conflict("ada is live; `moothall attach ada` shows it.".into()),
     ];
     let access = [
         AccessError::Unknown,
