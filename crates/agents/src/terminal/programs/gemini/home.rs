@@ -72,7 +72,7 @@ fn settings(file: &Path) -> io::Result<Value> {
     read.ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("{} is no JSON object; correct it", file.display()),
+            format!("{} is not a JSON object; correct it", file.display()),
         )
     })
 }
