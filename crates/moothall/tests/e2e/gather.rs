@@ -251,7 +251,7 @@ fn a_wrong_plan_is_refused_with_what_is_wrong() {
     let another = "[[participants]]\nname = \"Zoe\"\nkind = \"human\"\nrole = \"harvester\"\n";
     plan(&format!("{PLAN}\n{another}"));
     let told = fails(&server, 1, &start);
-    assert!(told.contains("one harvester, and Hal and Zoe are two"), "{told}");
+    assert!(told.contains("one harvester; Hal and Zoe both have that role"), "{told}");
     plan(PLAN);
 
     let told = fails(&server, 2, &[&start[..], &["--harvester", "Zoe"]].concat());
