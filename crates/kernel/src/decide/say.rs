@@ -71,8 +71,8 @@ impl Decider<'_> {
             return self.check_human(&post.by);
         }
         if self.state.rules().gathers {
-            let message = "Only the holder of the talking piece speaks here. Wait for the piece, \
-                           or end the gathering.";
+            let message =
+                "Only the holder of the piece speaks here. Wait for it, or end the gathering.";
             return Err(Rejection::new(Refusal::Conflict, "piece_rules", message).about(first));
         }
         for id in &post.asks {
@@ -101,7 +101,7 @@ impl Decider<'_> {
             return Ok(());
         }
         let message = format!(
-            "`to` names {id}, which is not a participant here. Invite {id} first, or use \"all\"."
+            "`to` names {id}, which is not a member here. Invite {id} first, or use \"all\"."
         );
         Err(Rejection::new(Refusal::Invalid, "unknown_recipient", message).about(id))
     }
@@ -335,8 +335,7 @@ impl Decider<'_> {
         let (code, message) = if depth > self.state.policy.max_depth {
             (
                 "depth_limit",
-                "Agents do not react to a reaction to a reaction here. A person has to send a \
-                 message first.",
+                "The limit of reactions (`max_depth`) is reached. A person has to speak first.",
             )
         } else if floor.spent + promised >= floor.cap {
             ("turn_limit", "The agents have used their replies to the last human message.")
@@ -540,11 +539,7 @@ fn places_of(named: &Mentions, may_see: impl Fn(&ParticipantId) -> bool) -> Box<
 
 /// Returns the rejection of a caller that passes a piece without holding it.
 pub fn not_your_piece() -> Rejection {
-    Rejection::new(
-        Refusal::Conflict,
-        "not_your_piece",
-        "Another participant holds the talking piece.",
-    )
+    Rejection::new(Refusal::Conflict, "not_your_piece", "Another speaker holds the talking piece.")
 }
 
 fn nothing_to_pass(id: &ParticipantId) -> Rejection {

@@ -219,7 +219,7 @@ impl Decider<'_> {
                 &post,
                 SuppressedBecause::NoPiece,
                 "not_your_piece",
-                "Another participant holds the talking piece.",
+                "Another speaker holds the talking piece.",
             ));
         }
         let body = post.body.clone();

@@ -105,7 +105,7 @@ async fn a_gathering_is_begun_by_a_file_passed_on_ended_and_harvested() {
 
     server.ok(&["say", &id, "one word", "--as", "ann"]);
     let refused = fails(&server, 1, &["say", &id, "another", "--as", "bob"]);
-    assert!(refused.contains("Another participant holds the talking piece."), "{refused}");
+    assert!(refused.contains("Another speaker holds the talking piece."), "{refused}");
     let refused = fails(&server, 1, &["gather", "pass", "-", "--from", "bob"]);
     assert!(refused.contains("not_your_piece"), "{refused}");
     let passed = server.ok(&["gather", "pass", "-", "--to", "Bob", "--from", "ann"]);
