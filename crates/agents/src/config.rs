@@ -230,11 +230,12 @@ impl AgentConfig {
             (Some((entry, _)), None) => Ok(entry),
             (Some((_, one)), Some((_, other))) => Err(ConfigFault::new(
                 other,
-                format!("This agent has both {one} and {other}; it can only have one."),
+                format!("This agent has both {one} and {other}; remove one of them."),
             )),
             (None, _) => Err(ConfigFault::new(
                 "runtime",
-                "Say how it runs: give it command = [\"program\"], replies = [\"text\"], or provider = \"openai\" and a model.",
+                "The agent has nothing to run: give command = [\"program\"], replies = \
+                 [\"text\"], or provider = \"openai\" and a model.",
             )),
         }
     }
@@ -288,7 +289,8 @@ impl AgentConfig {
                 return Err(ConfigFault::new(
                     "env",
                     format!(
-                        "{variable:?} cannot be set: it holds a character that variables may not hold."
+                        "{variable:?} cannot be set: it contains a character that is not allowed \
+                         in variables."
                     ),
                 ));
             }
@@ -296,7 +298,8 @@ impl AgentConfig {
                 return Err(ConfigFault::new(
                     "env",
                     format!(
-                        "{variable} would reach what changes the user, with the server's rights."
+                        "{variable} cannot be set: it would affect the program that changes the \
+                         user, which has the server's rights."
                     ),
                 ));
             }
@@ -304,7 +307,8 @@ impl AgentConfig {
                 return Err(ConfigFault::new(
                     "env",
                     format!(
-                        "{variable} is the server's own; programs do not get MOOTHALL_ variables."
+                        "{variable} is reserved for the server; programs do not get MOOTHALL_ \
+                         variables."
                     ),
                 ));
             }
@@ -318,7 +322,7 @@ impl AgentConfig {
             Some(limit) if limit.0 > 0 => Ok(Some(limit)),
             _ => Err(ConfigFault::new(
                 "timeout",
-                format!("{seconds} is no time limit; give seconds, more than 0."),
+                format!("{seconds} is not a valid time limit; give seconds, more than 0."),
             )),
         }
     }
@@ -329,7 +333,10 @@ impl AgentConfig {
         {
             return Err(ConfigFault::new(
                 "model",
-                format!("The model is given twice and differs: {outer} here, {inner} in profile."),
+                format!(
+                    "The model is given twice with different values: {outer} here, {inner} in \
+                     profile."
+                ),
             ));
         }
         let nickname =
@@ -359,7 +366,7 @@ pub(crate) fn checked_argv(argv: &[String]) -> Result<Vec<String>, ConfigFault> 
         return Err(ConfigFault::new("command", NO_PROGRAM));
     }
     if argv.iter().any(|argument| argument.contains('\0')) {
-        return Err(ConfigFault::new("command", "An argument holds a NUL character."));
+        return Err(ConfigFault::new("command", "An argument contains a NUL character."));
     }
     Ok(argv.to_vec())
 }
@@ -391,6 +398,7 @@ pub(crate) fn positive<N: Default + PartialEq>(
 fn no_section() -> ConfigFault {
     ConfigFault::new(
         "runtime",
-        "A remote agent runs elsewhere and connects by itself: `runtime = \"remote\"` keeps its name for it, and takes no other key.",
+        "A remote agent runs elsewhere and connects by itself. `runtime = \"remote\"` reserves \
+         its name, and takes no other key.",
     )
 }

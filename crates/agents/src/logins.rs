@@ -171,7 +171,8 @@ impl Login {
         MISSED.iter().any(|word| said.contains(word)).then(|| {
             let (key, client) = (self.keys[0], self.client);
             format!(
-                "As the user that the server runs as, {}; or set {key} for the server, or env = {{ {key} = \"…\" }} in [agents.{client}].",
+                "As the server's user, {}; or set {key} for the server, or env = {{ {key} = \"…\" \
+                 }} in [agents.{client}].",
                 self.by_hand
             )
         })

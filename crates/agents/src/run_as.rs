@@ -71,7 +71,7 @@ impl Account {
         let user = user.ok_or_else(|| unknown("does not exist on this computer".to_owned()))?;
         if user.uid.is_root() {
             return Err(unknown(
-                "is root, who reaches everything; name one that reaches less".to_owned(),
+                "is root, which has all rights; name a user with fewer rights".to_owned(),
             ));
         }
         let is_own = user.uid == geteuid();
@@ -103,9 +103,13 @@ impl Account {
 
     fn allowed(self, rights: &[(u32, &str)]) -> Result<Self, String> {
         if !self.is_own {
-            may_change(&std::fs::read_to_string("/proc/self/status").unwrap_or_default(), rights).map_err(|missing| {
+            may_change(&std::fs::read_to_string("/proc/self/status").unwrap_or_default(), rights)
+                .map_err(|missing| {
                 let name = &self.name;
-                format!("This server may not run programs as {name}: it is not root, and lacks {missing}. It does not run them as itself.")
+                format!(
+                    "This server cannot run programs as {name}: it is not root, and lacks \
+                         {missing}. It does not run them as its own user instead."
+                )
             })?;
             self.before()?;
         }
@@ -146,8 +150,14 @@ impl Account {
                 .find(name, Path::new(SYSTEM))
                 .map(|file| file.to_string_lossy().into_owned())
         };
-        let setpriv = find(SETPRIV).ok_or("Programs are run as another user by setpriv, which is not installed (package util-linux).")?;
-        let env = find(ENV).ok_or("Programs are run as another user by way of env, which is not installed (package coreutils).")?;
+        let setpriv = find(SETPRIV).ok_or(
+            "setpriv is not installed (package util-linux). It is \
+                                           needed to run programs as another user.",
+        )?;
+        let env = find(ENV).ok_or(
+            "env is not installed (package coreutils). It is needed to run \
+                                   programs as another user.",
+        )?;
         let (user, group) = (self.user.to_string(), self.group.to_string());
         let words = [
             "--reuid",

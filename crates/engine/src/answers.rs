@@ -43,7 +43,7 @@ pub enum HallError {
     #[error("{}", .0.message)]
     Rejected(Box<Rejection>),
     /// The conversation does not exist, or is out of the caller's reach.
-    #[error("there is no conversation {0}")]
+    #[error("conversation {0} was not found")]
     NotFound(StreamId),
     /// The conversation was deleted.
     #[error("conversation {0} was deleted")]
@@ -71,7 +71,8 @@ pub enum HallError {
     },
     /// The state of this conversation breaks an invariant: it is read-only.
     #[error(
-        "{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it"
+        "{stream} is read-only: {rule}. This is a bug in Moothall; export the conversation and \
+         report it"
     )]
     Broken {
         /// The conversation.

@@ -318,8 +318,13 @@ impl Hall {
         by: Actor,
     ) -> Result<ClientCommand, HallError> {
         let page = self.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await?;
-        let unknown =
-            || Rejection::new(Refusal::NotFound, "unknown_event", "There is no such event here.");
+        let unknown = || {
+            Rejection::new(
+                Refusal::NotFound,
+                "unknown_event",
+                "This conversation has no such event.",
+            )
+        };
         let kept = page
             .events
             .into_iter()
@@ -479,7 +484,7 @@ impl Hall {
             }
         }));
         if tokio::time::timeout(Duration::from_millis(within.0), all).await.is_err() {
-            tracing::warn!("the time to drain ran out");
+            tracing::warn!("the time limit for draining ran out");
         }
     }
 

@@ -161,7 +161,7 @@ impl Decider<'_> {
             Command::Task(_) => Err(Rejection::new(
                 Refusal::NotFound,
                 "unknown_task",
-                "This is a conversation, and no task.",
+                "This is a conversation, not a task.",
             )),
         }
     }
@@ -293,7 +293,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Conflict,
                 "exists",
-                "this conversation exists already",
+                "this conversation already exists",
             ));
         }
         self.check_speaker(by)?;
@@ -378,7 +378,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::NotFound,
                 "unknown_event",
-                "there is no such event here",
+                "this conversation has no such event",
             ));
         }
         let summaries = self.state.summaries.of_words_at(seq);
@@ -457,7 +457,7 @@ impl Decider<'_> {
         Err(Rejection::new(
             Refusal::Conflict,
             "thread_archived",
-            "This conversation is archived. Unarchive it to go on.",
+            "This conversation is archived. Unarchive it first.",
         ))
     }
 
@@ -502,7 +502,7 @@ impl Decider<'_> {
         if self.is_human(actor) {
             return Ok(());
         }
-        let message = "Only people may do this: agents can invite and uninvite, nothing else.";
+        let message = "Only people may do this. Agents can only invite and uninvite.";
         Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(&actor.id))
     }
 }

@@ -200,7 +200,7 @@ pub(crate) fn holds(conn: &Connection, anchor: &Anchor) -> rusqlite::Result<bool
 
 /// Returns the fault of a record that does not contain the anchor.
 pub(crate) fn left(anchor: &Anchor) -> LogError {
-    damaged(&anchor.number.to_string(), "the record does not go through the anchor")
+    damaged(&anchor.number.to_string(), "the record does not contain the anchor")
 }
 
 /// Follows the chain. Returns the number of rows; `None` if the record has no chain.
@@ -270,10 +270,10 @@ impl Walk {
 
     fn end(&mut self, newest: Option<(u64, Chain)>) {
         match newest {
-            None => self.fault("the newest", "its number is not known any more"),
+            None => self.fault("the newest", "the number of the newest row is missing"),
             Some((number, _)) if int(number) > self.last => self.missing(int(number) + 1),
             Some((number, chain)) if int(number) < self.last || chain != self.chain => {
-                let reason = "it is not the one that was recorded last";
+                let reason = "it is not the row that was recorded last";
                 self.fault(&self.last.to_string(), reason);
             }
             Some(_) => {}

@@ -21,13 +21,13 @@ use crate::schema;
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The name is taken. A backup never overwrites anything.
-    #[error("{} is there already", .0.display())]
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// The parent folder of the backup is missing: perhaps a disk is not mounted.
-    #[error("there is no folder {}", .0.display())]
+    #[error("the folder {} does not exist", .0.display())]
     NoFolder(PathBuf),
     /// The backup would be inside the data folder that it copies.
-    #[error("{} is in the data folder itself", .0.display())]
+    #[error("{} is inside the data folder; name another place", .0.display())]
     Inside(PathBuf),
     /// Another backup to the same place is in progress.
     #[error("another backup is being written to {}", .0.display())]
@@ -121,7 +121,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let step =
         Backup::new(&source, &mut target).and_then(|backup| backup.step(-1)).map_err(text)?;
     if step != StepResult::Done {
-        return Err("another process keeps the log to itself".into());
+        return Err("another process has locked the log".into());
     }
     identity::forget(&target).map_err(text)?;
     target.close().map_err(|(_, error)| text(error))

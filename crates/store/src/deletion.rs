@@ -96,7 +96,7 @@ pub(crate) fn check(
     let page = reader::page_after(conn, stream, place, before, link, 1)?;
     let says = page.events.last().is_some_and(|recorded| recorded.event.erases_all())
         || page.newer.is_some();
-    if says { Ok(()) } else { Err(damaged("it does not say that the stream was deleted")) }
+    if says { Ok(()) } else { Err(damaged("it does not record that the stream was deleted")) }
 }
 
 /// Rejects a request for a deleted stream.

@@ -17,19 +17,20 @@ const LOCK_AGAIN: Duration = Duration::from_millis(50);
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another server uses the folder.
-    #[error("another server is using {}; stop it, or give this one another folder", .dir.display())]
+    #[error("another server is using {}; stop it, or use another folder for this one", .dir.display())]
     Locked {
         /// The data folder that is in use.
         dir: PathBuf,
     },
     /// The folder does not contain a log.
-    #[error("there is no log in {}", .dir.display())]
+    #[error("{} does not contain a log", .dir.display())]
     Absent {
         /// The data folder without a log.
         dir: PathBuf,
     },
     /// A newer version made the log.
-    #[error("the log in {} was written by a newer version of Moothall (format {found}, this version knows up to {known})", .dir.display())]
+    #[error("the log in {} was written by a newer version of Moothall (format {found}; this \
+             version supports up to {known})", .dir.display())]
     Newer {
         /// The data folder with the log.
         dir: PathBuf,
@@ -39,7 +40,7 @@ pub enum OpenError {
         known: u32,
     },
     /// The disk has no space for the files that opening the log needs.
-    #[error("there is no room on the disk to open the log in {}", .dir.display())]
+    #[error("the disk has no space to open the log in {}", .dir.display())]
     Full {
         /// The data folder on that disk.
         dir: PathBuf,
@@ -152,7 +153,8 @@ pub(crate) fn private_file(path: &Path) -> Result<File, OpenError> {
 fn warn_if_open_to_others(path: &Path) {
     let others = std::fs::metadata(path).map_or(0, |folder| folder.permissions().mode() & 0o077);
     if others != 0 {
-        tracing::warn!(folder = %path.display(), "others on this computer may look into the data folder; chmod 700 keeps them out");
+        tracing::warn!(folder = %path.display(), "other users of this computer can read the data \
+                                                  folder; chmod 700 prevents this");
     }
 }
 

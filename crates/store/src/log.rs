@@ -72,7 +72,7 @@ impl SqliteLog {
         let (conn, id) = with_room(dir, || open_file(dir, &path))?;
         if !reserve::keep(dir) {
             tracing::warn!(
-                "the disk is full: what there is can be read, and writing goes on by itself when there is room"
+                "the disk is full: reads work, and writes resume by themselves when there is space"
             );
         }
         folder.sync()?;
@@ -82,7 +82,7 @@ impl SqliteLog {
         let (queue, writer, synced) =
             started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
         let index = index.inspect_err(
-            |error| tracing::warn!(%error, "there is no search: its index cannot be opened"),
+            |error| tracing::warn!(%error, "search is not available: its index cannot be opened"),
         );
         let index = index.ok().map(Arc::new);
         Ok(Self {

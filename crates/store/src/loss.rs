@@ -23,8 +23,8 @@ pub(crate) fn refuse(dir: &Path) -> Result<(), OpenError> {
     let seen = wal::look(&wal).map_err(|source| OpenError::Io { path: wal.clone(), source })?;
     if let Some(at) = seen.broken_at {
         let reason = format!(
-            "from byte {at} on it cannot be read, and there are whole commits behind that, which were acknowledged. \
-             `truncate -s {at} {}` goes on without them",
+            "it cannot be read from byte {at} on, and acknowledged commits follow there. \
+             `truncate -s {at} {}` continues without them",
             wal.display()
         );
         return Err(OpenError::Damaged { path: wal, reason });
@@ -47,7 +47,8 @@ fn refuse_empty(dir: &Path, log: PathBuf, seen: &Seen) -> Result<(), OpenError> 
         return Ok(());
     };
     let reason = format!(
-        "it is empty, and {other} beside it belongs to one that is not. To begin anew, name another folder"
+        "it is empty, and {other} beside it belongs to a log with content. To begin a new log, \
+         name another folder"
     );
     Err(OpenError::Damaged { path: log, reason })
 }
@@ -62,8 +63,9 @@ fn refuse_behind(dir: &Path, log: PathBuf) -> Result<(), OpenError> {
         Ok(newest) if newest < seen => {
             let index = dir.join(INDEX_FILE);
             let reason = format!(
-                "the search index has seen {} events that are not in it. Where an older log was put back on purpose, or to go on without \
-                 them, remove {}*: it is made again",
+                "the search index has {} events that are not in the log. If an older log was \
+                 restored on purpose, or to continue without them, remove {}*: the index is \
+                 rebuilt",
                 seen - newest,
                 index.display()
             );

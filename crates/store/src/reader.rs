@@ -201,7 +201,7 @@ pub(crate) fn page_after(
         stored.add_to(&mut page).map_err(|reason| damaged(seq, &reason))?;
     }
     if page.through == place.head && Some(link) != place.link {
-        return Err(damaged(last, "the stream's row has another checksum"));
+        return Err(damaged(last, "the checksum in the stream's row differs"));
     }
     Ok(page)
 }

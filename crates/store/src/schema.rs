@@ -219,7 +219,7 @@ pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
         match row.get_ref(0)?.as_str()? {
             "wal" => Ok(()),
             other => Err(rusqlite::Error::InvalidParameterName(format!(
-                "this file system gives journal mode {other} instead of wal"
+                "this file system supports journal mode {other}, and not wal"
             ))),
         }
     })?;

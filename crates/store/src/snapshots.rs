@@ -86,7 +86,7 @@ pub(crate) fn stored(conn: &Connection, stream: &StreamId) -> Result<Option<Snap
     let damaged = |seq| LogError::Damaged {
         stream: stream.clone(),
         seq,
-        reason: "its snapshot is damaged, and not used".into(),
+        reason: "the snapshot of a stream is damaged and is not used".into(),
     };
     let Some(row) = Row::of(conn, place.key).map_err(|_| damaged(Seq(0)))? else { return Ok(None) };
     let link = reader::link_at(conn, &place, stream, row.snapshot.head)?;

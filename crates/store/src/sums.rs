@@ -33,7 +33,10 @@ pub(crate) const COVERED: [&str; 12] = [
 
 /// The tables without a checksum, and the effect of a change there.
 const UNCOVERED: [(&str, &str); 3] = [
-    ("the number of claims that lapse", "each is checked, one that is missing is not noticed"),
+    (
+        "the number of claims that expire",
+        "each claim is checked, but a missing one is not detected",
+    ),
     ("read_marks", "a change shows messages as read or unread"),
     ("meta", "a change stops the server, or makes clients read from the beginning"),
 ];
@@ -302,7 +305,7 @@ fn take(verified: &mut Verification, table: &str, walked: Result<Option<u64>, Lo
     match walked {
         Ok(Some(rows)) => verified.tables.push(CheckedTable { table: table.to_owned(), rows }),
         Ok(None) => verified.unchecked.push(format!(
-            "{table} (this log has no checksums for it yet; the next start of a server adds them)"
+            "{table} (this log has no checksums for it yet; the next start of the server adds them)"
         )),
         Err(fault) => verified.faults.push(fault),
     }
@@ -351,12 +354,12 @@ fn walk_table(
         faults.push(broken(format!("{damaged} rows do not match their checksums")));
     }
     let kept = StoredSum::of(conn, table).map_err(failed)?;
-    let kept = kept.ok_or_else(|| broken("the number of its rows is not known any more".into()))?;
+    let kept = kept.ok_or_else(|| broken("the stored number of its rows is missing".into()))?;
     // `total` lacks damaged rows, so it is compared only if there are none.
     if kept.rows != count {
         faults.push(broken(format!("it has {count} rows and should have {}", kept.rows)));
     } else if damaged == 0 && kept.total != total.to_le_bytes() {
-        faults.push(broken("rows were exchanged, or are there in an older form".into()));
+        faults.push(broken("rows were replaced by other or older rows".into()));
     }
     Ok(Some(seen))
 }

@@ -185,7 +185,7 @@ impl Writer {
             self.checkpoint_if_due();
         }
         if let Err(trouble) = self.finish() {
-            tracing::error!(?trouble, "the log could not be closed in good order");
+            tracing::error!(?trouble, "the log could not be closed cleanly");
         }
     }
 
@@ -294,7 +294,7 @@ impl Writer {
 
     fn fail(&mut self, trouble: StoreFault) {
         if self.failed.is_none() {
-            tracing::error!(?trouble, "the log refuses to write from now on");
+            tracing::error!(?trouble, "the log accepts no more writes");
             self.failed = Some(trouble);
         }
     }
@@ -346,7 +346,7 @@ impl Writer {
             Ok(true) => self.residue = false,
             Ok(false) | Err(StoreFault::Full | StoreFault::Busy) => {
                 tracing::warn!(
-                    "erased words stay in the write-ahead log until nobody reads it any more"
+                    "erased text stays in the write-ahead log until all its readers are done"
                 );
             }
             Err(fatal @ (StoreFault::Fatal(_) | StoreFault::Unwritten(_))) => self.fail(fatal),

@@ -168,7 +168,7 @@ fn hand_over(sessions: &Sessions, place: &TurnTarget, job: Job) -> Result<(), St
     if place.taken_back.as_ref() == Some(&job.key) {
         return Ok(());
     }
-    let session = place.session.as_ref().ok_or("its address names no session")?;
+    let session = place.session.as_ref().ok_or("the participant's address has no session")?;
     let seat = sessions.living(session).map_err(|error| match error {
         // The reason may hold lines of the screen, and all members of the conversation read this.
         SessionError::Ended { name, .. } => format!("session {name} has ended"),

@@ -81,7 +81,10 @@ impl Sessions {
         let Ok(hall) = self.hall() else { return Vec::new() };
         let noted = hall.store().sessions.rooms(session).await;
         let mut rooms = noted
-            .inspect_err(|error| tracing::error!(%session, %error, "where it is cannot be read"))
+            .inspect_err(|error| {
+                tracing::error!(%session, %error, "the conversations of a \
+                                                                    session cannot be read")
+            })
             .unwrap_or_default();
         if !rooms.contains(session) {
             rooms.push(session.clone());
@@ -110,7 +113,8 @@ impl Sessions {
                 }
                 Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
                 Err(error) => {
-                    tracing::warn!(%session, %stream, %error, "what a session asked cannot be read")
+                    tracing::warn!(%session, %stream, %error, "the questions of a session cannot \
+                                                               be read")
                 }
             }
         }

@@ -116,16 +116,20 @@ impl TryFrom<Vec<String>> for Checkpoints {
     fn try_from(marks: Vec<String>) -> Result<Self, String> {
         for mark in &marks {
             if mark.trim().is_empty() {
-                return Err("a checkpoint without words would be every prompt; leave the list empty for none".to_owned());
+                return Err("an empty checkpoint would match every prompt; leave the list empty \
+                            for no checkpoints"
+                    .to_owned());
             }
             if mark.starts_with(char::is_whitespace) || mark.contains(char::is_control) {
                 return Err(format!(
-                    "no prompt begins with {mark:?}: give the first words of its first line, without blanks before them"
+                    "no prompt begins with {mark:?}: give the first words of its first line, \
+                     without leading spaces or control characters"
                 ));
             }
             if mark.len() > CHECKPOINT_BYTES_MAX {
                 return Err(format!(
-                    "a checkpoint is known by its first words, at most {CHECKPOINT_BYTES_MAX} bytes of them"
+                    "a checkpoint takes only the first words of a prompt, at most \
+                     {CHECKPOINT_BYTES_MAX} bytes"
                 ));
             }
         }

@@ -277,7 +277,7 @@ impl Sessions {
             [found] => Ok(found.clone()),
             [] => Err(SessionError::NotFound(word.to_owned())),
             _ => Err(SessionError::Invalid(format!(
-                "{word} begins the ids of several sessions; give more of it."
+                "{word} is the beginning of several session ids; give more characters."
             ))),
         }
     }
@@ -387,14 +387,14 @@ impl Sessions {
             if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
         if !cwd.is_absolute() || !cwd.is_dir() {
             return Err(SessionError::Invalid(format!(
-                "{} is no folder here; give an absolute path of one.",
+                "{} is not a folder on this computer; give the absolute path of a folder.",
                 cwd.display()
             )));
         }
         if !host.programs().iter().any(|(client, _)| *client == new.client) {
             let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
             return Err(SessionError::Invalid(format!(
-                "There is no program {:?}; there are: {}.",
+                "Unknown program {:?}; the programs are: {}.",
                 new.client,
                 known.join(", ")
             )));
@@ -451,7 +451,7 @@ impl Sessions {
         let taken = |status: &Status| status.session.pane.as_ref() == Some(&pane);
         if let Some(other) = self.list(false).iter().find(|status| taken(status)) {
             return Err(SessionError::Conflict(format!(
-                "{} is in this terminal already.",
+                "{} already uses this terminal.",
                 other.session.name
             )));
         }

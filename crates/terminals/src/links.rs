@@ -67,11 +67,14 @@ impl Sessions {
         if let Ok(seat) = self.living(stream) {
             let name = seat.session().name;
             return Some(format!(
-                "This is the home of session {name}, which is alive: end it first, with `POST /sessions/{name}/end`."
+                "This is the home of the live session {name}; end it first, with `POST \
+                 /sessions/{name}/end`."
             ));
         }
         let carries = self.links_known().contains(stream);
-        carries.then(|| format!("This is a link that carries words: close it first, with `POST /links/{stream}/close`."))
+        carries.then(|| {
+            format!("This is an open link; close it first, with `POST /links/{stream}/close`.")
+        })
     }
 
     /// Tracks links by the events of a conversation. `state` is the conversation before them.
@@ -103,7 +106,7 @@ impl Sessions {
         hall.spawn(async move {
             if let Err(error) = own.rekey(&stream).await {
                 // The next search for a link of one of its members retries this.
-                tracing::warn!(%stream, %error, "a link holds the key of others than its members");
+                tracing::warn!(%stream, %error, "the key of a link does not match its members");
             }
         });
     }
@@ -222,7 +225,7 @@ impl Sessions {
         let distinct: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
         if distinct.len() < MEMBERS_MIN || distinct.len() != sessions.len() {
             return Err(SessionError::Invalid(
-                "A link needs two or more sessions, each once.".into(),
+                "A link needs at least two different sessions.".into(),
             ));
         }
         let numbers: Vec<u32> = new.members.iter().filter_map(|member| member.number).collect();

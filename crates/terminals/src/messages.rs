@@ -59,7 +59,7 @@ impl Sessions {
     ) -> Result<SendResult, SessionError> {
         let to = self.living(&message.to)?.session();
         if is_empty_looking(&message.text) && !message.close_link {
-            return Err(SessionError::Invalid("A message needs some words.".into()));
+            return Err(SessionError::Invalid("A message needs some visible text.".into()));
         }
         match (message.close_link, message.direct) {
             (true, _) => self.close_between(message, &to, key).await,
@@ -76,7 +76,8 @@ impl Sessions {
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError> {
         let Asker::Session(caller) = &message.from else {
-            let why = "Only a session can talk over a link of its own; call this with the session's token, or link the two sessions yourself.";
+            let why = "Only a session can send over its own link. Call this with the session's \
+                       token, or link the two sessions yourself.";
             return Err(SessionError::Invalid(why.into()));
         };
         let members = [(caller, 1), (&message.to, 2)].map(|(session, number)| Member {

@@ -72,11 +72,12 @@ impl Sessions {
             })?;
             if lives(name) {
                 return Err(SessionError::Conflict(format!(
-                    "A session called {name} lives already; choose another name."
+                    "A session called {name} is already live; choose another name."
                 )));
             }
             if is_principal(name) {
-                let why = "is, or looks like, the name of somebody with a token, and a session speaks under its name; choose another name";
+                let why =
+                    "is, or looks like, the name of a principal with a token; choose another name";
                 return Err(SessionError::Conflict(format!("{name} {why}.")));
             }
             return Ok(ParticipantId::new(name));

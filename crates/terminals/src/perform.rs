@@ -80,7 +80,7 @@ impl Runner {
         self.session
             .pane
             .clone()
-            .ok_or_else(|| HostFault::Gone("Its program has not begun yet.".into()))
+            .ok_or_else(|| HostFault::Gone("The session's program has not started yet.".into()))
     }
 
     async fn see(&self, lines: Option<usize>) -> Option<Seen> {
@@ -106,7 +106,8 @@ impl Runner {
                 text: String::new(),
             }),
             Err(fault) => {
-                tracing::warn!(session = %self.session.id, %fault, "its terminal cannot be seen");
+                tracing::warn!(session = %self.session.id, %fault, "the terminal of a session \
+                                                                    cannot be read");
                 None
             }
         }
@@ -139,7 +140,8 @@ impl Runner {
         let Some(hall) = self.hall() else { return Ok(false) };
         let moved = hall.store().outbox.advance(id, from, to, evidence, lasting).await;
         if let Err(error) = &moved {
-            tracing::error!(session = %self.session.id, %error, "the state of a delivery could not be kept");
+            tracing::error!(session = %self.session.id, %error, "the state of a delivery could \
+                                                                 not be stored");
         } else if to == DeliveryState::Accepted {
             crash::point("delivery_accepted");
         }
@@ -178,7 +180,9 @@ impl Runner {
         if let Err(error) = self.sessions.keep(&self.session).await {
             // The end of the turn retries.
             self.session.memory = earlier;
-            tracing::warn!(session = %self.session.id, %error, "what its program resumes was not kept");
+            tracing::warn!(session = %self.session.id, %error, "the conversation that a session's \
+                                                                program resumes could not be \
+                                                                stored");
         }
     }
 
@@ -348,7 +352,7 @@ impl Runner {
             Err(error) => Err(error),
         };
         if let Err(error) = asked {
-            tracing::warn!(session = %self.session.id, %stream, %error, "people could not be asked what its program asks");
+            tracing::warn!(session = %self.session.id, %stream, %error, "the question of a session's program could not be put to people");
             self.tell_people(format!("{name} asks something that could not be put to you here: moothall attach {name}\n\n{action}")).await;
         }
     }
@@ -377,7 +381,8 @@ impl Runner {
             ..Post::new(Actor::human(ParticipantId::moothall()), text)
         };
         if let Err(error) = hall.submit(&self.session.id, ClientCommand::Post(post), None).await {
-            tracing::warn!(session = %self.session.id, %error, "people could not be told what its terminal shows");
+            tracing::warn!(session = %self.session.id, %error, "the notice about a session's \
+                                                                terminal could not be posted");
         }
     }
 

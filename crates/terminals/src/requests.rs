@@ -56,7 +56,9 @@ impl Sessions {
         let asked =
             hall.view(&room, move |state| state.request_asked(&asker, &wanted).cloned()).await?;
         let asked = asked.ok_or_else(|| {
-            SessionError::Conflict("It was answered just now; look at what was said.".into())
+            SessionError::Conflict(
+                "The request was already answered; read the answer in the conversation.".into(),
+            )
         })?;
         Ok((room, asked))
     }
@@ -156,7 +158,7 @@ impl Sessions {
                     | HallError::Deleted(_),
                 ) => return,
                 Err(error) => {
-                    tracing::warn!(%stream, %error, "what came of a question is not kept yet")
+                    tracing::warn!(%stream, %error, "the result of a question is not stored yet")
                 }
             }
             // The handle would keep a closing hall open during the pause.

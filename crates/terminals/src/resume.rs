@@ -132,7 +132,7 @@ impl Sessions {
                 return Err(SessionError::Ended { name, why });
             }
             None => {
-                let why = format!("{} runs again; end it once more.", session.name);
+                let why = format!("{} is running again; end it again.", session.name);
                 return Err(SessionError::Conflict(why));
             }
         }
@@ -255,25 +255,29 @@ impl Sessions {
         let name = &session.name;
         let conflict = |why: String| Err(SessionError::Conflict(why));
         if session.ended.is_none() {
-            return conflict(format!("{name} lives; `moothall attach {name}` shows it."));
+            return conflict(format!("{name} is live; `moothall attach {name}` shows it."));
         }
         if session.origin == Origin::Observed {
-            let why = "was started by somebody else, so it is not resumed: adopt its pane again";
+            let why =
+                "was adopted and not started here, so it cannot be resumed; adopt its pane again";
             return conflict(format!("{name} {why}."));
         }
         if self.is_in_use(name.as_str()) {
             return conflict(format!(
-                "Another session called {name} lives; end it first, with `POST /sessions/{name}/end`."
+                "Another session called {name} is live; end it first, with `POST \
+                 /sessions/{name}/end`."
             ));
         }
         if !session.cwd.is_dir() {
             let folder = session.cwd.display();
-            return conflict(format!("{folder}, the folder of {name}, is not there any more."));
+            return conflict(format!("{folder}, the folder of {name}, does not exist any more."));
         }
         let mut programs = host.programs().into_iter();
         if !programs.any(|(client, _)| client == session.client) {
             let client = &session.client;
-            return conflict(format!("The program of {name}, {client}, is not set up any more."));
+            return conflict(format!(
+                "{client}, the program of {name}, is not configured any more."
+            ));
         }
         self.check_room()
     }
@@ -362,7 +366,7 @@ impl Sessions {
                 Ok(Some(members)) => drop(back.insert(link, members)),
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::warn!(%link, %error, "a link of a session that was resumed stays closed");
+                    tracing::warn!(%link, %error, "a link of a resumed session stays closed");
                 }
             }
         }

@@ -44,7 +44,7 @@ impl Sessions {
         let most = self.terms().config.most;
         if most > 0 && self.names_in_use().len() >= most {
             return Err(SessionError::Conflict(format!(
-                "{} live, and no more may; end one first.",
+                "Limit reached: {} live. End one first.",
                 counted(most as u64, "session")
             )));
         }
@@ -99,7 +99,8 @@ impl Sessions {
             return Ok(());
         }
         let why = format!(
-            "Agents have started {count} sessions from here that live, and {FAMILY_MAX} is the most. End one of them first."
+            "Agents have started {count} live sessions from here; the maximum is {FAMILY_MAX}. \
+             End one of them first."
         );
         Err(SessionError::Conflict(why))
     }

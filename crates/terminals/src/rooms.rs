@@ -149,7 +149,8 @@ impl Sessions {
             if let Err(error) = self.note(stream, Move::In(session)).await {
                 // Only the stored membership is missing: a restart finds it again from the
                 // session's deliveries.
-                tracing::warn!(%stream, %error, "that a session came into a conversation was not noted");
+                tracing::warn!(%stream, %error, "a session's membership in a conversation could \
+                                                 not be stored");
             }
         }
     }

@@ -123,7 +123,8 @@ impl Runner {
         if let Some(pane) = &self.session.pane
             && let Err(error) = self.host.end(pane).await
         {
-            tracing::warn!(session = %self.session.id, %error, "a program that was left by a start could not be ended");
+            tracing::warn!(session = %self.session.id, %error, "the program of an interrupted \
+                                                                start could not be ended");
         }
         self.ended("it never began: the server stopped while it started").await;
     }
@@ -273,7 +274,7 @@ impl Runner {
     async fn owed(&self) -> Vec<Delivery> {
         let Some(hall) = self.hall() else { return Vec::new() };
         let owed = hall.store().outbox.owed(&target(&self.session.id)).await;
-        owed.inspect_err(|error| tracing::error!(session = %self.session.id, %error, "its deliveries cannot be read")).unwrap_or_default()
+        owed.inspect_err(|error| tracing::error!(session = %self.session.id, %error, "the deliveries of a session cannot be read")).unwrap_or_default()
     }
 
     /// Returns the row of a turn. Used if an earlier process began the turn, or if the caller does
@@ -309,7 +310,8 @@ impl Runner {
     async fn place_used(&mut self, link: &StreamId) {
         self.session.left.retain(|left| left.link != *link);
         if let Err(error) = self.sessions.keep(&self.session).await {
-            tracing::warn!(session = %self.session.id, %error, "that it is back in a link was not kept");
+            tracing::warn!(session = %self.session.id, %error, "a session's return to a link \
+                                                                could not be stored");
         }
     }
 
@@ -341,7 +343,8 @@ impl Runner {
         if !self.session.left.is_empty()
             && let Err(error) = self.sessions.keep(&self.session).await
         {
-            tracing::warn!(session = %self.session.id, %error, "its places in links were not kept");
+            tracing::warn!(session = %self.session.id, %error, "a session's places in links could \
+                                                                not be stored");
         }
         self.leave(why, shown).await;
     }
@@ -360,7 +363,8 @@ impl Runner {
         // more.
         self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {
-            tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");
+            tracing::warn!(session = %self.session.id, %error, "an ended session could not leave \
+                                                                its links");
         }
         // Callers who wait for the end, or present the session's token, must see the end from here
         // on.

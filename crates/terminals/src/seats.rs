@@ -39,7 +39,8 @@ impl Sessions {
                     self.end_started_for(&gathering);
                 }
                 Err(error) => {
-                    tracing::warn!(%gathering, %error, "a gathering whose programs live cannot be read");
+                    tracing::warn!(%gathering, %error, "a gathering with live programs cannot be \
+                                                        read");
                 }
             }
         }
@@ -58,7 +59,8 @@ impl Sessions {
         match self.end_because(session, WITH_ITS_GATHERING.to_owned()).await {
             Ok(()) | Err(SessionError::Ended { .. } | SessionError::NotFound(_)) => {}
             Err(error) => {
-                tracing::warn!(%session, %error, "a program of a gathering that is over lives on");
+                tracing::warn!(%session, %error, "a program of a closed gathering could not be \
+                                                  ended");
             }
         }
     }

@@ -33,7 +33,8 @@ impl Sessions {
             (Some(own), _) => own.clone(),
             (None, Some(thread)) => thread.clone(),
             (None, None) => {
-                let why = "A person has to allow this. Say in 'thread' where one shall be asked: a conversation in which you take part.";
+                let why = "A person has to allow this. Give 'thread': one of your conversations, \
+                           in which a person is asked.";
                 return Err(SessionError::Invalid(why.into()));
             }
         };
@@ -126,7 +127,7 @@ fn check_folder(folder: &str) -> Result<(), SessionError> {
         return Ok(());
     }
     Err(SessionError::Conflict(format!(
-        "{folder} leads to another folder now than when it was asked for."
+        "{folder} now leads to another folder than when the start was requested."
     )))
 }
 
@@ -137,5 +138,5 @@ fn whole(folder: &Path) -> Result<String, SessionError> {
     found
         .into_os_string()
         .into_string()
-        .map_err(|_| SessionError::Invalid("The folder's name is not UTF-8 text.".into()))
+        .map_err(|_| SessionError::Invalid("The folder's path is not valid UTF-8.".into()))
 }

@@ -40,7 +40,7 @@ impl Runner {
                 | HostFault::Failed(_)),
             ) => {
                 let wait = backoff(self.watching.tries);
-                tracing::warn!(session = %self.session.id, %fault, ?wait, "its terminal cannot be reached; it is tried again");
+                tracing::warn!(session = %self.session.id, %fault, ?wait, "the terminal of a session cannot be reached; trying again");
                 (self.watching.news, self.watching.again) = (None, Some(Instant::now() + wait));
                 self.watching.tries += 1;
             }
@@ -55,7 +55,8 @@ impl Runner {
         if self.session.origin == Origin::Started
             && let Err(fault) = self.host.end(&pane).await
         {
-            tracing::warn!(session = %self.session.id, %fault, "the terminal of a program that ended could not be cleared away");
+            tracing::warn!(session = %self.session.id, %fault, "the terminal of an exited program \
+                                                                could not be removed");
         }
         if words.is_none() && self.host.is_lost(&pane).await {
             self.session.lost = true;

@@ -16,7 +16,7 @@ test('a sentence about something else hides no word', () => {
 
 test('what a change ends is said without what programs send', () => {
   const said =
-    'A gathering is held here. It has no harvest then. Send it again with `"confirm": true`, or end it first.';
-  expect(consequence(said)).toBe('A gathering is held here. It has no harvest then.');
+    'A gathering is open here. It has no harvest then. Send it again with `"confirm": true`, or end it first.';
+  expect(consequence(said)).toBe('A gathering is open here. It has no harvest then.');
   expect(consequence('Only `code`.')).toBe('Only `code`.');
 });

@@ -74,7 +74,7 @@ test('a warning stands at the message that was sent', async ({ page, server }) =
   // One sender may fill a quarter of the queue.
   await say(page, 'beta');
   const second = page.getByRole('article').filter({ hasText: 'beta' });
-  await expect(second.getByRole('status')).toContainText('Too many messages wait here already');
+  await expect(second.getByRole('status')).toContainText('Too many messages wait here');
   await expect(page.getByRole('article').filter({ hasText: 'alpha' }).getByRole('status')).toHaveCount(0);
   await accessible(page);
 });
@@ -86,7 +86,7 @@ test('a name that no participant bears is told at its message in the words of th
   await say(page, '@planer, what now?');
   const warning = page.getByRole('article').getByRole('status');
   await expect(warning).toContainText('@planner');
-  await expect(warning).toContainText('Say it again with the right name');
+  await expect(warning).toContainText('Send it again with the right name');
   await expect(warning).not.toContainText('unknown_name');
 });
 

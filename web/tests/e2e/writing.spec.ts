@@ -76,7 +76,7 @@ test('commands are offered, run by the server, and never said', async ({ page, s
   await expect(shown(page, /muted quiet/)).toBeVisible();
   await expect(box(page)).toHaveValue('');
   await say(page, '/grup list');
-  await expect(page.getByText('There is no /grup')).toBeVisible();
+  await expect(page.getByText('Unknown command /grup')).toBeVisible();
   await expect(box(page)).toHaveValue('/grup list');
   await expect(messagesOf(page, 'You')).toHaveCount(0);
 });

@@ -53,7 +53,10 @@ impl AgentConfig {
                 let (least, most) = (TRANSCRIPT_RANGE.start(), TRANSCRIPT_RANGE.end());
                 Err(ConfigFault::new(
                     "transcript_bytes",
-                    format!("{bytes} is no length of a transcript; give {least} to {most} bytes."),
+                    format!(
+                        "{bytes} is not a valid length of a transcript; give {least} to {most} \
+                         bytes."
+                    ),
                 ))
             }
         }

@@ -92,7 +92,7 @@ impl Provider {
     /// One sentence for people, without the URL, which may hold a secret.
     pub fn base_url(self, given: &str) -> Result<String, &'static str> {
         let Ok(mut url) = Url::parse(given.trim()) else {
-            return Err("This is no address; write it like \"http://127.0.0.1:8080/v1\".");
+            return Err("This is not an address; write it like \"http://127.0.0.1:8080/v1\".");
         };
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err("The address must begin with http:// or https:// and name a host.");

@@ -30,7 +30,7 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     ],
     refuses_on_lost: |on_lost| {
         (on_lost == OnLost::Fail).then_some(
-            "A model is asked again after a restart; only a command agent can fail instead.",
+            "A model is always asked again after a restart; only a command agent can fail instead.",
         )
     },
     build: |config, _, _| Ok(Arc::new(RunOnce::new(Llm::new(config.llm_spec()?)))),
@@ -50,7 +50,11 @@ impl AgentConfig {
     /// [`ConfigFault`] if provider, model or key is missing, or a value makes no sense.
     pub fn llm_spec(&self) -> Result<LlmSpec, ConfigFault> {
         let provider = self.provider.ok_or_else(|| {
-            ConfigFault::new("provider", "Say whose model it is: provider = \"openai\", \"anthropic\", \"gemini\" or \"ollama\".")
+            ConfigFault::new(
+                "provider",
+                "Name the provider of the model: provider = \"openai\", \
+                                          \"anthropic\", \"gemini\" or \"ollama\".",
+            )
         })?;
         let base_url = self.base_url.as_deref().map(|url| provider.base_url(url)).transpose();
         let base_url = base_url.map_err(|why| ConfigFault::new("base_url", why))?;
@@ -67,7 +71,7 @@ impl AgentConfig {
         {
             return Err(ConfigFault::new(
                 "api_key",
-                "The key holds a character that no key has, perhaps the end of a line.",
+                "The key contains a character that is not allowed in keys, perhaps a line break.",
             ));
         }
         Ok(LlmSpec {
@@ -101,13 +105,13 @@ impl AgentConfig {
         match self.model.as_deref().or(self.profile.model.as_deref()).map(str::trim) {
             None | Some("") => Err(ConfigFault::new(
                 "model",
-                "Say which model: model = \"name\", as the provider calls it.",
+                "Name the model: model = \"name\", as the provider calls it.",
             )),
             Some(model)
                 if model.contains(|c: char| c.is_whitespace() || c.is_control())
                     || model.contains("::") =>
             {
-                Err(ConfigFault::new("model", format!("{model:?} is no model's name.")))
+                Err(ConfigFault::new("model", format!("{model:?} is not a valid model name.")))
             }
             Some(model) => Ok(model.to_owned()),
         }

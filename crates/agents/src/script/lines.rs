@@ -27,7 +27,10 @@ pub struct ScriptLine {
 
 /// A line as configuration writes it: the words alone, or a table.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a text, or a table with `text`, `delay_ms` and `word_ms`")]
+#[serde(
+    untagged,
+    expecting = "expected a string, or a table with `text`, `delay_ms` and `word_ms`"
+)]
 enum LineForm {
     Text(String),
     Table(LineTable),

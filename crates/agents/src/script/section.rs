@@ -16,10 +16,10 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     keys: &["replies"],
     refuses_on_lost: |on_lost| {
         (on_lost == OnLost::Fail)
-            .then_some("A script agent always says the same again, so it is always rerun.")
+            .then_some("A script agent always gives the same answer, so it is always rerun.")
     },
     build: |config, _, _| Ok(Arc::new(RunOnce::new(config.script_spec()?))),
-    describe: |_| "Says what its script says.".to_owned(),
+    describe: |_| "Answers with the texts of its script.".to_owned(),
 };
 
 impl AgentConfig {
@@ -27,7 +27,7 @@ impl AgentConfig {
         match self.replies.as_deref() {
             None | Some([]) => Err(ConfigFault::new(
                 "replies",
-                "A script agent needs something to say: replies = [\"first\", \"[PASS]\"].",
+                "A script agent needs answers: replies = [\"first\", \"[PASS]\"].",
             )),
             Some(replies) => {
                 Ok(ScriptSpec { replies: replies.to_vec(), timeout: self.time_limit()? })

@@ -20,7 +20,7 @@ const DIGITS: usize = 9;
 const TAKES_KEY: Duration = Duration::from_secs(5);
 
 /// The fault if another dialog has replaced the answered one.
-const ANOTHER: &str = "Something else stands there now.";
+const ANOTHER: &str = "The program shows another dialog now.";
 
 /// Characters at the end of words that are looked for when the beginning of the dialog has scrolled
 /// off the screen.
@@ -40,7 +40,7 @@ impl Typist<'_> {
                 self.check(dialog, chosen).await
             }
             [position] => self.choose_one(dialog, *position, text).await,
-            _ => refused("The program takes one answer to that."),
+            _ => refused("This dialog takes only one answer."),
         }
     }
 
@@ -51,14 +51,14 @@ impl Typist<'_> {
             let shown = self.look_at(dialog).await?;
             self.leave(dialog, shown.field.clone()).await?;
             if shown.field.is_some_and(|field| !field.words.is_empty()) {
-                return refused("Somebody is typing an answer there.");
+                return refused("A person is typing an answer in this dialog.");
             }
             let wanted = chosen.contains(&at);
             if shown.checked.is_some_and(|checked| checked.contains(&at) == wanted) {
                 continue;
             }
             let Some(digit) = digit_of(dialog, at) else {
-                return refused("The program has no key for that.");
+                return refused("This option has no key.");
             };
             self.send(&digit).await?;
             let is_so = |view: &View| {
@@ -67,14 +67,14 @@ impl Typist<'_> {
                 checked.is_some_and(|checked| checked.contains(&at) == wanted)
             };
             if self.until(TAKES_KEY, is_so).await?.is_none() {
-                return Err(HostFault::Failed("The program does not check that.".to_owned()));
+                return Err(HostFault::Failed("The program did not check this option.".to_owned()));
             }
         }
         self.look_at(dialog).await?;
         self.send(self.vendor.table().keys.next).await?;
         let next = |view: &View| view.dialog.as_ref().is_none_or(|shown| !shown.is_same(dialog));
         if self.until(TAKES_KEY, next).await?.is_none() {
-            return Err(HostFault::Failed("The program does not go on from there.".to_owned()));
+            return Err(HostFault::Failed("The program did not move to the next step.".to_owned()));
         }
         self.settle().await;
         match self.look().await?.dialog {
@@ -91,7 +91,7 @@ impl Typist<'_> {
         text: Option<&str>,
     ) -> Result<(), HostFault> {
         let Some(key) = digit_of(dialog, position) else {
-            return refused("The program has no key for that.");
+            return refused("This option has no key.");
         };
         let shown = self.look_at(dialog).await?;
         if shown.pointer.is_some() && text.is_none() {
@@ -102,8 +102,8 @@ impl Typist<'_> {
             field.into_iter().partition(|field| field.option == position);
         match (text, here.into_iter().next(), elsewhere.into_iter().next()) {
             (Some(text), Some(field), _) => self.fill(dialog, field, &key, &for_field(text)).await,
-            (Some(_), None, _) => refused("The program takes no words for that."),
-            (None, Some(_), _) => refused("The program wants words for that."),
+            (Some(_), None, _) => refused("This option takes no text."),
+            (None, Some(_), _) => refused("This option needs a text."),
             (None, None, field) => {
                 self.leave(dialog, field).await?;
                 self.send(&key).await
@@ -144,7 +144,7 @@ impl Typist<'_> {
             }
             self.until(TAKES_KEY, |view| pointer(view) != Some(at)).await?;
         }
-        Err(HostFault::Failed("The program does not move to that answer.".to_owned()))
+        Err(HostFault::Failed("The program did not move to this option.".to_owned()))
     }
 
     /// Takes the focus from a field, where a digit would be typed. Refuses if a person has typed
@@ -152,13 +152,13 @@ impl Typist<'_> {
     async fn leave(&mut self, dialog: &Dialog, field: Option<Field>) -> Result<(), HostFault> {
         let Some(field) = field.filter(|field| field.is_focused) else { return Ok(()) };
         if !field.words.is_empty() {
-            return refused("Somebody is typing an answer there.");
+            return refused("A person is typing an answer in this dialog.");
         }
         self.send(self.vendor.table().keys.up).await?;
         let left = |field: &Field| !field.is_focused;
         self.until(TAKES_KEY, |view| field_of(view, dialog).is_none_or(left)).await?;
         if self.look_at(dialog).await?.field.is_some_and(|field| field.is_focused) {
-            return Err(HostFault::Failed("The program does not leave its field.".to_owned()));
+            return Err(HostFault::Failed("The program did not leave its text field.".to_owned()));
         }
         Ok(())
     }
@@ -173,10 +173,12 @@ impl Typist<'_> {
         text: &str,
     ) -> Result<(), HostFault> {
         if text.is_empty() {
-            return refused("There is nothing to type.");
+            return refused("The text is empty.");
         }
         if !field.words.is_empty() && !is_alike(&field.words, text) {
-            return refused("Somebody is typing an answer there: its field is not empty.");
+            return refused(
+                "The text field is not empty: a person is typing an answer in this dialog.",
+            );
         }
         if field.words.is_empty() {
             self.focus(dialog, &field, key).await?;
@@ -184,7 +186,7 @@ impl Typist<'_> {
             let shows = |view: &View| is_filled(view, dialog, text);
             if self.until(TAKES_PASTE, shows).await?.is_none() {
                 return Err(HostFault::Failed(
-                    "The program shows nothing of what was pasted into its field.".to_owned(),
+                    "The program does not show the text that was pasted into its field.".to_owned(),
                 ));
             }
             crash::point("field_filled");
@@ -203,7 +205,7 @@ impl Typist<'_> {
             Ok(Some(_)) | Err(HostFault::Gone(_)) => Ok(()),
             // A second Enter might go into the next dialog.
             Ok(None) => Err(HostFault::Failed(
-                "The program does not take what stands in its field.".to_owned(),
+                "The program does not accept the text in its field.".to_owned(),
             )),
             Err(fault) => Err(fault),
         }
@@ -217,7 +219,7 @@ impl Typist<'_> {
         let empty = |field: &Field| field.is_focused && field.words.is_empty();
         match self.until(TAKES_KEY, |view| field_of(view, dialog).is_some_and(empty)).await? {
             Some(_) => Ok(()),
-            None => Err(HostFault::Failed("The program does not open its field.".to_owned())),
+            None => Err(HostFault::Failed("The program did not open its text field.".to_owned())),
         }
     }
 }

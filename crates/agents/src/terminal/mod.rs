@@ -118,7 +118,7 @@ impl TmuxHost {
     /// Returns the connection to the server of a pane.
     async fn at(&self, pane: &Pane) -> Result<Control, HostFault> {
         if !is_pane_id(&pane.id) {
-            return Err(HostFault::Gone(format!("{:?} is no pane.", pane.id)));
+            return Err(HostFault::Gone(format!("{:?} is not a pane.", pane.id)));
         }
         if pane.socket.is_empty() {
             return Ok(self.control(&self.own));
@@ -158,9 +158,7 @@ impl TmuxHost {
                 };
                 Ok((pane, TmuxServer::Foreign { socket: arguments, session: session.to_owned() }))
             }
-            _ => Err(HostFault::Gone(format!(
-                "There is no pane {target} on the tmux socket {socket}."
-            ))),
+            _ => Err(HostFault::Gone(format!("The tmux socket {socket} has no pane {target}."))),
         }
     }
 
@@ -181,13 +179,13 @@ impl TmuxHost {
         let (facts, lines) = match control.run_both(&facts, &capture).await {
             Ok(told) => told,
             Err(HostFault::Failed(why)) => {
-                return Err(HostFault::Gone(format!("The pane is gone: {why}.")));
+                return Err(HostFault::Gone(format!("The pane does not exist any more: {why}.")));
             }
             Err(fault) => return Err(fault),
         };
         let Some(facts) = Facts::of(&facts).filter(|facts| facts.pid == pane.pid) else {
             return Err(HostFault::Gone(format!(
-                "Pane {} belongs to another process now.",
+                "Pane {} now belongs to another process.",
                 pane.id
             )));
         };
@@ -207,7 +205,7 @@ impl TmuxHost {
                 Ok(control)
             }
             Ok(_) | Err(HostFault::Failed(_)) => {
-                Err(HostFault::Gone(format!("Pane {} is gone.", pane.id)))
+                Err(HostFault::Gone(format!("Pane {} does not exist any more.", pane.id)))
             }
             Err(fault) => Err(fault),
         }
@@ -394,7 +392,8 @@ impl SessionHost for TmuxHost {
         let (dress, of) = (self.injector.clone(), session.clone());
         let forgotten = tokio::task::spawn_blocking(move || dress.forget(&of)).await;
         if let Err(error) = forgotten.map_err(std::io::Error::other).flatten() {
-            tracing::warn!(%session, %error, "what its program was given could not be taken away");
+            tracing::warn!(%session, %error, "the files of a session's program could not be \
+                                              removed");
         }
     }
 

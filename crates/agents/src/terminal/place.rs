@@ -154,7 +154,7 @@ impl TmuxServer {
 pub(super) fn unavailable(error: &std::io::Error) -> HostFault {
     HostFault::Unavailable(match error.kind() {
         std::io::ErrorKind::NotFound => {
-            "tmux is not installed; agents in terminals need it.".to_owned()
+            "tmux is not installed. Agents in terminals need it.".to_owned()
         }
         _ => format!("tmux could not be run: {error}."),
     })

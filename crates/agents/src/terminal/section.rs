@@ -16,18 +16,23 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     // Keys shared with `command`, which describes a program in the same way.
     keys: &["command", "cwd", "env", "run_as", "screen", "reach", "startable_by_agents"],
     refuses_on_lost: |_| {
-        Some("A program in a terminal outlives the server, so its turns go on after a restart.")
+        Some(
+            "A program in a terminal keeps running without the server, so its turns continue \
+             after a restart.",
+        )
     },
     build: |config, client, _| Ok(Arc::new(config.terminal_agent(client)?)),
     describe: |config| match config.program() {
         Some(program) => format!("Runs {program} in a terminal."),
-        None => "Lives in a terminal.".to_owned(),
+        None => "Runs in a terminal.".to_owned(),
     },
 };
 
 /// The fault of a program whose screen cannot be read.
-const UNREADABLE: &str = "is `claude`, `codex` or `gemini`, for a program that draws and reports like one of them. Of others nobody could tell \
-    when they are done and what they said: run them once for each turn, with runtime = \"command\"";
+const UNREADABLE: &str = "must be `claude`, `codex` or `gemini`: the program whose screen and \
+                          reports are like those of this one. The server cannot read the screens \
+                          of other programs; run those once for each turn, with runtime = \
+                          \"command\"";
 
 impl AgentConfig {
     /// Returns the program of a `terminal` agent; `None` for another runtime. Without a `command`,

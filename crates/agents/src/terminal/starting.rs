@@ -55,7 +55,7 @@ impl TmuxHost {
             (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next())
         else {
             return Err(HostFault::Failed(format!(
-                "tmux did not say where it started {}.",
+                "tmux did not report the pane in which it started {}.",
                 launch.client
             )));
         };
@@ -216,7 +216,7 @@ fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, Ho
     if now == promised {
         Ok(account)
     } else {
-        Err(HostFault::Refused("The configuration changed just now; start it again.".to_owned()))
+        Err(HostFault::Refused("The configuration has just changed; start it again.".to_owned()))
     }
 }
 
@@ -229,7 +229,7 @@ fn unknown(host: &TmuxHost, client: &str) -> HostFault {
     let programs = host.known();
     let known: Vec<&str> = programs.keys().map(String::as_str).collect();
     HostFault::UnknownProgram(format!(
-        "No program {client} is known to run in a terminal; there are: {}.",
+        "Unknown program {client}. Programs for terminals are: {}.",
         known.join(", ")
     ))
 }
@@ -246,7 +246,7 @@ fn find(program: &Program, parts: &ProcessParts, cwd: &Path) -> Result<String, H
         // `env` would take such a path for a variable.
         Some(file) if !file.contains('=') => Ok(file),
         Some(file) => Err(HostFault::UnknownProgram(format!(
-            "{file} has an equals sign in its path; start it by another one."
+            "The path {file} contains an equals sign; start the program by another path."
         ))),
         None => Err(HostFault::UnknownProgram(format!(
             "The program {name:?} is not installed: it is in none of {}.",
@@ -265,7 +265,7 @@ fn new_session(
     let cwd = launch
         .cwd
         .to_str()
-        .ok_or_else(|| HostFault::Refused("The folder's name is no text.".to_owned()))?;
+        .ok_or_else(|| HostFault::Refused("The folder's path is not valid UTF-8.".to_owned()))?;
     let mut words =
         TmuxCommand::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
     words = words.words([

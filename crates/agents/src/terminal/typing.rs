@@ -117,7 +117,7 @@ impl TmuxHost {
         }
         if text.len() > PASTE_BYTES_MAX {
             return Err(HostFault::Refused(format!(
-                "{} bytes are too many for a paste; {PASTE_BYTES_MAX} are the most.",
+                "The paste has {} bytes; the maximum is {PASTE_BYTES_MAX}.",
                 text.len()
             )));
         }
@@ -136,9 +136,7 @@ impl TmuxHost {
             |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
         match typing.until(TAKES_PASTE, shown).await? {
             Some(_) => Ok(PasteReport { altered, filed }),
-            None => {
-                Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned()))
-            }
+            None => Err(HostFault::Failed("The program does not show the pasted text.".to_owned())),
         }
     }
 
@@ -183,17 +181,18 @@ fn refuse_unless_free(view: &View) -> Result<(), HostFault> {
     match (view.state, view.composer.as_deref()) {
         (PaneState::Idle, None | Some("")) => Ok(()),
         (PaneState::Idle, Some(_)) => {
-            refused("Somebody is typing there: the composer is not empty.")
+            refused("The composer is not empty: a person is typing in this terminal.")
         }
-        (PaneState::Starting, _) => refused("The program does not take input yet."),
+        (PaneState::Starting, _) => refused("The program does not accept input yet."),
         (PaneState::Busy, _) => refused("The program is busy."),
         (PaneState::Asking, _) => {
-            refused("The program waits for an answer to a question of its own.")
+            refused("The program is waiting for an answer to its own question.")
         }
-        (PaneState::Shell, _) => {
-            refused("A shell shows there; the program is gone, and nothing is typed into a shell.")
-        }
-        (PaneState::Gone, _) => Err(HostFault::Gone("The program is gone.".to_owned())),
+        (PaneState::Shell, _) => refused(
+            "The program has exited, and the terminal shows a shell. Nothing is typed into a \
+             shell.",
+        ),
+        (PaneState::Gone, _) => Err(HostFault::Gone("The program has exited.".to_owned())),
     }
 }
 
@@ -247,11 +246,11 @@ fn is_taken(view: &View) -> bool {
 }
 
 fn covered() -> Result<(), HostFault> {
-    Err(HostFault::Refused("A dialog came before the words were sent off.".to_owned()))
+    Err(HostFault::Refused("A dialog appeared before the text was sent.".to_owned()))
 }
 
 /// The reason for not pressing Enter.
-const NOT_THERE: &str = "What was pasted does not stand in its composer any more.";
+const NOT_THERE: &str = "The pasted text is not in the composer any more.";
 
 impl Typist<'_> {
     pub(super) async fn look(&mut self) -> Result<View, HostFault> {
@@ -274,7 +273,7 @@ impl Typist<'_> {
             }
             match timeout_at(until, self.drawn.changed()).await {
                 Ok(Ok(())) => {}
-                Ok(Err(_)) => return Err(HostFault::Gone("The program ended.".to_owned())),
+                Ok(Err(_)) => return Err(HostFault::Gone("The program exited.".to_owned())),
                 Err(_) => return Ok(None),
             }
         }
@@ -285,10 +284,9 @@ impl Typist<'_> {
     pub(super) async fn put(&mut self, text: &str) -> Result<(), HostFault> {
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("moothall-{}-{number}", std::process::id());
-        let path = self
-            .host
-            .keep(number, text)
-            .map_err(|error| HostFault::Failed(format!("The paste could not be kept: {error}.")))?;
+        let path = self.host.keep(number, text).map_err(|error| {
+            HostFault::Failed(format!("The paste could not be stored: {error}."))
+        })?;
         let load = TmuxCommand::of("load-buffer").words(["-b", &buffer, &path.to_string_lossy()]);
         let paste = TmuxCommand::of(PASTE).words(["-b", &buffer, "-t", &self.pane.id]);
         let drew = *self.drawn.borrow();
@@ -310,9 +308,9 @@ impl Typist<'_> {
                 .await;
         match waiting {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(_)) => Err(HostFault::Gone("The program ended.".to_owned())),
+            Ok(Err(_)) => Err(HostFault::Gone("The program exited.".to_owned())),
             Err(_) => {
-                Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned()))
+                Err(HostFault::Failed("The program does not show the pasted text.".to_owned()))
             }
         }
     }
@@ -355,7 +353,7 @@ impl Typist<'_> {
                 Err(fault) => return Err(fault),
             }
         }
-        Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
+        Err(HostFault::Failed("The program does not accept the text in its composer.".to_owned()))
     }
 
     /// Returns the first readable screen, or the last one after [`TAKES_PASTE`], with the count of
@@ -371,7 +369,7 @@ impl Typist<'_> {
             }
             match timeout_at(until, self.drawn.changed()).await {
                 Ok(Ok(())) => self.settle().await,
-                Ok(Err(_)) => return Err(HostFault::Gone("The program ended.".to_owned())),
+                Ok(Err(_)) => return Err(HostFault::Gone("The program exited.".to_owned())),
                 Err(_) => return Ok((drew, view)),
             }
         }
@@ -393,7 +391,7 @@ impl Typist<'_> {
             };
             match timeout_at(bound, self.drawn.changed()).await {
                 Ok(Ok(())) => {}
-                Ok(Err(_)) => return Err(HostFault::Gone("The program ended.".to_owned())),
+                Ok(Err(_)) => return Err(HostFault::Gone("The program exited.".to_owned())),
                 Err(_) => return Ok(false),
             }
         }

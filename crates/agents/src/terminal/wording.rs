@@ -53,7 +53,8 @@ impl TmuxHost {
             Err(why) => Err(std::io::Error::other(why)),
         };
         kept.unwrap_or_else(|error| {
-            tracing::warn!(%session, %error, "what its program would change could not go as a file");
+            tracing::warn!(%session, %error, "text that a program would change could not be \
+                                              written to a file");
             Vec::new()
         })
     }

@@ -38,13 +38,13 @@ async fn words_are_typed_into_the_field_of_their_dialog_and_nowhere_else() {
     let (mut ann, dialog) = asked(&terminals).await;
     let takes: Vec<_> = dialog.options.iter().map(|option| option.takes_text).collect();
     assert_eq!(takes, [false, false, true, false]);
-    assert!(refusal(&terminals, &ann, &dialog, 0, Some("x")).await.contains("takes no words"));
-    assert!(refusal(&terminals, &ann, &dialog, 2, None).await.contains("wants words"));
+    assert!(refusal(&terminals, &ann, &dialog, 0, Some("x")).await.contains("takes no text"));
+    assert!(refusal(&terminals, &ann, &dialog, 2, None).await.contains("needs a text"));
     assert!(
-        refusal(&terminals, &ann, &dialog, 2, Some(" \u{1b}[0m")).await.contains("nothing to type")
+        refusal(&terminals, &ann, &dialog, 2, Some(" \u{1b}[0m")).await.contains("text is empty")
     );
     let other = Dialog { action: "Which other?".into(), ..dialog.clone() };
-    assert!(refusal(&terminals, &ann, &other, 2, Some("x")).await.contains("Something else"));
+    assert!(refusal(&terminals, &ann, &other, 2, Some("x")).await.contains("another dialog"));
     assert_eq!(ann.view().await.dialog, Some(dialog.clone()), "nothing was typed so far");
     let words = "/srv: MariaDB\u{1b}[201~\r1. it is there";
     terminals.host.choose(&ann.pane, "fake", &dialog, &[2], Some(words)).await.unwrap();
@@ -103,7 +103,7 @@ async fn what_stands_in_a_field_is_not_typed_over() {
         let filled =
             |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| field.words == "Maria DB");
         ann.until("words", |view| view.dialog.as_ref().is_some_and(filled)).await;
-        assert!(refusal(&terminals, &ann, &dialog, 0, None).await.contains("Somebody is typing"));
+        assert!(refusal(&terminals, &ann, &dialog, 0, None).await.contains("person is typing"));
         assert!(refusal(&terminals, &ann, &dialog, 2, Some("Oracle")).await.contains("not empty"));
         if left {
             type_by_hand(&terminals, &ann, &["Up"]);

@@ -291,7 +291,7 @@ async fn a_long_text_arrives_whole() {
 async fn nothing_is_typed_into_what_is_not_free() {
     let Some(terminals) = Terminals::with_stand_in(&["--start-delay", "300"]) else { return };
     let mut ann = terminals.start("fake").await;
-    assert!(ann.refused().await.contains("not take input yet"));
+    assert!(ann.refused().await.contains("not accept input yet"));
     ann.idle().await;
 
     terminals.tmux(&["send-keys", "-t", &ann.pane.id, "-l", "a person types"]);

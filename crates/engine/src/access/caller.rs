@@ -75,7 +75,7 @@ const LOCAL: Scopes = Scopes::of(&[
 pub enum Denied {
     /// The caller has no valid credential, and needs one.
     #[error(
-        "There is no credential, or one that is worth nothing. Send `Authorization: Bearer <token>`, or sign in."
+        "The request has no valid credential. Send `Authorization: Bearer <token>`, or sign in."
     )]
     Stranger,
     /// The credential lacks a scope.
@@ -102,38 +102,44 @@ pub enum Denied {
     },
     /// The name belongs to a registered agent, and the caller did not show that agent's key.
     #[error(
-        "`{0}` is a registered agent, and only its key speaks for it: connect with that key at `/ws`, or give another name as `from`."
+        "`{0}` is a registered agent, and only its key can act as it. Connect with that key at \
+         `/ws`, or give another name as `from`."
     )]
     Registered(ParticipantId),
     /// The credential is bound to conversations, and the action is about the whole server.
     #[error(
-        "Your token is for some conversations only, and this is about the whole server. Use one that is not bound to conversations."
+        "Your token is limited to some conversations, and this concerns the whole server. Use a \
+         token without this limit."
     )]
     Bound,
     /// The caller is an agent, and did not start this session.
     #[error(
-        "`{0}` was started by somebody else. An agent looks at the terminals of, interrupts and ends only the sessions that it started \
-         itself; send it a message, or ask a person."
+        "Another caller started `{0}`. An agent can watch, interrupt and end only the sessions \
+         that it started itself; send the session a message, or ask a person."
     )]
     NotStarted(ParticipantId),
     /// The caller and the session share no conversation.
     #[error(
-        "You share no conversation with `{0}`. A person can bring you together by an invitation of both into a conversation, or by a link; `moothall link` makes one."
+        "You share no conversation with `{0}`. A person can invite both of you to a conversation, \
+         or link you; `moothall link` makes a link."
     )]
     NotMet(ParticipantId),
     /// The agent has begun the maximum number of conversations for now.
     #[error(
-        "An agent begins at most 20 conversations an hour, and you have. Go on in one that there is, or wait."
+        "An agent may begin at most 20 conversations an hour, and you have reached this limit. \
+         Use an existing conversation, or wait."
     )]
     Begun,
     /// Only a person may do this.
     #[error(
-        "Only a person may {0}, with the start-up credential or a token of their own that has the scope `sessions:drive`."
+        "Only a person may {0}. This needs the start-up credential, or a person's own token with \
+         the scope `sessions:drive`."
     )]
     Person(&'static str),
     /// The token of a session ends with the session, so no lasting credential is made from it.
     #[error(
-        "The token of a session cannot be turned into another credential. Ask a person for one: `moothall token create`."
+        "The token of a session cannot be exchanged for another credential. Ask a person for one: \
+         `moothall token create`."
     )]
     Session,
 }

@@ -63,9 +63,7 @@ impl Access {
         }
         let valid_for = valid_for.unwrap_or(INVITATION_VALID);
         if valid_for.0 == 0 || valid_for > INVITATION_VALID_MAX {
-            return Err(AccessError::Invalid(
-                "An invitation is worth something for a week at most.".into(),
-            ));
+            return Err(AccessError::Invalid("An invitation is valid for at most a week.".into()));
         }
         let (secret, now) = (Secret::fresh(TokenKind::Invitation)?, self.hall.now());
         let token = Token {

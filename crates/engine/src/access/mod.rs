@@ -88,31 +88,36 @@ pub enum AccessError {
     Invalid(String),
     /// The principal is known as the other kind.
     #[error(
-        "`{0}` is known here as the other kind: a principal is a person or an agent, for ever. Choose another id."
+        "`{0}` is known here as the other kind. A principal's kind, person or agent, never \
+         changes. Choose another id."
     )]
     OtherKind(ParticipantId),
     /// The id is, or was, the name of a session.
     #[error(
-        "`{0}` is, or was, the name of a session, and what a session said stays its own. Choose another id."
+        "`{0}` is or was the name of a session, and such a name stays reserved. Choose another id."
     )]
     OfSession(ParticipantId),
     /// Under this name an agent would pass for a person or the server. The text is the end of a
     /// sentence and says why.
     #[error(
-        "`{0}` {1}: readers would take the agent for a person or for who runs the server. Choose another id."
+        "`{0}` {1}: readers could mistake the agent for a person or for the operator. Choose \
+         another id."
     )]
     NameOfOther(ParticipantId, String),
     /// A reader could confuse the name with another one.
-    #[error("`{0}` looks like `{1}`, which is another's here. Choose another id.")]
+    #[error("`{0}` looks like `{1}`, which is already in use here. Choose another id.")]
     LooksLike(ParticipantId, String),
     /// The token does not exist.
-    #[error("There is no token with this id. `GET /tokens` lists them.")]
+    #[error("No token has this id. `GET /tokens` lists the tokens.")]
     Unknown,
     /// No registered agent has this id or name.
-    #[error("There is no registered agent {0:?}. `GET /registrations` lists them, with their ids.")]
+    #[error(
+        "No registered agent has the name or id {0:?}. `GET /registrations` lists the registered \
+         agents."
+    )]
     UnknownAgent(String),
     /// The app belongs to no agent.
-    #[error("No agent has the app {0:?}. `GET /apps` lists those that one has.")]
+    #[error("No agent has the app {0:?}. `GET /apps` lists the apps that have an agent.")]
     UnknownApp(String),
     /// The caller may not do this.
     #[error(transparent)]
@@ -234,7 +239,8 @@ impl Access {
             return;
         }
         if let Err(error) = self.principals().note_use(&token.id, now).await {
-            tracing::debug!(%error, token = %token.id, "the use of a token was not noted");
+            tracing::debug!(%error, token = %token.id, "the last use of a token could not be \
+                                                        recorded");
         }
     }
 
@@ -282,7 +288,7 @@ impl Access {
         let valid_for = valid_for.unwrap_or(TOKEN_VALID);
         if valid_for.0 == 0 || valid_for > TOKEN_VALID_MAX {
             return Err(AccessError::Invalid(
-                "A token is worth something for at least a moment and at most ten years.".into(),
+                "A token must be valid for more than 0 seconds and at most ten years.".into(),
             ));
         }
         for thread in threads.iter().flatten() {
@@ -472,12 +478,14 @@ fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result
         scopes.iter().find(|scope| principal.kind == Kind::Agent && scope.is_for_people_only())
     {
         return invalid(format!(
-            "`{scope}` is for people: an agent never answers its own questions, and administers neither conversations nor the server."
+            "`{scope}` is for people only. Agents cannot answer their own questions, and cannot \
+             administer conversations or the server."
         ));
     }
     if is_bound && scopes.has(Scope::ServerAdmin) {
         return invalid(format!(
-            "`{}` is about the whole server, so such a token is not bound to conversations.",
+            "`{}` concerns the whole server, so a token with it cannot be limited to \
+             conversations.",
             Scope::ServerAdmin
         ));
     }

@@ -172,7 +172,9 @@ impl Hall {
     pub(super) fn permit_seat(&self, caller: &Caller, invite: &Invite) -> Result<(), Denied> {
         let creates = caller.is_agent() && invite.profile.creates_a_person(invite.principal);
         if creates && !planted::is_open(Bypass::Seating) {
-            return Err(Denied::Person("seat a person whom the server does not know"));
+            return Err(Denied::Person(
+                "add a person to a gathering whom the server does not know",
+            ));
         }
         Ok(())
     }
@@ -194,7 +196,7 @@ impl Hall {
         }
         // Otherwise a session could widen its own grant by inviting itself again.
         if invite.reach.is_some() {
-            return Err(Denied::Person("say whose words reach a terminal").into());
+            return Err(Denied::Person("choose whose messages reach a terminal").into());
         }
         match &invite.address {
             Some(address) if address.kind == SESSION => {
@@ -202,8 +204,7 @@ impl Hall {
                 Ok(())
             }
             None if invite.facts.abilities.lives_in_session => {
-                Err(Denied::Person("invite an agent that lives in a terminal and has none yet")
-                    .into())
+                Err(Denied::Person("invite a terminal agent that has no session yet").into())
             }
             Some(_) | None => Ok(()),
         }

@@ -46,11 +46,11 @@ pub enum RegistrationError {
     #[error("Invalid or missing invite code")]
     Code,
     /// The name is another agent's, or could be confused with another.
-    #[error("The name {0:?} is taken, or means somebody else. Choose another one.")]
+    #[error("The name {0:?} is taken, or too similar to another name. Choose another one.")]
     NameTaken(String),
     /// Too many agents registered within an hour.
     #[error(
-        "Too many registrations {of}: at most {most} an hour. Wait, and use the agents there are."
+        "Too many registrations {of}: at most {most} an hour. Wait, or use the existing agents."
     )]
     TooMany {
         /// The limit that was reached, as the end of a sentence: from this address, with this
@@ -63,7 +63,8 @@ pub enum RegistrationError {
     },
     /// The hall has the maximum number of agents.
     #[error(
-        "This hall has all the agents that it takes. A person makes room: moothall agents free NAME"
+        "This hall has reached its maximum number of agents. A person can free a name: moothall \
+         agents free NAME"
     )]
     Full,
     /// The claim belongs to no agent.

@@ -68,7 +68,8 @@ impl Hall {
                 | SessionRelation::Beside
                 | SessionRelation::Apart,
             ) => {
-                Err(Denied::Person("sit down at the terminal of a session, or run it again").into())
+                Err(Denied::Person("attach to the terminal of a session, or resume a session")
+                    .into())
             }
         }
     }
@@ -99,10 +100,8 @@ impl Hall {
         caller.must_prove(Scope::SessionsDrive)?;
         caller.must_be_unbound()?;
         if caller.is_agent() && !planted::is_open(Bypass::Starting) {
-            new.cwd = self
-                .sessions()?
-                .starts_alone(&new)
-                .ok_or(Denied::Person("have that program started"))?;
+            new.cwd =
+                self.sessions()?.starts_alone(&new).ok_or(Denied::Person("start that program"))?;
         }
         Ok(new)
     }
@@ -119,7 +118,7 @@ impl Hall {
         caller.must_prove(Scope::SessionsDrive)?;
         caller.must_be_unbound()?;
         if caller.is_agent() {
-            return Err(Denied::Person("take over a program that runs already").into());
+            return Err(Denied::Person("adopt a running program").into());
         }
         Ok(Authorized::new(new))
     }

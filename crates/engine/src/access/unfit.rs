@@ -12,30 +12,36 @@ pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 pub enum SessionRequestError {
     /// Only a session has links of its own.
     #[error(
-        "Only a session can talk over a link of its own: send the token of its environment, or leave 'direct' and 'close_link' out. Or link \
-         two sessions with `POST /links` and close that link by its id."
+        "'direct' and 'close_link' need the token of a session, which is in the session's \
+         environment. Without it, leave them out. Or link two sessions with `POST /links` and \
+         close that link by its id."
     )]
     OnlySessions,
     /// The request both opens and ends a link.
-    #[error("'direct' opens a link and 'close_link' ends it: give one of them.")]
+    #[error("'direct' opens a link and 'close_link' closes it; give only one of them.")]
     BothWays,
     /// The message is too long; its length in bytes.
     #[error(
-        "The message has {0} bytes; at most {MESSAGE_BYTES_MAX} are taken. Put it into a file and say where."
+        "The message has {0} bytes; the maximum is {MESSAGE_BYTES_MAX}. Put it into a file and \
+         send the file's path."
     )]
     TooLong(usize),
     /// The message is too long to be shown to a person.
-    #[error("The message is too long to be shown to a person. Put it into a file and say where.")]
+    #[error(
+        "The message is too long to be shown to a person. Put it into a file and send the file's \
+         path."
+    )]
     TooLongToShow,
     /// The message is empty.
-    #[error("Missing 'message': say something, or close a link with 'close_link'.")]
+    #[error("'message' is missing: give a text, or close a link with 'close_link'.")]
     NoWords,
     /// The arguments are too many, too long, or contain NUL.
     #[error(
-        "'args' is a list of at most {ARGS_MAX} texts, each without NUL and up to {ARG_BYTES_MAX} bytes."
+        "'args' takes at most {ARGS_MAX} strings, each without NUL and with at most \
+         {ARG_BYTES_MAX} bytes."
     )]
     Arguments,
     /// The conversation in which to ask a person does not exist for the caller.
-    #[error("There is no such conversation, or you are not in it. `GET /threads` shows yours.")]
+    #[error("This conversation does not exist, or you are not in it. `GET /threads` lists yours.")]
     NoThread,
 }

@@ -81,89 +81,113 @@ macro_rules! actions {
 }
 
 actions! {
-    CheckHealth = Need::Nothing, ActionTarget::Nowhere, "Ask whether the server is there.";
-    SignIn = Need::Nothing, ActionTarget::Nowhere, "Turn a credential into the cookie of a browser.";
-    AcceptInvitation = Need::Nothing, ActionTarget::Nowhere, "Turn an invitation into a token.";
-    ReadDescription = Need::Entry, ActionTarget::Nowhere, "Read what the interface is like.";
-    ReadMetrics = Need::Entry, ActionTarget::Everywhere, "Read what is counted.";
-    AskWhoIAm = Need::Entry, ActionTarget::Nowhere, "Ask whose credential this is.";
+    CheckHealth = Need::Nothing, ActionTarget::Nowhere, "Check if the server is up.";
+    SignIn = Need::Nothing, ActionTarget::Nowhere, "Exchange a credential for a browser's cookie.";
+    AcceptInvitation = Need::Nothing, ActionTarget::Nowhere, "Exchange an invitation for a token.";
+    ReadDescription = Need::Entry, ActionTarget::Nowhere, "Read the descriptions of the \
+                                                           interfaces.";
+    ReadMetrics = Need::Entry, ActionTarget::Everywhere, "Read the metrics.";
+    AskWhoIAm = Need::Entry, ActionTarget::Nowhere, "Read the owner and the rights of the \
+                                                     caller's credential.";
     SignOut = Need::Entry, ActionTarget::Nowhere, "Sign a browser out.";
-    CallTools = Need::Entry, ActionTarget::Reachable, "Call tools, each of which is an action of its own.";
-    HandOutInvitation = Need::Proof(Scope::ParticipantsInvite), ActionTarget::Thread, "Make a code that lets somebody in.";
+    CallTools = Need::Entry, ActionTarget::Reachable, "Call tools; each tool checks its own \
+                                                       action.";
+    HandOutInvitation = Need::Proof(Scope::ParticipantsInvite), ActionTarget::Thread, "Make an \
+                                                                                       invitation \
+                                                                                       code.";
     ListTokens = ADMIN, ActionTarget::Everywhere, "List tokens.";
     CreateToken = ADMIN, ActionTarget::Everywhere, "Make a token.";
     RevokeToken = ADMIN, ActionTarget::Everywhere, "Revoke a token.";
-    ReadAudit = ADMIN, ActionTarget::Everywhere, "Read the record of credentials and refusals.";
-    ReadUsage = READ, ActionTarget::Reachable, "Read what turns have cost.";
-    ReadGuards = READ, ActionTarget::Reachable, "Read what guards hold, and what is near its limit.";
+    ReadAudit = ADMIN, ActionTarget::Everywhere, "Read the audit record of credentials and \
+                                                  refusals.";
+    ReadUsage = READ, ActionTarget::Reachable, "Read the cost of turns.";
+    ReadGuards = READ, ActionTarget::Reachable, "Read active guards, and limits that are nearly \
+                                                 reached.";
     RaiseBudget = ADMIN, ActionTarget::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
     ListAgents = READ, ActionTarget::Nowhere, "List the agents of the registry, and slash commands.";
 
     ListThreads = READ, ActionTarget::Reachable, "List conversations.";
     BeginThread = WRITE, ActionTarget::Own, "Begin a conversation.";
-    ListenToAll = READ, ActionTarget::Reachable, "Hear the notifications of conversations.";
-    Search = READ, ActionTarget::Reachable, "Search what was said.";
-    ReadThread = READ, ActionTarget::Thread, "Read a conversation, and listen to it.";
-    ListTurns = READ, ActionTarget::Thread, "Read who was asked, and why.";
-    Preview = READ, ActionTarget::Thread, "Ask who would answer a draft.";
-    MarkRead = READ, ActionTarget::Thread, "Note how far somebody has read.";
-    ReadPresence = READ, ActionTarget::Thread, "Read who is here.";
-    TellPresence = WRITE, ActionTarget::Thread, "Say how one is.";
-    ReadContext = READ, ActionTarget::Turn, "Read what an open turn is to answer: its participant's, and operators'.";
+    ListenToAll = READ, ActionTarget::Reachable, "Stream the notifications of conversations.";
+    Search = READ, ActionTarget::Reachable, "Search messages.";
+    ReadThread = READ, ActionTarget::Thread, "Read and stream a conversation.";
+    ListTurns = READ, ActionTarget::Thread, "Read turns with their reasons.";
+    Preview = READ, ActionTarget::Thread, "Preview which agents would answer a draft.";
+    MarkRead = READ, ActionTarget::Thread, "Store a reader's position.";
+    ReadPresence = READ, ActionTarget::Thread, "Read the presence of participants.";
+    TellPresence = WRITE, ActionTarget::Thread, "Report one's presence.";
+    ReadContext = READ, ActionTarget::Turn, "Read the input of an open turn; only its participant \
+                                             and operators may.";
 
-    Post = WRITE, ActionTarget::Thread, "Send an event; what it says may need more, as the command that it is.";
-    RunCommand = WRITE, ActionTarget::Thread, "Run a slash command; what it does may need more, as the command that it is.";
-    Say = WRITE, ActionTarget::Thread, "Say something.";
-    PostCustom = WRITE, ActionTarget::Thread, "Keep an event of one's own kind.";
-    Pass = WRITE, ActionTarget::Thread, "End an own turn without words.";
-    Rename = WRITE, ActionTarget::Thread, "Give a conversation another title.";
-    Archive = MANAGE, ActionTarget::Thread, "Archive a conversation, or open it again.";
-    Delete = ERASE, ActionTarget::Thread, "Delete a conversation, with everything that was said in it.";
-    Erase = ERASE, ActionTarget::Thread, "Erase the words of an event.";
-    Invite = INVITE, ActionTarget::Thread, "Invite participants and take them out.";
-    Steer = CONTROL, ActionTarget::Thread, "Mute, pause, go on, change the rules of a conversation.";
-    Prod = Need::Scope(Scope::AgentsRun), ActionTarget::Thread, "Make an agent take a turn without a message.";
-    Bind = MANAGE, ActionTarget::Thread, "Send what is said to an outside target too.";
+    Post = WRITE, ActionTarget::Thread, "Send an event; it may need further rights, as the \
+                                         command that it contains.";
+    RunCommand = WRITE, ActionTarget::Thread, "Run a slash command; it may need further rights.";
+    Say = WRITE, ActionTarget::Thread, "Post a message.";
+    PostCustom = WRITE, ActionTarget::Thread, "Post an event of one's own type.";
+    Pass = WRITE, ActionTarget::Thread, "End one's own turn without a message.";
+    Rename = WRITE, ActionTarget::Thread, "Rename a conversation.";
+    Archive = MANAGE, ActionTarget::Thread, "Archive or unarchive a conversation.";
+    Delete = ERASE, ActionTarget::Thread, "Delete a conversation with its whole content.";
+    Erase = ERASE, ActionTarget::Thread, "Erase the content of an event.";
+    Invite = INVITE, ActionTarget::Thread, "Invite and remove participants.";
+    Steer = CONTROL, ActionTarget::Thread, "Mute, pause, resume, and change the rules of a \
+                                            conversation.";
+    Prod = Need::Scope(Scope::AgentsRun), ActionTarget::Thread, "Give an agent a turn without a \
+                                                                 message.";
+    Bind = MANAGE, ActionTarget::Thread, "Forward messages to an outside target.";
     RaiseThreadBudget = Need::Proof(Scope::TurnsControl), ActionTarget::Thread, "Raise the budget of a conversation.";
     Stop = CONTROL, ActionTarget::Thread, "Cancel every open turn.";
     CancelTurn = CONTROL, ActionTarget::Turn, "Cancel one turn.";
-    Publish = CONTROL, ActionTarget::Thread, "Make words visible that were kept.";
+    Publish = CONTROL, ActionTarget::Thread, "Publish kept text.";
     Gather = CONTROL, ActionTarget::Thread, "End a gathering.";
-    StartGathering = WRITE, ActionTarget::Own, "Begin a gathering; bringing a session, or starting one, needs more.";
+    StartGathering = WRITE, ActionTarget::Own, "Begin a gathering; to bring or start a session \
+                                                needs further rights.";
     ListGatherings = READ, ActionTarget::Reachable, "List gatherings.";
-    ReadGathering = READ, ActionTarget::Thread, "Look how a gathering is.";
-    AnswerPermission = ANSWER, ActionTarget::Reachable, "Answer what an agent asks permission for.";
+    ReadGathering = READ, ActionTarget::Thread, "Read the state of a gathering.";
+    AnswerPermission = ANSWER, ActionTarget::Reachable, "Answer an agent's permission request.";
 
-    ListSessions = READ, ActionTarget::Own, "List sessions, and programs that can be started.";
-    StartSession = DRIVE, ActionTarget::Own, "Start a program in a terminal, or take one over.";
-    ReadSession = READ, ActionTarget::Session(SessionAction::Seeing), "Look how a session is.";
+    ListSessions = READ, ActionTarget::Own, "List sessions and startable programs.";
+    StartSession = DRIVE, ActionTarget::Own, "Start a program in a terminal, or adopt a running \
+                                              one.";
+    ReadSession = READ, ActionTarget::Session(SessionAction::Seeing), "Read the state of a \
+                                                                       session.";
     // A screen, and what the program was told elsewhere, may hold more than a reader of
     // conversations is to see.
-    ReadScreen = DRIVE, ActionTarget::Session(SessionAction::Looking), "Look at the terminal of a session.";
-    ReadSessionData = DRIVE, ActionTarget::Session(SessionAction::Telling), "Read what a session was asked and said.";
-    Attach = DRIVE, ActionTarget::Session(SessionAction::Sitting), "Sit down at the terminal of a session.";
-    SendMessage = DRIVE, ActionTarget::Session(SessionAction::Messaging), "Say something to a session.";
+    ReadScreen = DRIVE, ActionTarget::Session(SessionAction::Looking), "Read the screen of a \
+                                                                        session's terminal.";
+    ReadSessionData = DRIVE, ActionTarget::Session(SessionAction::Telling), "Read the input and \
+                                                                             answers of a session.";
+    Attach = DRIVE, ActionTarget::Session(SessionAction::Sitting), "Attach to the terminal of a \
+                                                                    session.";
+    SendMessage = DRIVE, ActionTarget::Session(SessionAction::Messaging), "Send a message to a \
+                                                                           session.";
     Interrupt = DRIVE, ActionTarget::Session(SessionAction::Steering), "Interrupt a session.";
     EndSession = DRIVE, ActionTarget::Session(SessionAction::Steering), "End a session.";
-    ResumeSession = DRIVE, ActionTarget::Session(SessionAction::Sitting), "Run a session that ended again.";
+    ResumeSession = DRIVE, ActionTarget::Session(SessionAction::Sitting), "Resume an ended \
+                                                                           session.";
     ListLinks = READ, ActionTarget::Own, "List links.";
     MakeLink = DRIVE, ActionTarget::Own, "Link sessions.";
-    ReadLink = READ, ActionTarget::Link, "Look at a link.";
-    RegisterAgent = Need::Nothing, ActionTarget::Nowhere, "Register an agent, which gets a credential of its own.";
-    ClaimAgent = Need::Nothing, ActionTarget::Nowhere, "Say whose an agent is, with the claim that it got.";
-    OpenConnection = Need::Nothing, ActionTarget::Nowhere, "Open a connection over which an agent says who it is.";
-    AttendTasks = Need::Proof(Scope::ThreadsRead), ActionTarget::Task, "Connect as an agent that registered.";
-    LookUpAgents = READ, ActionTarget::Task, "Look up agents, and whether they are here.";
-    BeginTask = WRITE, ActionTarget::Task, "Ask for a task.";
-    ReadTask = READ, ActionTarget::Task, "Read tasks, and what is said in them.";
+    ReadLink = READ, ActionTarget::Link, "Read a link.";
+    RegisterAgent = Need::Nothing, ActionTarget::Nowhere, "Register an agent, which gets its own \
+                                                           credential.";
+    ClaimAgent = Need::Nothing, ActionTarget::Nowhere, "Set the owner of an agent with its claim.";
+    OpenConnection = Need::Nothing, ActionTarget::Nowhere, "Open a connection over which an agent \
+                                                            identifies itself.";
+    AttendTasks = Need::Proof(Scope::ThreadsRead), ActionTarget::Task, "Connect as a registered \
+                                                                        agent.";
+    LookUpAgents = READ, ActionTarget::Task, "Look up agents and their presence.";
+    BeginTask = WRITE, ActionTarget::Task, "Request a task.";
+    ReadTask = READ, ActionTarget::Task, "Read tasks and their messages.";
     LeaveTask = WRITE, ActionTarget::Task, "Leave a task.";
-    ManageTask = WRITE, ActionTarget::Task, "Manage a task, or an app: who may is the task's own to say.";
-    SayInTask = WRITE, ActionTarget::Task, "Say something in a conversation of a task.";
-    ListRegistrations = ADMIN, ActionTarget::Everywhere, "List agents that registered.";
-    RevokeAgent = ADMIN, ActionTarget::Everywhere, "Revoke the keys of an agent that registered.";
-    FreeAgent = ADMIN, ActionTarget::Everywhere, "Free the name of an agent that registered.";
-    ListApps = ADMIN, ActionTarget::Everywhere, "List apps, and the agents that manage their tasks.";
-    TransferApp = ADMIN, ActionTarget::Everywhere, "Give an app, and its tasks, to another agent.";
+    ManageTask = WRITE, ActionTarget::Task, "Manage a task or an app; the task's rules decide who \
+                                             may.";
+    SayInTask = WRITE, ActionTarget::Task, "Post a message in a conversation of a task.";
+    ListRegistrations = ADMIN, ActionTarget::Everywhere, "List registered agents.";
+    RevokeAgent = ADMIN, ActionTarget::Everywhere, "Revoke the keys of a registered agent.";
+    FreeAgent = ADMIN, ActionTarget::Everywhere, "Free the name of a registered agent.";
+    ListApps = ADMIN, ActionTarget::Everywhere, "List apps and the agents that manage their tasks.";
+    TransferApp = ADMIN, ActionTarget::Everywhere, "Transfer an app and its tasks to another \
+                                                    agent.";
     FreeApp = ADMIN, ActionTarget::Everywhere, "Take an app from its agent.";
     CloseLink = DRIVE, ActionTarget::Link, "End a link.";
 }

@@ -293,7 +293,7 @@ impl Door {
                 "Cannot start a gathering from within a gathering: this session takes part in {other}."
             )
         } else {
-            format!("{name} takes part in the gathering {other} already.")
+            format!("{name} already takes part in the gathering {other}.")
         };
         let rejection = Rejection::new(Refusal::Conflict, "nested_gathering", message);
         Err(HallError::Rejected(Box::new(rejection)).into())
@@ -429,21 +429,20 @@ impl Door {
 const NESTED: &str = "";
 
 fn no_gathering() -> AccessError {
-    let message = "No gathering is going on here.";
+    let message = "This conversation has no open gathering.";
     let rejection = Rejection::new(Refusal::Conflict, "no_gathering", message);
     HallError::Rejected(Box::new(rejection)).into()
 }
 
 fn not_found() -> AccessError {
-    let message = "There is no gathering with this id. `GET /gatherings` lists them.";
+    let message = "No gathering has this id. `GET /gatherings` lists the gatherings.";
     let rejection = Rejection::new(Refusal::NotFound, "gathering_not_found", message);
     HallError::Rejected(Box::new(rejection)).into()
 }
 
 fn no_client(client: &str, name: &str) -> AccessError {
-    let message = format!(
-        "{name}: there is no agent {client:?} in the registry. `GET /agents` lists the agents."
-    );
+    let message =
+        format!("{name}: the registry has no agent {client:?}. `GET /agents` lists the agents.");
     let rejection = Rejection::new(Refusal::Invalid, "invalid_gathering", message);
     HallError::Rejected(Box::new(rejection)).into()
 }

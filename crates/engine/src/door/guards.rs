@@ -116,7 +116,9 @@ impl Door {
                 Ok(found) => items.extend(found),
                 // A conversation that was deleted meanwhile, or cannot be read, must not hide the
                 // others.
-                Err(error) => tracing::debug!(%stream, %error, "its guards are not shown"),
+                Err(error) => {
+                    tracing::debug!(%stream, %error, "the guards of a conversation are not shown")
+                }
             }
         }
         Ok(GuardPage { items, next })

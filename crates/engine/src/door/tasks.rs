@@ -440,7 +440,7 @@ impl Door {
             }
         };
         if timeout(FOLLOWS_WITHIN, all).await.is_err() {
-            tracing::warn!("what a task decided is carried out later");
+            tracing::warn!("the commands of a task are carried out later");
         }
     }
 }
@@ -490,7 +490,9 @@ fn paged(
             let (millis, id) = cursor.split_once('_')?;
             Some((Timestamp::from_millis(millis.parse().ok()?), StreamId::new(id)))
         };
-        let invalid = || TaskError::Invalid("'cursor' takes what a page gave as nextCursor".into());
+        let invalid = || {
+            TaskError::Invalid("'cursor' takes the value of nextCursor from an earlier page".into())
+        };
         let last = read().ok_or_else(invalid)?;
         all.retain(|one| before(&last, one).is_lt());
     }

@@ -34,7 +34,9 @@ impl ClockDoubt {
         if let Some((before, then)) = self.looked.replace((clock, now))
             && Duration::from_millis(clock.since(before).0) > now.duration_since(then) + AHEAD_MAX
         {
-            tracing::warn!("the clock went ahead: no archived conversation is deleted for a day");
+            tracing::warn!(
+                "the clock jumped ahead; deletion of archived conversations is paused for a day"
+            );
             self.until = Some(now + DOUBT);
         }
         self.until.is_some_and(|until| now < until)

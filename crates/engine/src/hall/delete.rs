@@ -36,7 +36,7 @@ impl Inner {
         self.presences.forget_stream(stream);
         let erased = self.erase_deleted().await;
         if let Err(error) = self.store.search.forget_stream(stream).await {
-            tracing::warn!(%error, "the search index forgets a deleted conversation later");
+            tracing::warn!(%error, "a deleted conversation is removed from the search index later");
         }
         crash::point("deletion_erased");
         Ok(erased)
@@ -47,7 +47,7 @@ impl Inner {
     async fn erase_deleted(&self) -> bool {
         let erased = self.store.log.erase_deleted().await;
         if let Err(error) = &erased {
-            tracing::warn!(%error, "what deleted conversations held is erased later");
+            tracing::warn!(%error, "the content of deleted conversations is erased later");
         }
         erased.is_ok()
     }

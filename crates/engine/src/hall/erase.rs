@@ -46,7 +46,7 @@ impl Hall {
             return Err(refused(
                 Refusal::Invalid,
                 "nothing_to_erase",
-                "Only words can be erased: messages, answers in words, and what was kept of an agent.",
+                "Only text can be erased: messages, text answers, and kept text of an agent.",
             ));
         }
         if found.event.is_erased() {
@@ -91,13 +91,13 @@ impl Hall {
     /// the index follows the log.
     async fn forget(&self, stream: &StreamId, seq: Seq) {
         if let Err(error) = self.inner.store.search.forget(stream, seq).await {
-            tracing::warn!(%error, "the search index forgets erased words later");
+            tracing::warn!(%error, "erased text is removed from the search index later");
         }
     }
 }
 
 fn unknown() -> HallError {
-    refused(Refusal::NotFound, "unknown_event", "There is no such event here.")
+    refused(Refusal::NotFound, "unknown_event", "This conversation has no such event.")
 }
 
 fn refused(refusal: Refusal, code: &'static str, message: &str) -> HallError {

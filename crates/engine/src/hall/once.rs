@@ -35,7 +35,8 @@ impl Hall {
         let (stream, answer) = doing.await?;
         if let Err(error) = self.inner.keep_answer(&stream, key, answer.clone()).await {
             // The request is done, so this is not an error. A repeat finds most of it done.
-            tracing::warn!(%stream, %error, "the answer to a request could not be kept for its key");
+            tracing::warn!(%stream, %error, "the response to a request could not be stored for \
+                                             its Idempotency-Key");
         }
         Ok(answer)
     }

@@ -49,10 +49,11 @@ async fn look(hall: Weak<Inner>, age: Millis) {
                 Ok(0) => {}
                 Ok(deleted) => tracing::info!(
                     deleted,
-                    "archived conversations were deleted, as `retention_days` says"
+                    "deleted archived conversations older than `retention_days`"
                 ),
                 Err(error) => {
-                    tracing::warn!(%error, "archived conversations could not be looked through")
+                    tracing::warn!(%error, "archived conversations could not be listed for \
+                                            deletion")
                 }
             }
         }

@@ -21,7 +21,7 @@ pub enum SearchError {
     #[error("No conversation has the id or name {0:?}.")]
     NoConversation(String),
     /// The names match too many conversations.
-    #[error("`in:` means more than {STREAMS_MAX} conversations; give an id.")]
+    #[error("`in:` matches more than {STREAMS_MAX} conversations; give an id.")]
     TooManyConversations,
     /// The caller may not search.
     #[error(transparent)]

@@ -66,14 +66,15 @@ impl Hall {
                 one(Control::Unmute(ids.clone()), format!("No longer muted: {}.", ids.join(", ")))
             }
             Slash::Pause => one(Control::Pause(true), "Paused.".into()),
-            Slash::Resume => one(Control::Resume, "Going on.".into()),
+            Slash::Resume => one(Control::Resume, "Resumed.".into()),
             Slash::Policy(name, confirmed) => {
                 let confirm = confirmed.then_some(Control::Confirm);
                 let controls = [Control::PolicyNamed(policy_named(&name)?)].into_iter();
                 let controls = controls.chain(confirm).collect();
                 let text = if confirmed {
                     format!(
-                        "The policy is {name}, once a gathering that is held here is harvested."
+                        "The policy is {name}. If a gathering is open here, the policy changes \
+                         after its harvest."
                     )
                 } else {
                     format!("The policy is now {name}.")
@@ -95,7 +96,7 @@ impl Hall {
                 Step::Do(Box::new(ClientCommand::Archive { on: true, by }), "Archived.".into())
             }
             Slash::Unarchive => {
-                Step::Do(Box::new(ClientCommand::Archive { on: false, by }), "Open again.".into())
+                Step::Do(Box::new(ClientCommand::Archive { on: false, by }), "Unarchived.".into())
             }
         })
     }
@@ -185,7 +186,7 @@ impl Hall {
                 format!("{id} was invited."),
             )),
             false if options.iter().all(|(key, _)| key == "id") => {
-                Ok(Step::Tell(format!("{id} is here already.")))
+                Ok(Step::Tell(format!("{id} is already here.")))
             }
             false => {
                 let given = |key: &str| {
@@ -205,7 +206,7 @@ impl Hall {
                 Ok(controls(
                     by,
                     vec![changed],
-                    format!("{id} was here already; the profile is changed."),
+                    format!("{id} was already here; the profile was changed."),
                 ))
             }
         }
@@ -243,9 +244,9 @@ impl Hall {
         let stay = if others.is_empty() {
             String::new()
         } else {
-            format!(" Who was here stays: {}.", others.join(", "))
+            format!(" Other participants stay: {}.", others.join(", "))
         };
-        Ok(controls(by, all, format!("This is a group with {} now.{stay}", agents.join(", "))))
+        Ok(controls(by, all, format!("This is now a group with {}.{stay}", agents.join(", "))))
     }
 
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
@@ -259,7 +260,7 @@ impl Hall {
             .map(Control::Uninvite)
             .chain([Control::PolicyNamed(PolicyName::PLAIN)])
             .collect();
-        Ok(controls(by, all, "The group is dissolved.".into()))
+        Ok(controls(by, all, "The group was dissolved.".into()))
     }
 
     /// Makes the invitation of a registry client, under its own name unless another id is given.
@@ -309,7 +310,7 @@ fn unclear(unclear: NameError) -> HallError {
         NameError::Several(name, ids) => {
             let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
             let message = format!(
-                "More than one participant answers to {name}. Whom do you mean: {}?",
+                "Several participants have the name {name}. Which one do you mean: {}?",
                 ids.join(", ")
             );
             HallError::Rejected(Box::new(Rejection::new(
@@ -324,7 +325,8 @@ fn unclear(unclear: NameError) -> HallError {
 fn nobody(name: &str, nearest: Option<&ParticipantId>) -> HallError {
     let shown: String = name.chars().take(64).collect();
     let nearest = nearest.map_or_else(String::new, |id| format!(" The nearest name is @{id}."));
-    let message = format!("{shown} is not invited here.{nearest} /group list shows who is.");
+    let message =
+        format!("{shown} is not a participant here.{nearest} /group list shows the participants.");
     HallError::Rejected(Box::new(Rejection::new(Refusal::NotFound, "not_invited", message)))
 }
 
@@ -352,7 +354,7 @@ fn group_list(state: &Conversation) -> String {
     });
     let mut text: String = people.collect();
     if text.is_empty() {
-        text.push_str("Nobody is invited. /invite <client> changes that.\n");
+        text.push_str("This conversation has no participants. Invite one with /invite <client>.\n");
     }
     if let Value::Object(settings) = state.policy().to_json() {
         text.extend(settings.iter().map(|(key, value)| format!("{key}: {value}\n")));

@@ -43,7 +43,8 @@ impl Inner {
                 Ok(0) => return,
                 Ok(_) => tokio::task::yield_now().await,
                 Err(error) => {
-                    return tracing::warn!(%error, "what turns cost before this version is not counted to the end");
+                    return tracing::warn!(%error, "the cost of turns of earlier versions is not \
+                                                   counted completely");
                 }
             }
         }
@@ -63,7 +64,8 @@ impl Inner {
         // An unreadable stream counts without charges: `uncounted` would return it again otherwise.
         let charges =
             charges_up_to(&*self.store.log, stream, through).await.unwrap_or_else(|error| {
-                tracing::warn!(%stream, %error, "what its turns cost cannot be counted");
+                tracing::warn!(%stream, %error, "the cost of a conversation's turns cannot be \
+                                                 counted");
                 Vec::new()
             });
         self.store.ledger.count(stream, charges).await

@@ -19,7 +19,7 @@ const LOOK_MIN: Millis = Millis::from_secs(1);
 pub(crate) async fn load_due(hall: &std::sync::Arc<Inner>) -> Result<(), LogError> {
     for stream in hall.store.log.due(hall.now()).await? {
         if let Err(error) = hall.send(&stream, Request::Wake).await {
-            tracing::warn!(%stream, %error, "a stream with duties could not be taken up");
+            tracing::warn!(%stream, %error, "a stream with duties could not be loaded");
         }
     }
     Ok(())
@@ -33,7 +33,7 @@ pub(crate) async fn watch(hall: Weak<Inner>) {
         let Some(hall) = hall.upgrade() else { return };
         hall.presences.forget(hall.now());
         if let Err(error) = load_due(&hall).await {
-            tracing::warn!(%error, "the catalog could not be read for wakes");
+            tracing::warn!(%error, "the catalog could not be read for due wakes");
         }
     }
 }

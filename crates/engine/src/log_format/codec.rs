@@ -57,8 +57,8 @@ pub fn decode(seq: Seq, ts: Timestamp, envelope: &str, body: Option<String>) -> 
     };
     match kind_of(envelope) {
         Some(kind) if !Event::VARIANTS.contains(&kind.as_str()) => DecodedEvent::Newer(kind),
-        Some(kind) => DecodedEvent::Damaged(format!("it does not read as {kind:?}: {fault}")),
-        None => DecodedEvent::Damaged(format!("it is no event: {fault}")),
+        Some(kind) => DecodedEvent::Damaged(format!("it cannot be read as {kind:?}: {fault}")),
+        None => DecodedEvent::Damaged(format!("it is not an event: {fault}")),
     }
 }
 

@@ -61,7 +61,7 @@ fn follow(
             wrong = Some(damaged(
                 state.stream(),
                 event.seq,
-                "its snapshot is not what its events make".into(),
+                "its snapshot differs from its events".into(),
             ));
         }
     }
@@ -78,15 +78,15 @@ fn differs(listed: &ListedStream, state: &Aggregate) -> Option<LogError> {
         ("kind", row.kind != made.kind),
         ("title", row.title != made.title),
         ("policy", row.policy != made.policy),
-        ("time of its beginning", row.created_at != made.created_at),
+        ("creation time", row.created_at != made.created_at),
         ("time of its last event", listed.last_ts != state.last_ts()),
-        ("mark of the archived", row.archived != made.archived),
-        ("mark of those with something to do", made.has_duties && !row.has_duties),
-        ("time to wake it", too_late),
+        ("archived mark", row.archived != made.archived),
+        ("mark for open duties", made.has_duties && !row.has_duties),
+        ("wake time", too_late),
     ];
     let (what, _) = wrong.into_iter().find(|(_, wrong)| *wrong)?;
     // A stream without a creation event has nothing to compare with.
-    let reason = || format!("its row in the catalog does not fit its events: the {what}");
+    let reason = || format!("its row in the catalog contradicts its events: the {what}");
     (made.created_at != Timestamp::default())
         .then(|| damaged(&listed.stream, state.head(), reason()))
 }

@@ -199,7 +199,7 @@ async fn work(outbox: Weak<Outbox>, target: String, courier: Arc<dyn DeliveryHan
         match open.carry_all(&target, &*courier).await {
             Ok(()) => pause = PAUSES.0,
             Err(why) => {
-                tracing::debug!(target, why, "what is owed is carried later");
+                tracing::debug!(target, why, "deliveries are retried later");
                 open.served().insert(target.clone(), true);
                 drop(open);
                 tokio::time::sleep(pause).await;

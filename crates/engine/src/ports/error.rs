@@ -10,7 +10,7 @@ use super::claims::Claim;
 #[strum(serialize_all = "snake_case")]
 pub enum AppendError {
     /// The stream has another head.
-    #[error("stream {stream} is at {head}, not where the writer thought")]
+    #[error("stream {stream} is at {head}, not at the position that the writer expected")]
     Conflict {
         /// The stream of the append.
         stream: StreamId,
@@ -41,7 +41,7 @@ pub enum AppendError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// The stream does not exist.
-    #[error("no stream {0}")]
+    #[error("stream {0} was not found")]
     NotFound(StreamId),
     /// The stream was deleted.
     #[error("stream {0} was deleted")]

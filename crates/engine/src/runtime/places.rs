@@ -103,8 +103,12 @@ impl ProgramSlots {
     /// Returns the text for people about a turn that waits for a slot.
     pub fn why(&self) -> String {
         let most = self.number().most;
-        let programs = if most == 1 { "1 program runs" } else { &format!("{most} programs run") };
-        format!("waits for a free place: {programs}")
+        let programs = if most == 1 {
+            "1 program is running"
+        } else {
+            &format!("{most} programs are running")
+        };
+        format!("waits for a free slot: {programs}")
     }
 
     /// Returns the number of programs with a slot, and of turns that wait for one.

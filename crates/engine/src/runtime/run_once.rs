@@ -474,7 +474,7 @@ mod tests {
         agents[0].ensure(job_of(3, 3), notes[2].clone());
         let said = |of: usize| notes[of].0.lock().unwrap().clone();
         assert_eq!(said(0), [Report::Started { through: Seq(1) }]);
-        let waits = Report::Progress("waits for a free place: 1 program runs".into());
+        let waits = Report::Progress("waits for a free slot: 1 program is running".into());
         assert_eq!((said(1), said(2)), (vec![waits.clone()], vec![waits.clone()]));
         assert_eq!(
             (agents[1].probe(&job_of(2, 2).key).await, places.counts()),

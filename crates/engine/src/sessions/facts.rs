@@ -284,10 +284,10 @@ pub struct SessionData {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SessionError {
     /// This server has no terminals.
-    #[error("there are no terminals here: {0}")]
+    #[error("terminals are not available here: {0}")]
     Unavailable(String),
     /// No session has this id, name or prefix of an id.
-    #[error("there is no session {0}")]
+    #[error("session {0} was not found")]
     NotFound(String),
     /// The session has ended, so its program takes no more input.
     #[error("session {name} has ended: {why}")]
@@ -298,7 +298,7 @@ pub enum SessionError {
         why: String,
     },
     /// The link does not exist, or is closed.
-    #[error("there is no active link here")]
+    #[error("an active link was not found here")]
     NoLink,
     /// The pane does not exist, or belongs to another program.
     #[error("{0}")]

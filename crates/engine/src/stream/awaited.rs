@@ -91,13 +91,12 @@ impl PendingConsents {
 
 /// Returns the error for a request that was not agreed to.
 pub(super) fn refused(why: &str) -> HallError {
-    let message = format!("It was not agreed to: {why}");
+    let message = format!("The request was denied: {why}");
     HallError::Rejected(Box::new(Rejection::new(Refusal::Forbidden, "not_agreed", message)))
 }
 
 /// Returns the error for a request that got no consent in time.
 pub(super) fn unanswered() -> HallError {
-    let message =
-        "Nobody agreed to it in time, so nothing was decided; send it again to ask again.";
+    let message = "The request was not approved in time, so nothing was decided; send it again.";
     HallError::Rejected(Box::new(Rejection::new(Refusal::Conflict, "unanswered", message)))
 }

@@ -95,11 +95,7 @@ impl Item {
     /// Rejects a command whose chain would exceed `HOPS_MAX`.
     pub(super) fn too_far(&self) -> Option<Verdict> {
         let too_far = self.owing.hops >= HOPS_MAX && !self.owing.owed.is_empty();
-        let why = || {
-            format!(
-                "It follows from {HOPS_MAX} commands that follow from each other, and must not lead to another."
-            )
-        };
+        let why = || format!("{HOPS_MAX} commands triggered each other, so this one was stopped.");
         too_far.then(|| {
             Err(HallError::Rejected(Box::new(Rejection::new(
                 Refusal::Conflict,

@@ -205,7 +205,8 @@ impl Host {
     }
 
     fn cannot_brief(&mut self, run: &TurnDuty, error: &LogError) {
-        tracing::error!(stream = %self.stream, turn = %run.turn, %error, "no prompt can be made");
+        tracing::error!(stream = %self.stream, turn = %run.turn, %error, "the prompt of a turn \
+                                                                          cannot be composed");
         let result =
             Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
         self.runs.end_here(run.turn);

@@ -42,7 +42,7 @@ impl Shell {
                 match &acquired {
                     Ok(Acquisition::Epoch(_)) => crash::point("writer_became"),
                     Ok(Acquisition::Held(lease)) => {
-                        tracing::warn!(stream = %self.stream, owner = %lease.owner, until = lease.until.millis(), "another process holds the log");
+                        tracing::warn!(stream = %self.stream, owner = %lease.owner, until = lease.until.millis(), "another process holds the lease of the stream");
                     }
                     Err(error) => self.warn(error),
                 }
@@ -52,7 +52,8 @@ impl Shell {
                 return Ok(Some(Input::Appended(self.append(*batch).await)));
             }
             Output::Reload => {
-                tracing::warn!(stream = %self.stream, "it is not where its writer thought; read again");
+                tracing::warn!(stream = %self.stream, "the stream is not at the position that its \
+                                                       writer expected; reading it again");
                 // Boxed, because it is rare: without the box the future of every output would be as
                 // large.
                 let loaded = Box::pin(load(&*self.hall.store.log, &self.stream)).await;
@@ -79,7 +80,8 @@ impl Shell {
                 self.hall.meters.charged(&charges);
             }
             Output::Broken(broken) => {
-                tracing::error!(stream = %self.stream, %broken, "a fault of this program: what was decided is not kept");
+                tracing::error!(stream = %self.stream, %broken, "a bug in Moothall: a decision \
+                                                                 broke a rule and was discarded");
                 self.hall.meters.broken(broken.rule);
             }
             Output::Answer { answers } => self.answer(answers),
@@ -175,7 +177,7 @@ impl Shell {
     }
 
     fn warn(&self, error: &LogError) {
-        tracing::warn!(stream = %self.stream, %error, "cannot be written to");
+        tracing::warn!(stream = %self.stream, %error, "the stream cannot be written to");
     }
 
     fn answer(&mut self, answers: Vec<(RequestId, Verdict)>) {

@@ -149,7 +149,7 @@ impl Shell {
         let ended = self.work().await;
         self.hall.reservations.drop_stream(&self.stream);
         match ended {
-            Ok(()) => tracing::debug!(stream = %self.stream, "idle, let go"),
+            Ok(()) => tracing::debug!(stream = %self.stream, "unloaded an idle stream"),
             Err(why) => {
                 if let EndReason::Fatal(reason) = &why {
                     self.hall.fail(reason);

@@ -78,6 +78,7 @@ impl Snapshots {
 
 async fn put(log: Arc<dyn EventLog>, stream: StreamId, snapshot: Snapshot) {
     if let Err(error) = log.put_snapshot(&stream, snapshot).await {
-        tracing::debug!(%stream, %error, "its state was not kept; loading it takes longer");
+        tracing::debug!(%stream, %error, "the snapshot of a stream could not be stored; loading \
+                                          it takes longer");
     }
 }

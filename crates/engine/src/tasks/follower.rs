@@ -77,7 +77,7 @@ pub(super) async fn run(
     ready: watch::Sender<bool>,
 ) {
     if let Err(error) = follow(&path, &stream, from, &ready).await {
-        tracing::debug!(%stream, %error, "followed no more");
+        tracing::debug!(%stream, %error, "a stream is not followed any more");
         path.directory.forget(&stream);
     }
     // Also after an error: release those that wait for a stream that cannot be followed.

@@ -109,7 +109,8 @@ impl Inner {
                 Err(RecvError::Lagged(_)) => {
                     for agent in hall.tasks.online() {
                         if let Err(error) = hall.follow_all(&agent).await {
-                            tracing::warn!(%error, %agent, "what it is in cannot be read");
+                            tracing::warn!(%error, %agent, "the memberships of an agent cannot be \
+                                                            read");
                         }
                     }
                 }

@@ -80,7 +80,7 @@ async fn whoever_says_nothing_has_not_agreed() {
     let refused = proposed.await.unwrap().unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "Nobody agreed to it in time, so nothing was decided; send it again to ask again."
+        "The request was not approved in time, so nothing was decided; send it again."
     );
     assert!(unsaid.is_closed(), "nobody waits for the answer");
     let again = bench.propose("first");

@@ -96,7 +96,7 @@ async fn a_caller_reads_the_conversations_within_reach_and_no_others() {
     assert_eq!(checks(&page(&world, bound.clone(), ALL).await), [(own, hold)]);
     let named = GuardQuery { stream: Some(other), ..ALL };
     let refused = world.hall.as_(bound).guards(named).await.unwrap_err();
-    assert!(refused.to_string().contains("no conversation"), "{refused}");
+    assert!(refused.to_string().contains("was not found"), "{refused}");
 }
 
 #[tokio::test(start_paused = true)]

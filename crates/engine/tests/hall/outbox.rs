@@ -116,7 +116,7 @@ async fn what_cannot_be_done_is_noted_and_does_not_hold_up_the_next() {
         states,
         [DeliveryState::Failed, DeliveryState::Failed, DeliveryState::Done, DeliveryState::Done]
     );
-    assert_eq!(ends[0].1, "there is no conversation nowhere");
+    assert_eq!(ends[0].1, "conversation nowhere was not found");
     assert!(ends[1].1.contains("somersault"), "{}", ends[1].1);
     assert_eq!(ends[2].1, "whom it is about is not there");
     assert_eq!(world.said(&to).await, told(&["found"]));

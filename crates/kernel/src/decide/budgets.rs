@@ -24,7 +24,8 @@ impl Decider<'_> {
     pub(crate) fn check_money(&self, turn: &Turn) -> Result<(), Rejection> {
         let Some(spent) = self.used_up(&[Measure::Money], turn.account()) else { return Ok(()) };
         let message = format!(
-            "{} asks on, and this answer was not taken: {} until {}. Raise the budget, wait, or refuse what it asks.",
+            "{} would continue, so this answer was not accepted: {} until {}. Raise the budget, \
+             wait, or refuse the request.",
             self.state.name_of(&turn.participant),
             spent.sentence(&self.facts.budgets.currency),
             spent.until,
@@ -96,16 +97,16 @@ pub fn check_raise(
 ) -> Result<(), Rejection> {
     let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_raise", message));
     if turns == 0 && micros == 0 {
-        return invalid("A raise says by how much: `turns`, `cost`, or both, above 0.");
+        return invalid("A raise needs `turns`, `cost` or both, above 0.");
     }
     if turns.max(micros) > RAISE_AMOUNT_MAX {
-        return invalid("That is more than any server can spend. Say by how much, not up to what.");
+        return invalid("The raise is too large. Give the amount to add, not the new limit.");
     }
     if within < Millis::from_secs(60) || within > RAISE_MAX {
-        return invalid("A budget is raised for one minute to 31 days.");
+        return invalid("A budget can be raised for one minute to 31 days.");
     }
     let no_budget = |what: &str| {
-        let message = format!("There is no limit of {what} here, so there is nothing to raise.");
+        let message = format!("This budget has no limit of {what}, so it cannot be raised.");
         Err(Rejection::new(Refusal::Conflict, "no_budget", message))
     };
     if turns > 0 && limit.turns.is_none() && limit.unattended.is_none() {

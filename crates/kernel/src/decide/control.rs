@@ -43,7 +43,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Invalid,
                 "empty_control",
-                "This control asks for nothing. Give at least one known key.",
+                "This control has no known key. Give at least one.",
             ));
         }
         let replaced = self.check_gathering(by, &changes, confirmed)?;
@@ -198,7 +198,7 @@ impl Decider<'_> {
     fn leaving(&self, by: &Actor, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
         let id = self.invited(id, before)?;
         if id != by.id && self.state.is_human(&id) && !self.is_person(by) {
-            let message = "Only people take people out; agents take out agents.";
+            let message = "Only people can remove people. Agents can remove agents.";
             return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(&id));
         }
         Ok(id)
@@ -239,7 +239,8 @@ impl Decider<'_> {
         self.check_complete(&profile, &id)?;
         if known.is_none() && self.count_after(before) >= PARTICIPANTS_MAX {
             let message = format!(
-                "A conversation has at most {PARTICIPANTS_MAX} participants. Uninvite somebody first."
+                "A conversation has at most {PARTICIPANTS_MAX} participants. Uninvite a \
+                 participant first."
             );
             return Err(
                 Rejection::new(Refusal::Conflict, "too_many_participants", message).about(&id)
@@ -295,7 +296,7 @@ impl Decider<'_> {
         match (fixed, says) {
             (Some(Kind::Human), Some(Kind::Agent)) => {
                 return refused(format!(
-                    "{id} is a person, and stays one here. Choose another id."
+                    "{id} is a person here, and this cannot change. Choose another id."
                 ));
             }
             (Some(Kind::Agent), Some(Kind::Human)) => {
@@ -310,7 +311,7 @@ impl Decider<'_> {
         }
         if says == Some(Kind::Human) {
             return refused(
-                "Only people say who is a person: invite with the name of an agent as `client`."
+                "Only people can invite people. Invite with the name of an agent as `client`."
                     .into(),
             );
         }
@@ -325,20 +326,22 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Forbidden,
                 "humans_only",
-                "Only people change what is said about people.",
+                "Only people can change the profile of a person.",
             )
             .about(id));
         }
         let seats = kind == Kind::Human && known.is_none() && *id != by.id;
         if seats && !planted::is_open(Bypass::Seating) {
             let message = format!(
-                "Only people bring people. Ask {id}, or a person here, to do it, and leave {id} out."
+                "Only people can bring people. Leave {id} out, and ask {id} or a person here to \
+                 do it."
             );
             return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(id));
         }
         if given.client.as_ref().is_some_and(is_other) {
-            let message =
-                format!("Only people invite {id} again under another client. Choose another id.");
+            let message = format!(
+                "Only people can invite {id} again under another client. Choose another id."
+            );
             return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(id));
         }
         Ok(kind)
@@ -366,7 +369,7 @@ impl Decider<'_> {
                 return Err(Rejection::new(
                     Refusal::Invalid,
                     "too_many_roles",
-                    format!("At most {ROLES_MAX} roles are taken."),
+                    format!("A profile has at most {ROLES_MAX} roles."),
                 )
                 .about(id));
             }
@@ -491,8 +494,9 @@ impl Decider<'_> {
 /// Returns the rejection of a caller without proof, with the ways to prove it.
 fn needs_proof(what: &str) -> Rejection {
     let message = format!(
-        "{what} needs a person who can prove it, also on this computer. Use the page at the address that `moothall serve` prints, \
-         `moothall` as the user who runs the server, or a person's token: Authorization: Bearer …"
+        "{what} needs a person with a credential, also on this computer. Use the page at the \
+         address that `moothall serve` prints, `moothall` as the user who runs the server, or a \
+         person's token: Authorization: Bearer …"
     );
     Rejection::new(Refusal::Forbidden, "needs_proof", message)
 }
@@ -538,7 +542,7 @@ fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
 pub fn needs_gathering() -> Rejection {
     let names: Vec<_> = PolicyName::chosen().map(<&str>::from).collect();
     let message = format!(
-        "Without a gathering nobody would ever answer under this policy. Choose {}.",
+        "Without a gathering, no agent answers under this policy. Choose {}.",
         names.join(", ")
     );
     Rejection::new(Refusal::Conflict, "needs_gathering", message)

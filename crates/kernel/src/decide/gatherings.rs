@@ -33,7 +33,7 @@ pub fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
         ));
     }
     if plan.opening_question.len() > QUESTION_BYTES_MAX {
-        return invalid(format!("`opening_question` takes {QUESTION_BYTES_MAX} bytes at most."));
+        return invalid(format!("`opening_question` takes at most {QUESTION_BYTES_MAX} bytes."));
     }
     if !(1..=BEATS_MAX).contains(&plan.beats_per_turn) {
         return invalid(format!("`beats_per_turn` takes 1 to {BEATS_MAX}."));
@@ -63,7 +63,8 @@ pub fn check_circle<'a>(
         let before = &members[..at];
         if let Some((other, ..)) = before.iter().find(|(_, taken, _)| taken == number) {
             return invalid(format!(
-                "{name} has the number {number}, which is {other}'s. Give each a number of its own."
+                "{name} and {other} have the same number, {number}. Give each participant its own \
+                 number."
             ));
         }
         if let Some((other, ..)) = before.iter().find(|(taken, ..)| names::are_alike(taken, name)) {
@@ -77,8 +78,8 @@ pub fn check_circle<'a>(
     match of(SeatRole::Harvester).collect::<Vec<_>>()[..] {
         [_] => Ok(()),
         [] => invalid("A gathering needs a harvester: one participant with that role.".into()),
-        [(first, ..), (second, ..), ..] => {
-            invalid(format!("A gathering has one harvester, and {first} and {second} are two."))
-        }
+        [(first, ..), (second, ..), ..] => invalid(format!(
+            "A gathering has one harvester; {first} and {second} both have that role."
+        )),
     }
 }

@@ -72,12 +72,14 @@ impl Decider<'_> {
             Some(HoldReason::Stop(by)) => {
                 let by = self.state.name_of(&by);
                 let reason = format!(
-                    "{by} stopped this conversation: words that answer no turn wait until a person speaks."
+                    "{by} stopped this conversation. Messages outside a turn wait until a person \
+                     speaks."
                 );
                 Err(self.refuse(post, SuppressedBecause::AfterStop, STOPPED, &reason))
             }
             Some(HoldReason::Guard) => {
-                let reason = "A guard holds this conversation: words that answer no turn wait until a person speaks.";
+                let reason = "A guard holds this conversation. Messages outside a turn wait until \
+                              a person speaks.";
                 Err(self.refuse(post, SuppressedBecause::Held, HELD, reason))
             }
             None => self.check_pace(post),
@@ -113,9 +115,9 @@ impl Decider<'_> {
     fn too_soon(&self, post: &Post, at: Timestamp, is_hour: bool) -> Rejection {
         let wait = at.since(self.now).max(Millis(1));
         let (code, limit) = if is_hour {
-            ("own_words_limit", "as many words that answer no turn as may come in an hour")
+            ("own_words_limit", "too many messages outside a turn within an hour")
         } else {
-            ("own_words_rate", "too many words that answer no turn within a minute")
+            ("own_words_rate", "too many messages outside a turn within a minute")
         };
         let seconds = wait.0.div_ceil(1000);
         let message = format!("There were {limit}. Nothing was decided; try again in {seconds} s.");

@@ -37,8 +37,10 @@ impl Decider<'_> {
     ) -> Result<(), Rejection> {
         self.check_open()?;
         if !self.state.participant(&participant).is_some_and(|asker| asker.takes_turns()) {
-            let message =
-                format!("{participant} is no agent of this conversation, so it asks nothing here.");
+            let message = format!(
+                "{participant} is not an agent of this conversation, so it cannot ask questions \
+                 here."
+            );
             return Err(
                 Rejection::new(Refusal::Conflict, "not_a_participant", message).about(&participant)
             );

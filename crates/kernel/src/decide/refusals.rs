@@ -22,7 +22,7 @@ impl Decider<'_> {
         let after = if self.keep_refused(&post.by.id, &post.body, because) {
             "The message was kept in the trace."
         } else {
-            "So many were refused within an hour that this one is counted and not kept."
+            "Too many messages were refused within an hour, so this one is counted but not kept."
         };
         Rejection::new(Refusal::Conflict, code, format!("{reason} {after}")).about(&post.by.id)
     }

@@ -157,7 +157,8 @@ impl Decider<'_> {
     ) -> Result<(), Rejection> {
         if !self.state.participant(&by.id).is_some_and(|asker| asker.takes_turns()) {
             let message = format!(
-                "{} is not an agent of this conversation. Name one in which it takes part.",
+                "{} is not an agent of this conversation. Name a conversation in which it takes \
+                 part.",
                 by.id
             );
             return Err(
@@ -174,13 +175,15 @@ impl Decider<'_> {
         let requests = self.state.floor.requests.values();
         if requests.filter(|open| open.participant == by.id).count() >= CARDS_MAX {
             let message = format!(
-                "{CARDS_MAX} requests of yours wait here already. Wait for a person to answer them."
+                "{CARDS_MAX} of your requests are already waiting here. Wait for a person to \
+                 answer them."
             );
             return Err(Rejection::new(Refusal::Conflict, "too_many_starts", message).about(&by.id));
         }
         let Question { action, partial, options, folder, .. } = request.question().shown();
         if partial {
-            let message = "All of this cannot be shown to a person at once. Give fewer arguments, or a shorter message.";
+            let message = "The request is too long to be shown to a person. Give fewer arguments, \
+                           or a shorter message.";
             return Err(Rejection::new(Refusal::TooLarge, "start_too_large", message).about(&by.id));
         }
         let (participant, expires) = (by.id.clone(), self.now + within);
@@ -215,7 +218,8 @@ impl Decider<'_> {
         let Some(refusal) = same.or(first) else { return Ok(()) };
         let minutes = refusal.until.since(now).as_secs_f64().max(60.0) / 60.0;
         let message = format!(
-            "A person refused this. Ask again in {minutes:.0} minutes, or tell a person why you need {}.",
+            "A person refused this request. Ask again in {minutes:.0} minutes, or tell a person \
+             why you need {}.",
             talk.to
         );
         Err(Rejection::new(Refusal::Conflict, "talk_refused", message).about(&by.id))

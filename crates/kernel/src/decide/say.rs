@@ -34,7 +34,7 @@ pub fn check_length(speaker: &ParticipantId, human: bool, body: &str) -> Result<
         return Ok(());
     }
     let message =
-        format!("This message has {} bytes; at most {limit} are taken. Split it.", body.len());
+        format!("This message has {} bytes; the maximum is {limit}. Split it.", body.len());
     Err(Rejection::new(Refusal::TooLarge, "message_too_large", message).about(speaker))
 }
 
@@ -51,7 +51,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Invalid,
                 "empty_message",
-                "A message needs `content` with some text that can be seen.",
+                "A message needs `content` with some visible text.",
             )
             .about(&post.by.id));
         }
@@ -71,7 +71,8 @@ impl Decider<'_> {
             return self.check_human(&post.by);
         }
         if self.state.rules().gathers {
-            let message = "Here whoever holds the talking piece speaks. Wait for the piece, or end the gathering.";
+            let message =
+                "Only the holder of the piece speaks here. Wait for it, or end the gathering.";
             return Err(Rejection::new(Refusal::Conflict, "piece_rules", message).about(first));
         }
         for id in &post.asks {
@@ -79,13 +80,13 @@ impl Decider<'_> {
                 return Err(Rejection::new(
                     Refusal::NotFound,
                     "not_invited",
-                    format!("{id} is not invited here."),
+                    format!("{id} is not a participant here."),
                 )
                 .about(id));
             };
             if !asked.takes_turns() {
                 let message = format!(
-                    "{} is a person and is asked nothing: address them with `to`, or by name.",
+                    "{} is a person and takes no turns. Address them with `to`, or by name.",
                     asked.name()
                 );
                 return Err(Rejection::new(Refusal::Invalid, "takes_no_turns", message).about(id));
@@ -99,8 +100,9 @@ impl Decider<'_> {
         if id.as_str() == ParticipantId::USER || self.state.participant(id).is_some() {
             return Ok(());
         }
-        let message =
-            format!("`to` names {id}, who is not invited here. Invite {id} first, or use \"all\".");
+        let message = format!(
+            "`to` names {id}, which is not a member here. Invite {id} first, or use \"all\"."
+        );
         Err(Rejection::new(Refusal::Invalid, "unknown_recipient", message).about(id))
     }
 
@@ -333,7 +335,7 @@ impl Decider<'_> {
         let (code, message) = if depth > self.state.policy.max_depth {
             (
                 "depth_limit",
-                "Nobody reacts to a reaction to a reaction here; a person has to say something first.",
+                "The limit of reactions (`max_depth`) is reached. A person has to speak first.",
             )
         } else if floor.spent + promised >= floor.cap {
             ("turn_limit", "The agents have used their replies to the last human message.")
@@ -538,11 +540,11 @@ fn places_of(named: &Mentions, may_see: impl Fn(&ParticipantId) -> bool) -> Box<
 
 /// Returns the rejection of a caller that passes a piece without holding it.
 pub fn not_your_piece() -> Rejection {
-    Rejection::new(Refusal::Conflict, "not_your_piece", "Somebody else holds the talking piece.")
+    Rejection::new(Refusal::Conflict, "not_your_piece", "Another speaker holds the talking piece.")
 }
 
 fn nothing_to_pass(id: &ParticipantId) -> Rejection {
-    let message = "There is no turn to pass: nobody asked this participant.";
+    let message = "This participant has no turn to pass.";
     Rejection::new(Refusal::Conflict, "no_open_turn", message).about(id)
 }
 

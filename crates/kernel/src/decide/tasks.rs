@@ -33,7 +33,7 @@ impl Task {
             // A manager's deadline is not moved by the server's downtime: the manager could not be
             // asked again.
             Command::Engine(_) => Ok(()),
-            Command::Client(_) => Err(no_task("This is a task, and no conversation.")),
+            Command::Client(_) => Err(no_task("This is a task, not a conversation.")),
         };
         let events = decider.out;
         Decision { events, outcome, charges: Vec::new(), unkept: None }

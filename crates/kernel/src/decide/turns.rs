@@ -329,9 +329,13 @@ impl Decider<'_> {
         let Some(turn) = self.state.turn(no).cloned() else {
             let known = no <= self.state.floor.last_turn && no > TurnNo(0);
             return Err(if known {
-                Rejection::new(Refusal::Conflict, "turn_ended", "This turn is over already.")
+                Rejection::new(Refusal::Conflict, "turn_ended", "This turn has already ended.")
             } else {
-                Rejection::new(Refusal::NotFound, "unknown_turn", "There is no such turn.")
+                Rejection::new(
+                    Refusal::NotFound,
+                    "unknown_turn",
+                    "This conversation has no such turn.",
+                )
             });
         };
         let usage = self.keep_shown(no);
@@ -356,7 +360,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Conflict,
                 "no_open_turn",
-                "Only a running turn can ask for permission.",
+                "Only a running turn can request a permission.",
             ));
         };
         // A restarted runtime asks an open question again, under the same id.
@@ -433,28 +437,32 @@ impl Decider<'_> {
             |message: &str| Rejection::new(Refusal::Conflict, "permission_withdrawn", message);
         let Some(SettledPermission { at, how, .. }) = known else {
             return closed(
-                "No such permission is open here; it was answered already, or its time is over."
+                "This permission is not open here. It was already answered, or it expired."
                     .to_owned(),
             );
         };
         match how {
             Settlement::Answered { by, label, .. } => {
-                closed(format!("{} answered “{label}” already, at {at}.", self.state.name_of(by)))
+                closed(format!("{} already answered “{label}”, at {at}.", self.state.name_of(by)))
             }
-            Settlement::Expired => closed(format!("Nobody answered in time: it ran out at {at}.")),
-            Settlement::TurnOver => closed(format!("The turn that asked was over at {at}.")),
+            Settlement::Expired => {
+                closed(format!("The permission expired without an answer at {at}."))
+            }
+            Settlement::TurnOver => closed(format!("The turn that asked ended at {at}.")),
             Settlement::Withdrawn(WithdrawalReason::GaveUp) => closed(format!(
-                "Nobody answered in time, and the agent gave up at {at}. It may ask again."
+                "The agent got no answer in time and gave up at {at}. It may ask again."
             )),
             Settlement::Withdrawn(WithdrawalReason::Left) => withdrawn(
-                "This is not asked any more: the agent that asked has left, or the conversation was archived.",
+                "This request was withdrawn: the agent left, or the conversation was archived.",
             ),
             Settlement::Withdrawn(WithdrawalReason::Gone) => withdrawn(
-                "This is not asked any more: it was answered at the agent's own terminal, or given up. Nothing was done now.",
+                "This request was withdrawn: it was answered at the agent's own terminal, or \
+                 given up. Your answer had no effect.",
             ),
             Settlement::Withdrawn(WithdrawalReason::Replaced | WithdrawalReason::NotGiven) => {
                 withdrawn(
-                    "This is not asked any more; something else is asked in its place. Nothing was done now: look at what is asked.",
+                    "This request was replaced by another one. Your answer had no effect; look at \
+                     the new request.",
                 )
             }
         }

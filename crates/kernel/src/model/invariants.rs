@@ -26,7 +26,7 @@ pub struct BrokenRule {
 
 impl fmt::Display for BrokenRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the rule `{}` does not hold: {}", self.rule, self.meaning)
+        write!(f, "the rule `{}` is broken: {}", self.rule, self.meaning)
     }
 }
 
@@ -37,34 +37,31 @@ type Rule = (&'static str, &'static str, fn(&Conversation) -> bool);
 /// All invariants of a conversation: name, condition, and check.
 const RULES: &[Rule] = &[
     ("turn_numbers", "an open turn has its own number, and none is above the newest", turn_numbers),
-    ("turn_owners", "an open turn belongs to somebody who is invited", turn_owners),
-    (
-        "turn_ranges",
-        "a turn covers a range of what was said, and nothing that was not",
-        turn_ranges,
-    ),
+    ("turn_owners", "an open turn belongs to an invited participant", turn_owners),
+    ("turn_ranges", "a turn covers a range of existing events only", turn_ranges),
     ("one_runs", "a participant runs one turn at a time", one_runs),
     (
         "clock_stands",
-        "the clock of a turn stands while it waits for a person, and only then",
+        "the clock of a turn is stopped while it waits for a person, and only then",
         clock_stands,
     ),
     (
         "archived",
-        "nothing is open in an archived conversation, but what is still under way in a link",
+        "an archived conversation has nothing open, except deliveries of a link",
         archived,
     ),
-    ("round", "a round waits for a turn that is open", round),
-    ("queue", "messages wait in the order in which they were said", queue),
+    ("round", "a round waits only for an open turn", round),
+    ("queue", "messages wait in the order in which they were posted", queue),
     ("participants", "an id is invited once", participants),
-    ("positions", "nobody was told or answered more than was said", positions),
-    ("mutes", "whom a proven person muted is muted, and what one paused is paused", mutes),
+    ("positions", "read and answered positions do not exceed the newest event", positions),
+    ("mutes", "a mute or pause by a proven person is in effect", mutes),
     (
         "piece",
-        "the piece is held by somebody who is invited, unless nothing moves and it could not be passed on",
+        "an invited participant holds the piece, unless nothing moves and it could not be passed \
+         on",
         piece,
     ),
-    ("memory", "no more is remembered of the past than the fold keeps", memory),
+    ("memory", "the memory of the past stays within its limits", memory),
 ];
 
 impl Conversation {
@@ -101,21 +98,19 @@ type TaskRule = (&'static str, &'static str, fn(&Task) -> bool);
 
 /// All invariants of a task.
 const TASK_RULES: &[TaskRule] = &[
-    (
-        "task_waits",
-        "a task waits for its manager as long as nobody accepted or refused it",
-        |task| task.until.is_none() || task.status == TaskStatus::Waiting,
-    ),
+    ("task_waits", "a task waits for its manager until it is accepted or refused", |task| {
+        task.until.is_none() || task.status == TaskStatus::Waiting
+    }),
     (
         "task_ends",
-        "a task is about to end while it goes on, and waits for conversations of its own",
+        "a task that is about to end is still open, and waits for its own conversations",
         |task| {
             task.closing.as_ref().is_none_or(|open| {
                 task.status == TaskStatus::Active && open.is_subset(&task.conversations)
             })
         },
     ),
-    ("task_times", "a task that ended knows when", |task| {
+    ("task_times", "an ended task has the time of its end", |task| {
         let over = matches!(task.status, TaskStatus::Failed | TaskStatus::Closed);
         over == task.ended_at.is_some()
     }),

@@ -67,49 +67,49 @@ macro_rules! reasons {
 
 reasons! {
     NoAgentNamed = Readers, "nobody was named",
-        "The words name no agent, and only named agents answer here.",
-        "Name an agent with @, or ask all with the switch invited_auto.";
+        "The message names no agent, and only named agents answer here.",
+        "Name an agent with @, or turn on `invited_auto` to ask all agents.";
     UnknownName = SpeakerToo, "nobody here bears that name",
-        "The words name only names that no participant bears.",
-        "Say it again with the right name, or invite that agent.";
+        "The message addresses only names without a participant.",
+        "Send it again with the right name, or invite that agent.";
     SharedName = Readers, "several bear that name",
-        "The words name a name that several participants bear.",
-        "Say it again with an id.";
+        "The message addresses a name that several participants have.",
+        "Send it again with an id.";
     NameInCode = Readers, "the name stands in code or a quote",
-        "The words name an agent in code or a quote only.",
-        "Say it again with the name outside of code and quotes.";
+        "The message names an agent only in code or in a quote.",
+        "Send it again with the name outside of code and quotes.";
     Broadcast = SpeakerToo, "a name for all addresses nobody",
-        "The words say @all, @everyone or @here, and name no agent.",
+        "The message says @all, @everyone or @here, and names no agent.",
         "Name the agents, or use /ask.";
     ToPerson = Readers, "it is for a person",
-        "The words are to a person, or name people only.",
-        "Name an agent with @ if one is to answer.";
+        "The message is for a person, or names only people.",
+        "Name an agent with @ to get an answer.";
     NoAgents = Readers, "no agent is invited",
-        "No agent is in the conversation.",
+        "The conversation has no agents.",
         "Invite one: `moothall invite`.";
     Piece = Readers, "the holder of the talking piece speaks",
-        "A gathering goes on, in which the talking piece says who speaks.",
+        "A gathering is open, in which only the holder of the talking piece speaks.",
         "";
     NoDiscussion = Readers, "agents' mentions ask nobody here",
         "An agent names another under mention_only, and discussion is off.",
         "Turn discussion on, or name the agent yourself.";
     Waiting = Readers, "it waits",
-        "Its time has not come, or whom it asks has to wait.",
+        "Earlier messages come first, or the agent that it asks has to wait.",
         "";
     Stopped = Readers, "a person stopped the conversation",
         "A person stopped the conversation while it waited.",
-        "Say it again.";
+        "Send it again.";
     Archived = Readers, "the conversation was archived",
         "The conversation was archived while it waited.",
-        "Unarchive the conversation, and say it again.";
+        "Unarchive the conversation, and send it again.";
     AnsweredPrivately = Readers, "its answer is for others",
-        "An agent answered with words that the reader does not see.",
+        "An agent answered with a message that the reader may not see.",
         "";
     HeardElsewhere = Readers, "its agents hear the same words in another link",
-        "The agents here are also in another link that the words went to.",
+        "The agents here are also in another link that got the same message.",
         "";
     NoneAsked = Readers, "nobody was asked",
-        "The log keeps no other reason: an earlier version wrote it.",
+        "An earlier version wrote the message without a reason.",
         "";
     Passed = Readers, "had nothing to say",
         "The agent was asked and passed.",
@@ -125,27 +125,28 @@ reasons! {
         "Unmute it: /unmute.";
     Paused = Readers, "the conversation is paused",
         "The conversation is paused.",
-        "Let it go on: /resume.";
+        "Resume it: /resume.";
     Offline = Readers, "is not connected",
-        "The agent comes by itself, and no client of it is connected.",
+        "The agent connects by itself, and none of its clients is connected.",
         "Start its client.";
     Skipped = Readers, "was not asked",
-        "Another is addressed, the agent passes habitually, or a turn of its own covers the message.",
+        "Another agent is addressed, this agent usually passes, or one of its turns covers the \
+         message.",
         "Name the agent.";
     Held = SpeakerToo, "a guard holds the conversation",
-        "A guard, a Stop or a gathering keeps the floor, and these words do not lift it.",
-        "A person goes on with any words, or with /resume.";
+        "A guard, a Stop or a gathering is active, and this message does not lift it.",
+        "A person can lift it with any message, or with /resume.";
     OverBudget = Readers, "its budget is used up",
         "A budget of turns or money is used up.",
         "Wait for the next window. Or raise the budget: `moothall budget`.";
     ReadsOnly = Readers, "reads only, and takes no turns",
-        "The agent's client reads and speaks when it likes.",
+        "The agent's client takes no turns; it reads and posts by itself.",
         "Have its client take turns (turns=1).";
     QueueFull = SpeakerToo, "too many messages wait already",
-        "Too many messages waited when it came.",
-        "Wait for the others, or stop the conversation, and say it again.";
+        "Too many messages were waiting when it arrived.",
+        "Wait for the others or stop the conversation, then send it again.";
     RoundOver = Readers, "was not asked before the next message's time came",
-        "Another message waited, and the patience of the round was used up before the agent's place.",
+        "Another message was waiting, and the round's time was used up before the agent's turn.",
         "Name the agent.";
 }
 

@@ -143,7 +143,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Conflict,
                 "nested_gathering",
-                "A gathering is going on here. Gatherings do not nest.",
+                "A gathering is already open here. Gatherings cannot be nested.",
             ));
         }
         if !self.state.rules().gathers {
@@ -219,7 +219,7 @@ impl Decider<'_> {
                 &post,
                 SuppressedBecause::NoPiece,
                 "not_your_piece",
-                "Somebody else holds the talking piece.",
+                "Another speaker holds the talking piece.",
             ));
         }
         let body = post.body.clone();

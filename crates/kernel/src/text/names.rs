@@ -64,7 +64,7 @@ impl NameFault {
         match self {
             NameFault::Empty => "is empty".into(),
             NameFault::TooLong => format!("is longer than {ID_CHARS_MAX} characters"),
-            NameFault::Character(c) => format!("holds {:?}, which is not allowed", c),
+            NameFault::Character(c) => format!("contains {:?}, which is not allowed", c),
             NameFault::Reserved => "is reserved".into(),
             NameFault::Resembles(word) => format!("looks like {word:?}, which is reserved"),
         }

@@ -92,7 +92,7 @@ pub const COMMANDS: [CommandHelp; 21] = [
     usage(
         "/ask",
         "<agent>… [text]",
-        "Have just these agents answer, one after the other.",
+        "Ask only these agents, one after the other.",
         "/ask analyst writer -- What changed?",
     ),
     usage(
@@ -101,36 +101,37 @@ pub const COMMANDS: [CommandHelp; 21] = [
         "Invite an agent or a person.",
         "/invite critic nickname=Cato",
     ),
-    usage("/uninvite", "<id>", "Remove a participant; history stays.", "/uninvite critic"),
-    usage("/mute", "<id>…", "Keep these agents from speaking.", "/mute critic"),
-    usage("/unmute", "<id>…", "Let them speak again.", "/unmute critic"),
-    usage("/pause", "", "Agents stand still; messages wait.", "/pause"),
-    usage("/resume", "", "Agents go on; a guard's hold is lifted.", "/resume"),
-    usage("/stop", "", "Cancel everything that runs or waits.", "/stop"),
-    usage("/pass", "[name]", "End your turn, or hand the talking piece on.", "/pass"),
-    usage("/why", "", "Show who was asked about the latest message, and what came of it.", "/why"),
+    usage("/uninvite", "<id>", "Remove a participant; the history stays.", "/uninvite critic"),
+    usage("/mute", "<id>…", "Mute these agents.", "/mute critic"),
+    usage("/unmute", "<id>…", "Unmute them.", "/unmute critic"),
+    usage("/pause", "", "Pause the agents; messages wait.", "/pause"),
+    usage("/resume", "", "Resume the agents; also lifts a guard's hold.", "/resume"),
+    usage("/stop", "", "Cancel all running and waiting turns and messages.", "/stop"),
+    usage("/pass", "[name]", "End your turn, or pass the talking piece on.", "/pass"),
+    usage("/why", "", "Show who was asked about the latest message, and the results.", "/why"),
     usage(
         "/policy",
         "<name> [confirm]",
-        "Choose who speaks: hybrid, mention_only, round_robin or open; confirm ends a gathering, with its harvest.",
+        "Choose who speaks: hybrid, mention_only, round_robin or open. confirm ends a gathering \
+         after its harvest.",
         "/policy round_robin",
     ),
-    usage("/rename", "<title>", "Give the conversation another title.", "/rename Earnings review"),
-    usage("/archive", "", "Close the conversation; it can be opened again.", "/archive"),
-    usage("/unarchive", "", "Open it again.", "/unarchive"),
+    usage("/rename", "<title>", "Rename the conversation.", "/rename Earnings review"),
+    usage("/archive", "", "Archive the conversation; /unarchive reopens it.", "/archive"),
+    usage("/unarchive", "", "Reopen an archived conversation.", "/unarchive"),
     usage(
         "/group create",
         "<agent>…",
-        "Make this a group with these agents: hybrid turns. Who is here stays.",
+        "Make this a group with these agents, with hybrid turns. Other participants stay.",
         "/group create analyst writer",
     ),
     usage("/group add", "<agent>", "Add an agent to the group.", "/group add critic"),
     usage("/group remove", "<agent>", "Remove an agent from the group.", "/group remove critic"),
-    usage("/group list", "", "Show who is in the group, and its settings.", "/group list"),
+    usage("/group list", "", "Show the participants and the settings.", "/group list"),
     usage(
         "/group dissolve",
         "",
-        "Remove all agents; nobody answers unless addressed.",
+        "Remove all agents; only addressed agents answer from then on.",
         "/group dissolve",
     ),
     usage(
@@ -139,7 +140,7 @@ pub const COMMANDS: [CommandHelp; 21] = [
         "Change a setting of the group.",
         "/group config cooldown_seconds 5",
     ),
-    usage("/help", "", "Show this.", "/help"),
+    usage("/help", "", "Show this list.", "/help"),
 ];
 
 /// Most characters of an unknown command that are repeated.
@@ -232,10 +233,10 @@ fn parse_group(word: &str, rest: &str) -> Result<Slash, String> {
                 serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
             Ok(Slash::GroupConfig { key: key.to_owned(), value })
         }
-        "" => Err(
-            "Say what to do with the group: /group create, add, remove, list, dissolve or config."
-                .into(),
-        ),
+        "" => {
+            Err("/group needs a command: /group create, add, remove, list, dissolve or config."
+                .into())
+        }
         _ => Err(unknown(&format!("/group {word}"))),
     }
 }
@@ -341,8 +342,8 @@ fn unknown(name: &str) -> String {
         _ => String::new(),
     };
     format!(
-        "There is no {shown}.{meant} /help lists all commands. To say it as words, begin with two \
-         slashes: /{shown}"
+        "Unknown command {shown}.{meant} /help lists all commands. To send it as a message, begin \
+         with two slashes: /{shown}"
     )
 }
 

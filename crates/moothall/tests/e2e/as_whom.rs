@@ -323,9 +323,9 @@ async fn a_folder_or_a_program_that_its_user_does_not_reach_is_named_before_anyt
         (
             "ada",
             world.home.path().to_owned(),
-            format!("{ADA} may not enter {}", world.home.path().display()),
+            format!("this user cannot enter {}", world.home.path().display()),
         ),
-        ("private", world.work(ADA), format!("{ADA} can run no program {private:?}")),
+        ("private", world.work(ADA), format!("{ADA} cannot run the program {private:?}")),
     ] {
         let (status, answer) =
             server.post("/sessions", json!({"client": client, "name": client, "cwd": cwd})).await;
@@ -342,7 +342,7 @@ async fn a_folder_or_a_program_that_its_user_does_not_reach_is_named_before_anyt
     let told = answer["error"]["message"].as_str().unwrap();
     assert!(
         told.contains("user nobody cannot run")
-            && told.contains("install it where every user may run it"),
+            && told.contains("Install it where every user may run it"),
         "{told}"
     );
 }

@@ -89,7 +89,7 @@ fn tab_completes_names_commands_and_arguments() {
     terminal.see("› so, @reciter yes");
     terminal.press(&["C-u"]).write("/mu").press(&["Tab"]);
     terminal.see("› /mute <id>…");
-    terminal.see("Keep these agents from speaking.");
+    terminal.see("Mute these agents.");
     terminal.write("cr").press(&["Tab", "Enter"]);
     terminal.see("· user muted critic");
     terminal.write("/group c").press(&["Tab"]);

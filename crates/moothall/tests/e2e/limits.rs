@@ -30,7 +30,8 @@ async fn a_program_that_finds_no_place_waits_says_so_and_runs_when_there_is_one(
         turns["turns"][0]["detail"].as_str().unwrap_or_default().to_owned()
     };
     assert!(
-        comes_about(async || detail(&two).await == "waits for a free place: 1 program runs").await
+        comes_about(async || detail(&two).await == "waits for a free slot: 1 program is running")
+            .await
     );
     assert_eq!(detail(&one).await, "");
     let state = server.get(&format!("/threads/{two}/turns")).await;

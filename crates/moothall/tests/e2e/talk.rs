@@ -279,7 +279,7 @@ async fn whoever_connects_by_itself_is_listed_and_invited_like_others() {
     home.configure("[agents.coder]\nruntime = \"remote\"\n");
     let server = home.serve();
     let listed = server.ok(&["agents"]);
-    assert!(listed.contains("coder") && listed.contains("Connects by itself"), "{listed}");
+    assert!(listed.contains("coder") && listed.contains("connects by itself"), "{listed}");
     server.ok(&["new", "Room", "--with", "coder"]);
     let said = server.command(&["say", "Room", "@coder hello", "--wait"]).output().unwrap();
     assert_eq!(said.status.code(), Some(3), "{}", stderr(&said));

@@ -287,10 +287,10 @@ async fn a_question_is_answered_in_words() {
     assert!(server.ok(&["permit", "ada"]).contains("3. Type something. (in words of your own)"));
     let refused = |args: &[&str]| stderr(&server.command(args).output().unwrap());
     assert!(
-        refused(&["permit", "ada", "MariaDB"]).contains("none of the answers"),
+        refused(&["permit", "ada", "MariaDB"]).contains("not one of the options"),
         "words of an option alone choose one"
     );
-    assert!(refused(&["permit", "ada", "3"]).contains("words of your own"));
+    assert!(refused(&["permit", "ada", "3"]).contains("your own words"));
     assert!(refused(&["permit", "ada", "1", "--text", "MariaDB"]).contains("3. Type something."));
     let told =
         server.command(&["permit", "ada", "--text", "1. MariaDB\nand /srv"]).output().unwrap();

@@ -279,7 +279,7 @@ async fn a_backup_of_a_running_server_can_be_served() {
     );
     let again = home.run(&["backup", "copies", "--data", data]);
     assert_eq!(again.status.code(), Some(1));
-    assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("already exists"), "{}", stderr(&again));
 
     let running = home.run(&["verify", "--data", data]);
     assert_eq!(running.status.code(), Some(75));

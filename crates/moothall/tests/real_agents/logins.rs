@@ -87,7 +87,7 @@ async fn by_variable_alone(client: &str, variable: &str, complaint: &str) {
     assert!(
         without.contains("It said: ")
             && without.contains(complaint)
-            && without.contains("As the user that the server runs as"),
+            && without.contains("As the server's user"),
         "{without}"
     );
 }

@@ -59,7 +59,8 @@ impl Feeder {
         loop {
             let step = self.step();
             if let (Err(error), false) = (&step, self.failing) {
-                tracing::warn!(%error, "the search index cannot keep up for now");
+                tracing::warn!(%error, "the search index cannot follow the log for now; it is \
+                                        retried");
             }
             self.failing = step.is_err();
             let go_on =

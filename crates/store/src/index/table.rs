@@ -42,9 +42,9 @@ pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError
     if path.exists() {
         match connect(path).and_then(|conn| Ok(fits(&conn, log)?.then_some(conn))) {
             Ok(Some(conn)) => return Ok(conn),
-            Ok(None) => tracing::info!("the search index does not fit the log; it is made anew"),
+            Ok(None) => tracing::info!("the search index does not match the log; rebuilding it"),
             Err(error) => {
-                tracing::warn!(%error, "the search index cannot be read; it is made anew")
+                tracing::warn!(%error, "the search index cannot be read; rebuilding it")
             }
         }
         remove(path)?;

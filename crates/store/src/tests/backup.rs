@@ -24,7 +24,7 @@ async fn an_open_log_copies_itself() {
     assert_eq!(verify(&dest).await.unwrap(), copied);
     assert_eq!(
         disk.log.backup(&dest).await,
-        Err(CopyError::Failed(format!("{} is there already", dest.display())))
+        Err(CopyError::Failed(format!("{} already exists", dest.display())))
     );
 }
 

@@ -84,7 +84,7 @@ async fn an_event_of_a_known_kind_that_does_not_read_as_one_is_damage_whatever_i
     disk.append_newer(&"a".into(), Timestamp::from_millis(9), "posted").await;
     let read = disk.log.read(&"a".into(), Seq(0), 10).await;
     assert!(
-        matches!(&read, Err(LogError::Damaged { seq: Seq(4), reason, .. }) if reason.contains("does not read as")),
+        matches!(&read, Err(LogError::Damaged { seq: Seq(4), reason, .. }) if reason.contains("cannot be read as")),
         "{read:?}"
     );
     assert_eq!(

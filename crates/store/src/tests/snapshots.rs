@@ -93,7 +93,7 @@ async fn a_walk_compares_it_with_its_events() {
     assert_eq!(disk.log.put_snapshot(&"a".into(), snapshot_of(&wrong)).await, Ok(true));
     let faults = disk.log.verify().await.faults;
     assert!(
-        matches!(&faults[..], [LogError::Damaged { seq: Seq(3), reason, .. }] if reason.contains("not what its events make")),
+        matches!(&faults[..], [LogError::Damaged { seq: Seq(3), reason, .. }] if reason.contains("differs from its events")),
         "{faults:?}"
     );
 }

@@ -360,7 +360,7 @@ fn check_page(headers: &HeaderMap) -> ApiResult<()> {
         return Ok(());
     }
     let message = "A request with a cookie needs the headers `X-Moothall: 1` and `Origin`. Programs send `Authorization: Bearer` instead.";
-    Err(ApiError::forbidden(message, "with a cookie alone"))
+    Err(ApiError::forbidden(message, "with a cookie but without the page's headers"))
 }
 
 /// Checks that the door lets the caller perform the action on the target in the path.

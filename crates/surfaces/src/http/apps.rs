@@ -17,8 +17,8 @@ const ROWS: usize = 100;
 /// Lists the apps that have an agent, by id.
 #[utoipa::path(get, path = "/apps", operation_id = "list_apps", tag = "access",
     params(
-        ("cursor" = Option<String>, Query, description = "`next` of the page before."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000; 100 if it is missing."),
+        ("cursor" = Option<String>, Query, description = "`next` of the previous page."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of results (1–1000; default 100)."),
     ),
     responses((status = 200, body = AppPage), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<AppPage>> {

@@ -53,7 +53,7 @@ impl Inbound for Draft {
     fn missing(_: &str) -> ApiError {
         ApiError::new(
             Code::MissingContent,
-            "Missing 'content': the words of the draft; they may be empty.",
+            "'content' is missing: the text of the draft, which may be empty.",
         )
     }
 }
@@ -78,7 +78,7 @@ pub async fn list() -> Json<CommandList> {
 #[utoipa::path(post, path = "/threads/{id}/commands", operation_id = "run_command", tag = "threads", request_body = NewCommand,
     params(
         ("id" = String, Path, description = "The thread."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect."),
     ),
     responses((status = 200, body = CommandRan), (status = "4XX", body = ErrorBody)))]
 pub async fn run(
@@ -116,12 +116,14 @@ pub async fn run(
 
 async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
     let latest = newest_of_people(door, Action::RunCommand, stream, viewer).await?;
-    let Some(latest) = latest else { return Ok("Nobody has said anything yet.".into()) };
+    let Some(latest) = latest else {
+        return Ok("This conversation has no messages from people yet.".into());
+    };
     let explained = explain(door, Action::RunCommand, stream, viewer, Some(latest)).await?;
     let explained = explained.told(Reader::over_http(door.caller()));
     let unasked = explained.unasked.iter().map(|one| {
         let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(" {cure}"));
-        format!("Nobody was asked about the latest message: {}.{cure}\n", one.text)
+        format!("No agent was asked about the latest message: {}.{cure}\n", one.text)
     });
     Ok(unasked.chain(explained.turns.iter().map(line)).collect())
 }
@@ -151,8 +153,8 @@ fn line(entry: &TurnEntry) -> String {
 #[utoipa::path(post, path = "/threads/{id}/kept/{seq}/publish", operation_id = "publish_kept", tag = "turns", request_body = Option<crate::wire::Actor>,
     params(
         ("id" = String, Path, description = "The thread."),
-        ("seq" = u64, Path, description = "Where the words were kept."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+        ("seq" = u64, Path, description = "Position of the event that keeps the text."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect."),
     ),
     responses((status = 200, body = Published), (status = "4XX", body = ErrorBody)))]
 pub async fn publish(

@@ -52,7 +52,7 @@ fn elsewhere(client: &str) -> AgentEntry {
     let facts = AgentFacts::external();
     AgentEntry {
         client: client.to_owned(),
-        summary: "Connects by itself, from elsewhere.".into(),
+        summary: "Runs elsewhere and connects by itself.".into(),
         runtime: facts.runtime.to_string(),
         origin: "configured".into(),
         run_as: None,

@@ -16,8 +16,8 @@ use crate::wire::ID_PATTERN;
 
 /// The pattern of an `Idempotency-Key`: 1 to 255 visible ASCII characters.
 const KEY_PATTERN: &str = "^[!-~]{1,255}$";
-const REFUSED: &str = "Refused: `error.code` says why, and `error.message` what to do.";
-const FAILED: &str = "Not done: `error.code` says why.";
+const REFUSED: &str = "Rejected. `error.code` names the reason; `error.message` says what to do.";
+const FAILED: &str = "Failed. `error.code` names the reason.";
 const DONE: &str = "Done.";
 
 /// Adds the ranges, errors and descriptions that the operations leave out, so that the description

@@ -17,7 +17,7 @@ use crate::wire::{Actor, Envelope, ErrorBody, Redacted};
     params(
         ("id" = String, Path, description = "The thread."),
         ("event" = String, Path, description = "The event's id."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect."),
     ),
     responses((status = 200, body = Redacted), (status = "4XX", body = ErrorBody)))]
 pub async fn redact(

@@ -28,10 +28,10 @@ use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent
         ("after" = Option<u64>, Query, description = "Only events after this position."),
         ("before" = Option<u64>, Query, description = "Only events before this position; with `limit`, the newest of them, oldest first."),
         ("since" = Option<String>, Query, description = "Only events later than this time."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000; everything where it is missing."),
-        ("moothall-log" = Option<String>, Header, description = "The log of which the position is, as the header `moothall-log` of every answer says it; 416 if that is another log, such as one before a restore. The parameter `log` says the same."),
-        ("log" = Option<String>, Query, description = "The same as the header `moothall-log`, for clients that cannot send one."),
-        ("types" = Option<String>, Query, description = "Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of events (1–1000; default: all)."),
+        ("moothall-log" = Option<String>, Header, description = "Id of the log of the position: the header `moothall-log` of every response. If it is another log, for example after a restore, the response is 416. The parameter `log` means the same."),
+        ("log" = Option<String>, Query, description = "Same as the header `moothall-log`, for clients that cannot send headers."),
+        ("types" = Option<String>, Query, description = "Only events of these types, separated by commas: the types of an envelope, and `other` for all types that clients define. Default: all types except `turn`. Positions may skip numbers."),
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
     ),
     responses((status = 200, body = EventPage), (status = "4XX", body = ErrorBody)))]
@@ -172,7 +172,7 @@ pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &R
 #[utoipa::path(post, path = "/threads/{id}/events", operation_id = "post_event", tag = "events", request_body = NewEvent,
     params(
         ("id" = String, Path, description = "The thread."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect."),
     ),
     responses((status = 200, body = Accepted), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn post(
@@ -217,8 +217,9 @@ pub(crate) async fn warnings_of(
     if matches!(&recorded.event, Event::Posted(posted) if posted.queue_full) {
         warnings.push("queue_full".into());
         warnings.push(
-            "Too many messages wait here already, so no agent is asked about this one. It is kept, and agents read it with what they are asked next. \
-             Wait for the others. A person stops the thread with `moothall stop`; then say it again."
+            "Too many messages wait here, so no agent is asked about this one. It is kept, and \
+             agents read it with their next turn. Wait for the others and send it again; a person \
+             can also stop the thread with `moothall stop`."
                 .into(),
         );
     }
@@ -261,8 +262,8 @@ pub(crate) fn strangers(recorded: &RecordedEvent) -> Vec<String> {
         Change::Invited { participant, kind: Kind::Agent, profile, facts, .. } if !facts.known => {
             let client = profile.client.as_deref().unwrap_or_default();
             Some(format!(
-                "This server has no agent called {client:?}, so it runs {participant} nowhere: {participant} has to join by itself. \
-                 `GET /agents` lists the agents."
+                "This server has no agent called {client:?} and cannot run {participant}. \
+                 {participant} has to connect by itself. `GET /agents` lists the agents."
             ))
         }
         _ => None,
@@ -288,8 +289,9 @@ async fn unknown_speaker(
         door.view(Action::Post, stream, move |state| state.participant(&speaker).is_some()).await;
     known.is_ok_and(|known| !known).then(|| {
         format!(
-            "{from} is not known as a person here, so these words count as an agent's, and hardly anybody is asked to answer them. To speak as a \
-             person, leave the name out or invite {from} with the client \"human\"."
+            "{from} is not known as a person here, so this message counts as an agent's, and few \
+             agents are asked to answer it. To speak as a person, leave `from` out or invite \
+             {from} with the client \"human\"."
         )
     })
 }

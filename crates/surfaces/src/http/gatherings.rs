@@ -24,7 +24,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Gath
 /// Either all members join, including agents that must be started first, or the gathering does not
 /// begin.
 #[utoipa::path(post, path = "/gatherings", operation_id = "begin_gathering", tag = "gatherings", request_body = NewGathering,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response.")),
     responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn open(State(app): State<App>, body: Body) -> ApiResult<Json<GatheringAnswer>> {
     let new: NewGathering = body.read()?;
@@ -41,7 +41,7 @@ pub async fn open(State(app): State<App>, body: Body) -> ApiResult<Json<Gatherin
 #[utoipa::path(get, path = "/gatherings/{id}", operation_id = "read_gathering", tag = "gatherings",
     params(
         ("id" = String, Path, description = "The gathering."),
-        ("participant" = Option<String>, Query, description = "Whose seed message and pulse are wanted: the caller's own, or for operators anybody's. Without it, those of the participant that the credential names."),
+        ("participant" = Option<String>, Query, description = "The participant whose seed message and pulse are returned: the caller's own; operators may name any. Default: the participant of the credential."),
     ),
     responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody)))]
 pub async fn read(
@@ -59,7 +59,7 @@ pub async fn read(
 #[utoipa::path(post, path = "/gatherings/{id}/pass", operation_id = "pass_piece", tag = "gatherings", request_body = NewPiecePass,
     params(
         ("id" = String, Path, description = "The gathering."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response."),
     ),
     responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn pass(
@@ -82,7 +82,7 @@ pub async fn pass(
 #[utoipa::path(post, path = "/gatherings/{id}/end", operation_id = "end_gathering", tag = "gatherings", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The gathering."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response."),
     ),
     responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn end(

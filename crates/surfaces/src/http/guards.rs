@@ -21,9 +21,9 @@ const THREADS: usize = 200;
 /// sees only the holds, pauses and mutes of its own threads.
 #[utoipa::path(get, path = "/guards", operation_id = "read_guards", tag = "turns",
     params(
-        ("thread" = Option<String>, Query, description = "Only those of this thread."),
-        ("cursor" = Option<String>, Query, description = "`next` of the page before."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000 threads that are looked at; 200 if it is missing."),
+        ("thread" = Option<String>, Query, description = "Only the guards of this thread."),
+        ("cursor" = Option<String>, Query, description = "`next` of the previous page."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of threads to check (1–1000; default 200)."),
     ),
     responses((status = 200, body = GuardsAnswer), (status = "4XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<GuardsAnswer>> {

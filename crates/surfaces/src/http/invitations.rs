@@ -75,7 +75,7 @@ impl Inbound for InvitationRequest {
 
 impl Inbound for InvitationAccepted {
     fn missing(_: &str) -> ApiError {
-        let message = "'code' is missing: the code of the invitation, `inv_` and more.";
+        let message = "'code' is missing: the code of the invitation, which begins with `inv_`.";
         ApiError::new(Code::InvalidField, message)
     }
 }

@@ -114,8 +114,9 @@ const HOST_CHARS_SHOWN: usize = 80;
 fn wrong_host(asked: &str) -> String {
     let asked: String = asked.chars().take(HOST_CHARS_SHOWN).collect();
     format!(
-        "The Host header names another server: `{asked}`. If this one is meant to be reached so, its operator writes `allowed_hosts = \
-         [\"{asked}\"]` below [server] and has the configuration read again (SIGHUP); on its own computer, 127.0.0.1 and localhost with its port always do."
+        "The Host header names another server: `{asked}`. To allow this name, the operator writes \
+         `allowed_hosts = [\"{asked}\"]` below [server] and reloads the configuration (SIGHUP). \
+         On the server's own computer, 127.0.0.1 and localhost with its port always work."
     )
 }
 

@@ -14,7 +14,7 @@ use crate::wire::{Actor, ErrorBody, LinkAnswer, LinkEntry, LinkList, NewLink};
 
 /// Lists the open links, and those that wait.
 #[utoipa::path(get, path = "/links", operation_id = "list_links", tag = "links",
-    params(("session" = Option<String>, Query, description = "Only those that this session is in.")),
+    params(("session" = Option<String>, Query, description = "Only links of this session.")),
     responses((status = 200, body = LinkList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<LinkList>> {
     Ok(Json(ask::links(&params.door(&app.entrance), params.get("session")).await?))
@@ -23,7 +23,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Link
 /// Links sessions: what one of them says at the end of a turn reaches the others. An existing link
 /// between exactly these members is reused.
 #[utoipa::path(post, path = "/links", operation_id = "make_link", tag = "links", request_body = NewLink,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response.")),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnswer>> {
     let new: NewLink = body.read()?;
@@ -53,7 +53,7 @@ pub async fn read(
 #[utoipa::path(post, path = "/links/{id}/close", operation_id = "close_link", tag = "links", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The link."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response."),
     ),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn close(

@@ -42,7 +42,7 @@ impl Inbound for NewReadMark {
 
     fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
         let message = match field {
-            "seq" => "'seq' must be a position: a whole number from 0 on.".to_owned(),
+            "seq" => "'seq' must be a position: a whole number, 0 or more.".to_owned(),
             other => format!("'{other}' {takes}."),
         };
         ApiError::new(Code::InvalidField, message)

@@ -24,11 +24,16 @@ pub async fn metrics(State(app): State<App>, params: Params) -> ApiResult<Respon
     page.surfaces(&app.meters);
     if let Some((running, waiting)) = app.entrance.registry().places().map(|places| places.counts())
     {
-        page.one("moothall_programs_running", "gauge", "Programs that run for a turn.", running);
+        page.one(
+            "moothall_programs_running",
+            "gauge",
+            "Programs that are running for a turn.",
+            running,
+        );
         page.one(
             "moothall_programs_waiting",
             "gauge",
-            "Turns that wait for a program to end.",
+            "Turns that are waiting for a program to end.",
             waiting,
         );
     }
@@ -51,18 +56,18 @@ impl MetricsPage {
         );
         let appends =
             counted.appends.iter().map(|(result, count)| (format!("result=\"{result}\""), *count));
-        self.many("moothall_appends_total", "counter", "Appends, by what came of them.", appends);
+        self.many("moothall_appends_total", "counter", "Appends, by result.", appends);
         let broken =
             counted.broken.iter().map(|(rule, count)| (format!("rule=\"{rule}\""), *count));
         self.many(
             "moothall_broken_rules_total",
             "counter",
-            "Decisions thrown away because they broke a rule: faults of Moothall.",
+            "Decisions discarded because they broke a rule. Each is a bug in Moothall.",
             broken,
         );
         self.spread(
             "moothall_append_seconds",
-            "From asking for an append to its being synced.",
+            "Time from the request of an append to its sync.",
             &counted.append_time,
         );
         let turns = counted.turns.iter().map(|((runtime, outcome), count)| {
@@ -73,7 +78,7 @@ impl MetricsPage {
             .open_turns
             .iter()
             .map(|(runtime, count)| (format!("runtime=\"{runtime}\""), *count));
-        self.many("moothall_turns_open", "gauge", "Turns that wait or run.", open);
+        self.many("moothall_turns_open", "gauge", "Turns that are waiting or running.", open);
         self.one("moothall_live_threads", "gauge", "Conversations held in memory.", counted.live);
         let queues = [("threads", counted.waiting_requests), ("log", counted.waiting_appends)];
         let queues =
@@ -81,7 +86,7 @@ impl MetricsPage {
         self.many(
             "moothall_queue_length",
             "gauge",
-            "What waits: requests for their conversation, appends for the disk.",
+            "Items in the queues: requests for a conversation, and appends to the disk.",
             queues,
         );
         let deliveries =
@@ -100,18 +105,13 @@ impl MetricsPage {
         let tokens = tokens
             .into_iter()
             .map(|(direction, count)| (format!("direction=\"{direction}\""), count));
-        self.many(
-            "moothall_tokens_total",
-            "counter",
-            "Tokens that models have read and written.",
-            tokens,
-        );
-        let help = format!("What turns have cost, in millionths of one {}.", counted.currency);
+        self.many("moothall_tokens_total", "counter", "Tokens that models read and wrote.", tokens);
+        let help = format!("Cost of turns, in millionths of one {}.", counted.currency);
         self.one("moothall_cost_micros_total", "counter", &help, counted.cost_micros);
         self.one(
             "moothall_turns_over_budget_total",
             "counter",
-            "Turns that no budget could pay.",
+            "Turns that did not run because a budget was used up.",
             counted.over_budget,
         );
         let left = counted.budgets.iter();
@@ -121,7 +121,7 @@ impl MetricsPage {
         self.many(
             "moothall_budget_left",
             "gauge",
-            "What is left of the server's budgets: of turns in this hour, of money in this day.",
+            "Rest of the server's budgets: turns in this hour, money in this day.",
             left,
         );
     }
@@ -139,33 +139,28 @@ impl MetricsPage {
         );
         self.spread(
             "moothall_http_request_seconds",
-            "From a request to the beginning of its answer.",
+            "Time from a request to the beginning of its response.",
             &meters.request_time.spread(),
         );
-        self.one(
-            "moothall_sse_readers",
-            "gauge",
-            "Streams of events that are open.",
-            meters.readers(),
-        );
+        self.one("moothall_sse_readers", "gauge", "Open event streams.", meters.readers());
         self.one(
             "moothall_sse_resyncs_total",
             "counter",
-            "Readers that were too slow and were cut off.",
+            "Readers that were disconnected because they were too slow.",
             meters.resyncs(),
         );
-        self.one("moothall_connections", "gauge", "Connections that are open.", meters.connected());
+        self.one("moothall_connections", "gauge", "Open connections.", meters.connected());
         self.one(
             "moothall_connections_stalled_total",
             "counter",
-            "Connections that took nothing for 30 s and were closed.",
+            "Connections that were closed because they accepted no data for 30 s.",
             meters.stalls(),
         );
         let sent_away = meters.sendings_away();
         self.one(
             "moothall_connections_sent_away_total",
             "counter",
-            "Connections that were closed for want of seats.",
+            "Connections that were closed because all slots were in use.",
             sent_away,
         );
     }

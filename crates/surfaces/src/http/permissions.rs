@@ -17,7 +17,7 @@ use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 #[utoipa::path(post, path = "/permissions/{id}/answer", operation_id = "answer_permission", tag = "permissions", request_body = NewAnswer,
     params(
         ("id" = String, Path, description = "The permission: `content.permission` of the event that asks."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect."),
     ),
     responses((status = 200, body = PermissionAnswered), (status = "4XX", body = ErrorBody)))]
 pub async fn answer(

@@ -57,7 +57,7 @@ fn entry(presence: Presence, now: Timestamp) -> PresenceEntry {
 #[utoipa::path(post, path = "/threads/{id}/presence", operation_id = "post_presence", tag = "presence", request_body = NewPresence,
     params(
         ("id" = String, Path, description = "The thread."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect."),
     ),
     responses((status = 200, body = PresenceAccepted), (status = "4XX", body = ErrorBody)))]
 pub async fn post(
@@ -128,7 +128,7 @@ fn checked_state(state: Option<String>) -> ApiResult<String> {
     match state.filter(|state| !state.is_empty()) {
         None => Err(ApiError::new(
             Code::MissingState,
-            "Missing 'state': say how you are, e.g. \"listening\".",
+            "'state' is missing: the participant's state, such as \"listening\".",
         )),
         Some(state)
             if state.chars().count() <= STATE_CHARS_MAX && !state.chars().any(char::is_control) =>
@@ -137,7 +137,7 @@ fn checked_state(state: Option<String>) -> ApiResult<String> {
         }
         Some(_) => Err(ApiError::new(
             Code::InvalidField,
-            "'state' takes at most 64 characters, without controls.",
+            "'state' takes at most 64 characters, without control characters.",
         )),
     }
 }

@@ -69,9 +69,9 @@ fn names(operation: &Operation) -> Vec<String> {
 fn unknown(name: &str, known: &[String]) -> ApiError {
     let shown: String = name.chars().take(40).collect();
     let there = if known.is_empty() {
-        "it takes none".to_owned()
+        "this route takes none".to_owned()
     } else {
         format!("known are {}", known.join(", "))
     };
-    ApiError::new(Code::InvalidParameter, format!("There is no parameter {shown:?} here; {there}."))
+    ApiError::new(Code::InvalidParameter, format!("Unknown parameter {shown:?}; {there}."))
 }

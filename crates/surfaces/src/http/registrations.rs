@@ -15,8 +15,8 @@ const ROWS: usize = 200;
 /// Lists registered agents by name.
 #[utoipa::path(get, path = "/registrations", operation_id = "list_registrations", tag = "access",
     params(
-        ("cursor" = Option<String>, Query, description = "`next` of the page before."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000; 200 if it is missing."),
+        ("cursor" = Option<String>, Query, description = "`next` of the previous page."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of results (1–1000; default 200)."),
     ),
     responses((status = 200, body = RegistrationPage), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<RegistrationPage>> {
@@ -28,7 +28,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Regi
 
 /// Revokes all keys of a registered agent. Its connections close at once. Its name stays reserved.
 #[utoipa::path(post, path = "/registrations/{agent}/revoke", operation_id = "revoke_agent", tag = "access",
-    params(("agent" = String, Path, description = "Its name or id.")),
+    params(("agent" = String, Path, description = "The agent's name or id.")),
     responses((status = 200, body = AgentRevoked), (status = "4XX", body = ErrorBody)))]
 pub async fn revoke(
     State(app): State<App>,
@@ -43,7 +43,7 @@ pub async fn revoke(
 /// Frees the name of a registered agent, and revokes its keys. The next agent with this name gets
 /// another id, and none of its apps and tasks.
 #[utoipa::path(post, path = "/registrations/{agent}/free", operation_id = "free_agent", tag = "access",
-    params(("agent" = String, Path, description = "Its name or id.")),
+    params(("agent" = String, Path, description = "The agent's name or id.")),
     responses((status = 200, body = AgentFreed), (status = "4XX", body = ErrorBody)))]
 pub async fn free(
     State(app): State<App>,

@@ -24,8 +24,8 @@ const LIMIT_MAX: usize = 100;
 #[utoipa::path(get, path = "/search", tag = "search",
     params(
         ("q" = String, Query, description = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`."),
-        ("limit" = Option<u64>, Query, maximum = 100, description = "1 to 100; 20 where it is missing."),
-        ("cursor" = Option<u64>, Query, description = "`next` of the page before."),
+        ("limit" = Option<u64>, Query, maximum = 100, description = "Maximum number of results (1–100; default 20)."),
+        ("cursor" = Option<u64>, Query, description = "`next` of the previous page."),
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
     ),
     responses((status = 200, body = SearchAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]

@@ -15,9 +15,11 @@ use super::access::{ROUTES, Route};
 
 const BEARER: &str = "bearer";
 const COOKIE: &str = "cookie";
-const OF_BEARER: &str = "A token or the start-up credential. With each operation stand the scopes that it has to have; `server:admin` has them all.";
-const OF_COOKIE: &str = "A browser that signed in with `POST /session`. The port of the server is in the cookie's name. What is not a GET needs the \
-    headers `X-Moothall: 1` and `Origin` as well.";
+const OF_BEARER: &str = "A token or the start-up credential. Each operation lists the scopes that \
+                         it needs; `server:admin` includes all of them.";
+const OF_COOKIE: &str = "The cookie of a browser that signed in with `POST /session`. Its name \
+                         contains the server's port. All requests except GET also need the \
+                         headers `X-Moothall: 1` and `Origin`.";
 
 /// Adds the kinds of credentials, and the needs of each operation.
 pub(super) fn described(mut api: OpenApi, cookie: &str) -> OpenApi {

@@ -23,7 +23,7 @@ use crate::wire::{
 
 /// Lists the live sessions, and the programs that can be started.
 #[utoipa::path(get, path = "/sessions", operation_id = "list_sessions", tag = "sessions",
-    params(("ended" = Option<bool>, Query, description = "Also those that are over.")),
+    params(("ended" = Option<bool>, Query, description = "Include ended sessions.")),
     responses((status = 200, body = SessionList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<SessionList>> {
     Ok(Json(
@@ -37,7 +37,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
 /// If an agent may not start it by itself, a person is asked first. The answer is 202 then, and a
 /// `permission` event in the thread tells the outcome.
 #[utoipa::path(post, path = "/sessions", operation_id = "start_session", tag = "sessions", request_body = NewSession,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response.")),
     responses((status = 200, body = SessionEntry), (status = 202, body = StartAsked), (status = "4XX", body = ErrorBody),
         (status = "5XX", body = ErrorBody)))]
 pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
@@ -65,7 +65,7 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
 
 /// Returns one session, live or ended.
 #[utoipa::path(get, path = "/sessions/{id}", operation_id = "read_session", tag = "sessions",
-    params(("id" = String, Path, description = "The session: its id, at least six characters of its beginning, or its name.")),
+    params(("id" = String, Path, description = "The session: its id, the first six or more characters of its id, or its name.")),
     responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn read(
     State(app): State<App>,
@@ -112,9 +112,9 @@ pub async fn screens(
 #[utoipa::path(get, path = "/sessions/{id}/data", operation_id = "read_session_data", tag = "sessions",
     params(
         ("id" = String, Path, description = "The session."),
-        ("tail_chars" = Option<u64>, Query, description = "So many characters from the end; 0 asks for as many as there can be."),
-        ("since" = Option<String>, Query, description = "Only what came at this time or later."),
-        ("until" = Option<String>, Query, description = "Only what came at this time or earlier."),
+        ("tail_chars" = Option<u64>, Query, description = "Number of characters from the end; 0 for the maximum."),
+        ("since" = Option<String>, Query, description = "Only entries from this time or later."),
+        ("until" = Option<String>, Query, description = "Only entries from this time or earlier."),
     ),
     responses((status = 200, body = SessionDataAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn data(
@@ -135,7 +135,7 @@ impl Inbound for NewMessage {}
 #[utoipa::path(post, path = "/sessions/{id}/messages", operation_id = "send_message", tag = "sessions", request_body = NewMessage,
     params(
         ("id" = String, Path, description = "The session."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response."),
     ),
     responses((status = 200, body = MessageSent), (status = 202, body = StartAsked), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn send(
@@ -162,7 +162,7 @@ pub async fn send(
 #[utoipa::path(post, path = "/sessions/{id}/interrupt", operation_id = "interrupt_session", tag = "sessions", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The session."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response."),
     ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn interrupt(
@@ -181,7 +181,7 @@ pub async fn interrupt(
 #[utoipa::path(post, path = "/sessions/{id}/end", operation_id = "end_session", tag = "sessions", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The session."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response."),
     ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn end(
@@ -203,7 +203,7 @@ pub async fn end(
 #[utoipa::path(post, path = "/sessions/{id}/resume", operation_id = "resume_session", tag = "sessions", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The session."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect and returns the same response."),
     ),
     responses((status = 200, body = SessionResumed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn resume(

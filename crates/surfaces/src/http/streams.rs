@@ -24,14 +24,14 @@ use crate::wire::{ErrorBody, EventTypes};
 #[utoipa::path(get, path = "/threads/{id}/events/stream", operation_id = "stream_thread", tag = "events",
     params(
         ("id" = String, Path, description = "The thread."),
-        ("Last-Event-ID" = Option<u64>, Header, description = "Go on after this position; wins over `after`."),
-        ("moothall-log" = Option<String>, Header, description = "The log of which the position is, as the header `moothall-log` of every answer says it; 416 if that is another log, such as one before a restore. The parameter `log` says the same."),
-        ("log" = Option<String>, Query, description = "The same as the header `moothall-log`, for clients that cannot send one."),
+        ("Last-Event-ID" = Option<u64>, Header, description = "Resume after this position; overrides `after`."),
+        ("moothall-log" = Option<String>, Header, description = "Id of the log of the position: the header `moothall-log` of every response. If it is another log, for example after a restore, the response is 416. The parameter `log` means the same."),
+        ("log" = Option<String>, Query, description = "Same as the header `moothall-log`, for clients that cannot send headers."),
         ("after" = Option<u64>, Query, description = "Begin after this position; 0 is the beginning."),
         ("since" = Option<String>, Query, description = "Begin with events later than this time."),
-        ("types" = Option<String>, Query, description = "Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing. Positions rise over what is left out."),
-        ("turns" = Option<u8>, Query, description = "`1`: the participant takes turns; without it, it is given none until it has answered one. It gets the `turn` events too."),
-        ("as" = Option<String>, Query, description = "Only what this participant may see; while the stream is open it counts as connected."),
+        ("types" = Option<String>, Query, description = "Only events of these types, separated by commas: the types of an envelope, and `other` for all types that clients define. Default: all types except `turn`. Positions may skip numbers."),
+        ("turns" = Option<u8>, Query, description = "`1`: the participant takes turns, and gets the `turn` events. Without it, the participant gets no turns until it has answered one."),
+        ("as" = Option<String>, Query, description = "Only what this participant may see. The participant counts as connected while the stream is open."),
     ),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
 pub async fn thread(

@@ -21,10 +21,10 @@ use crate::wire::{
 /// Lists threads in the order in which they were created.
 #[utoipa::path(get, path = "/threads", operation_id = "list_threads", tag = "threads",
     params(
-        ("archived" = Option<bool>, Query, description = "Only with, or without, this mark."),
-        ("after" = Option<u64>, Query, description = "`next` of the page before."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000; all where it is missing."),
-        ("as" = Option<String>, Query, description = "Also how far this participant has read each of them."),
+        ("archived" = Option<bool>, Query, description = "Only archived threads, or only threads that are not archived."),
+        ("after" = Option<u64>, Query, description = "`next` of the previous page."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of results (1–1000; default: all)."),
+        ("as" = Option<String>, Query, description = "Adds how far this participant has read each thread."),
     ),
     responses((status = 200, body = ThreadList), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ThreadList>> {
@@ -65,7 +65,7 @@ fn entry(listed: &ListedStream) -> ThreadEntry {
 
 /// Begins a thread.
 #[utoipa::path(post, path = "/threads", operation_id = "create_thread", tag = "threads", request_body = NewThread,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect.")),
     responses((status = 200, body = ThreadCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<ThreadCreated>> {
     let NewThread { name, from, policy } = body.read()?;

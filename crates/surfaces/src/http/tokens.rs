@@ -35,7 +35,7 @@ const DAYS_MAX: u64 = 3650;
 
 /// Makes a token. Only this answer shows it.
 #[utoipa::path(post, path = "/tokens", operation_id = "create_token", tag = "access", request_body = TokenRequest,
-    params(("Idempotency-Key" = Option<String>, Header, description = "A repeat of the request makes no second token, and does not show the first again.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key makes no second token. It does not show the first one again.")),
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<TokenCreated>> {
     let request: TokenRequest = body.read()?;
@@ -79,13 +79,13 @@ impl Inbound for TokenRequest {
 
 /// Returns the error for a credential without a principal.
 pub(super) fn no_principal() -> ApiError {
-    invalid("'principal' is missing: the id of the person or agent that it is for.")
+    invalid("'principal' is missing: the id of the person or agent that the credential is for.")
 }
 
 /// Returns the error for a value of the wrong type.
 pub(super) fn wrong_words(field: &str, takes: &str) -> ApiError {
     match field.trim_end_matches("[]") {
-        list @ ("scopes" | "threads") => invalid(format!("'{list}' must be a list of words.")),
+        list @ ("scopes" | "threads") => invalid(format!("'{list}' must be a list of strings.")),
         other => invalid(format!("'{other}' {takes}.")),
     }
 }
@@ -105,7 +105,7 @@ fn invalid(message: impl Into<String>) -> ApiError {
 }
 
 fn kind_of(kind: Option<&str>) -> ApiResult<Kind> {
-    let refused = |_| invalid("'kind' is \"human\" or \"agent\".");
+    let refused = |_| invalid("'kind' must be \"human\" or \"agent\".");
     kind.map_or(Ok(Kind::Human), |kind| kind.parse().map_err(refused))
 }
 
@@ -115,7 +115,7 @@ pub(super) fn scopes_of(words: &[String]) -> ApiResult<Scopes> {
     let scope = |word: &String| {
         let shown: String = word.chars().take(40).collect();
         word.parse::<Scope>()
-            .map_err(|_| invalid(format!("There is no scope {shown:?}; there are {}.", known())))
+            .map_err(|_| invalid(format!("Unknown scope {shown:?}; the scopes are {}.", known())))
     };
     words.iter().map(scope).collect()
 }
@@ -132,7 +132,7 @@ fn threads_of(ids: &[String]) -> ApiResult<BTreeSet<StreamId>> {
 fn label_of(label: String) -> ApiResult<String> {
     if label.chars().count() > LABEL_CHARS_MAX || label.chars().any(char::is_control) {
         return Err(invalid(format!(
-            "'label' takes at most {LABEL_CHARS_MAX} characters, without controls."
+            "'label' takes at most {LABEL_CHARS_MAX} characters, without control characters."
         )));
     }
     Ok(label)
@@ -150,8 +150,8 @@ pub(super) fn valid_for(count: u64, field: &str, unit: u64, most: u64) -> ApiRes
 /// Lists tokens, oldest first, including those of signed-in browsers. The secrets are not shown.
 #[utoipa::path(get, path = "/tokens", operation_id = "list_tokens", tag = "access",
     params(
-        ("cursor" = Option<String>, Query, description = "`next` of the page before."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000; 200 if it is missing."),
+        ("cursor" = Option<String>, Query, description = "`next` of the previous page."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of results (1–1000; default 200)."),
     ),
     responses((status = 200, body = TokenList), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<TokenList>> {
@@ -172,8 +172,12 @@ fn place_of(cursor: &str) -> ApiResult<TokenPlace> {
         let created_at = Timestamp::from_millis(millis.parse().ok()?);
         Some(TokenPlace { created_at, id: TokenId::new(id) })
     };
-    let invalid =
-        || ApiError::new(Code::InvalidParameter, "'cursor' takes what a page gave as 'next'.");
+    let invalid = || {
+        ApiError::new(
+            Code::InvalidParameter,
+            "'cursor' takes the value of 'next' from an earlier page.",
+        )
+    };
     read().ok_or_else(invalid)
 }
 
@@ -203,7 +207,7 @@ pub async fn revoke(
 #[utoipa::path(get, path = "/audit", operation_id = "read_audit", tag = "access",
     params(
         ("before" = Option<u64>, Query, description = "Only rows before this number."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000; 100 where it is missing."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of rows (1–1000; default 100)."),
     ),
     responses((status = 200, body = AuditPage), (status = "4XX", body = ErrorBody)))]
 pub async fn audit(State(app): State<App>, params: Params) -> ApiResult<Json<AuditPage>> {

@@ -21,8 +21,8 @@ use crate::wire::{
 #[utoipa::path(get, path = "/threads/{id}/turns", operation_id = "list_turns", tag = "turns",
     params(
         ("id" = String, Path, description = "The thread."),
-        ("message" = Option<String>, Query, description = "Only what goes back to this human message."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000: only the newest; all where it is missing."),
+        ("message" = Option<String>, Query, description = "Only turns and refusals that this human message caused."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of results, the newest (1–1000; default: all)."),
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
     ),
     responses((status = 200, body = TurnList), (status = "4XX", body = ErrorBody)))]
@@ -53,7 +53,7 @@ fn newest<T>(list: &mut Vec<T>, limit: Option<usize>) {
     list.drain(..surplus);
 }
 
-/// Adds a detail to a turn that waits for a free place. No event records this, because it is
+/// Adds a detail to a turn that waits for a free slot. No event records this, because it is
 /// temporary.
 fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEntry) {
     let (Some(places), Some(id), None, None) =
@@ -73,7 +73,7 @@ fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEnt
 #[utoipa::path(get, path = "/turns/{id}/context", operation_id = "read_turn_context", tag = "turns",
     params(
         ("id" = String, Path, description = "The turn: `<thread>.<number>`."),
-        ("as" = Option<String>, Query, description = "Only if it is this participant's."),
+        ("as" = Option<String>, Query, description = "Only if the turn belongs to this participant."),
     ),
     responses((status = 200, body = TurnContext), (status = "4XX", body = ErrorBody)))]
 pub async fn context(
@@ -84,7 +84,7 @@ pub async fn context(
     let viewer = params.viewer()?;
     let context = params.door(&app.entrance).context(&stream, turn, &viewer).await?;
     let context = context.ok_or_else(|| {
-        ApiError::new(Code::UnknownTurn, "No turn with this id is open for you.").in_thread(&stream)
+        ApiError::new(Code::UnknownTurn, "You have no open turn with this id.").in_thread(&stream)
     })?;
     Ok(Json(TurnContext::of(&stream, &context)))
 }
@@ -93,7 +93,7 @@ pub async fn context(
 #[utoipa::path(post, path = "/threads/{id}/stop", operation_id = "stop_thread", tag = "turns", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The thread."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect."),
     ),
     responses((status = 200, body = StopAccepted), (status = "4XX", body = ErrorBody)))]
 pub async fn stop(
@@ -121,7 +121,7 @@ pub async fn stop(
 #[utoipa::path(post, path = "/turns/{id}/cancel", operation_id = "cancel_turn", tag = "turns", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The turn: `<thread>.<number>`."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeating the request with this key has no further effect."),
     ),
     responses((status = 200, body = Cancelled), (status = "4XX", body = ErrorBody)))]
 pub async fn cancel(

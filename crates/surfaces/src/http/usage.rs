@@ -23,12 +23,12 @@ const ROWS: usize = 100;
 /// Sums the cost of turns, over all threads that the caller reaches.
 #[utoipa::path(get, path = "/usage", operation_id = "read_usage", tag = "turns",
     params(
-        ("by" = Option<String>, Query, description = "A sum for each `agent`, `thread` or `day`; only the total where it is missing."),
-        ("thread" = Option<String>, Query, description = "Only in this thread."),
-        ("agent" = Option<String>, Query, description = "Only of this agent: a client of the registry."),
-        ("from" = Option<String>, Query, description = "Only from this day (UTC) on, such as 2026-01-31."),
-        ("to" = Option<String>, Query, description = "Only up to and with this day."),
-        ("limit" = Option<u64>, Query, description = "1 to 1000 sums; 100 where it is missing."),
+        ("by" = Option<String>, Query, description = "Group the sums by `agent`, `thread` or `day`. Default: only the total."),
+        ("thread" = Option<String>, Query, description = "Only turns in this thread."),
+        ("agent" = Option<String>, Query, description = "Only turns of this agent: a client of the registry."),
+        ("from" = Option<String>, Query, description = "First day (UTC), such as 2026-01-31."),
+        ("to" = Option<String>, Query, description = "Last day, included."),
+        ("limit" = Option<u64>, Query, description = "Maximum number of sums (1–1000; default 100)."),
     ),
     responses((status = 200, body = UsageAnswer), (status = "4XX", body = ErrorBody)))]
 pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<UsageAnswer>> {
@@ -129,7 +129,7 @@ impl Inbound for BudgetRaise {
 fn purse(budget: &str, whose: Option<String>) -> ApiResult<BudgetOwner> {
     let refused = |message: &str| ApiError::new(Code::InvalidField, message);
     if budget == "hall" && whose.is_some() {
-        return Err(refused("The hall has one budget: leave 'whose' out."));
+        return Err(refused("The hall has a single budget: leave 'whose' out."));
     }
     let whose =
         || whose.ok_or_else(|| refused("'whose' is missing: the name of the agent or principal."));

@@ -114,9 +114,9 @@ async fn a_group_keeps_who_is_here_and_their_profiles_and_a_policy_the_settings(
     let run = async |text: &str| told(&server, &thread, text).await;
     assert_eq!(
         run("/group create quiet echo").await,
-        (200, "This is a group with quiet, echo now. Who was here stays: a.".into())
+        (200, "This is now a group with quiet, echo. Other participants stay: a.".into())
     );
-    assert_eq!(run("/group add quiet").await, (200, "quiet is here already.".into()));
+    assert_eq!(run("/group add quiet").await, (200, "quiet is already here.".into()));
     let (status, warned) = run("/group add nosuch").await;
     assert!(status == 200 && warned.contains("no agent called \"nosuch\""), "{warned}");
     let state = server.state(&thread).await;

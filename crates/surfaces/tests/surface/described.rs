@@ -128,10 +128,10 @@ async fn a_parameter_that_nobody_reads_is_refused_everywhere() {
     let (_, answer) = server.get(&format!("/threads/{thread}/turns?before=5")).await;
     assert_eq!(
         answer["error"]["message"],
-        "There is no parameter \"before\" here; known are message, limit, as."
+        "Unknown parameter \"before\"; known are message, limit, as."
     );
     let (_, answer) = server.get("/agents?as=ann").await;
-    assert_eq!(answer["error"]["message"], "There is no parameter \"as\" here; it takes none.");
+    assert_eq!(answer["error"]["message"], "Unknown parameter \"as\"; this route takes none.");
 }
 
 /// Returns the schema of a body, with its reference resolved.

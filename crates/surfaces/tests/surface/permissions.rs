@@ -72,7 +72,7 @@ async fn only_a_person_answers_and_only_what_is_offered() {
     let (status, late) =
         server.as_operator(Method::POST, path, json!({"thread": thread, "option": "2"})).await;
     let message = late["error"]["message"].as_str().unwrap_or_default();
-    assert!(status == 409 && message.starts_with("user answered “allow” already, at 20"), "{late}");
+    assert!(status == 409 && message.starts_with("user already answered “allow”, at 20"), "{late}");
 }
 
 /// Waits until a notification reports this number for a thread. The list must then report it too.

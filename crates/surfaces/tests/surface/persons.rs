@@ -160,7 +160,7 @@ async fn mcp_gives_nobody_the_kind_of_a_person_either() {
         .header("accept", "application/json, text/event-stream");
     let text = request.json(&call).send().await.unwrap().text().await.unwrap();
     assert!(
-        text.contains("kind_is_the_servers") || text.contains("Only people say who is a person"),
+        text.contains("kind_is_the_servers") || text.contains("Only people can invite people"),
         "{text}"
     );
     let (_, state) =

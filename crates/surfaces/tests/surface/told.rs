@@ -75,7 +75,7 @@ fn refusals() -> Vec<ApiError> {
         SessionError::Ended { name: name(), why: "it exited".into() },
         SessionError::NoLink,
         SessionError::NoPane("%1".into()),
-        SessionError::Conflict("ada lives; `moothall attach ada` shows it.".into()),
+        SessionError::Conflict("ada is live; `moothall attach ada` shows it.".into()),
     ];
     let access = [
         AccessError::Unknown,
@@ -162,7 +162,7 @@ async fn tools_warn_of_tools_and_name_a_person_for_what_only_people_do() {
     let arguments = json!({"thread": thread, "client": "stranger", "from": "planner"});
     let invited = call(&server, None, "invite", arguments).await;
     let warning = invited["warnings"][0].as_str().unwrap();
-    assert!(warning.ends_with("has to join by itself. Ask a person."), "{warning}");
+    assert!(warning.ends_with("has to connect by itself. Ask a person."), "{warning}");
     let ended = rpc(
         &server,
         None,

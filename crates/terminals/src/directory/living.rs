@@ -56,9 +56,9 @@ impl Sessions {
 
     fn pane(&self, id: &SessionId) -> Result<(Arc<dyn SessionHost>, Pane, String), SessionError> {
         let session = self.living(id)?.session();
-        let pane = session
-            .pane
-            .ok_or_else(|| SessionError::Conflict("Its program has not begun yet.".into()))?;
+        let pane = session.pane.ok_or_else(|| {
+            SessionError::Conflict("The session's program has not started yet.".into())
+        })?;
         Ok((self.host()?, pane, session.client))
     }
 
@@ -87,7 +87,8 @@ impl Sessions {
     /// [`SessionError`].
     pub async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
         if matches!(self.living(id), Err(SessionError::Ended { .. })) {
-            tracing::info!(session = %id, by = %by.id, "given up");
+            tracing::info!(session = %id, by = %by.id, "the places of an ended session were given \
+                                                        up");
             return self.give_up_places(id).await;
         }
         self.end_because(id, format!("{} ended it", by.id)).await
@@ -110,7 +111,7 @@ impl Sessions {
         let seat = self.living(id)?;
         let (reply, answer) = oneshot::channel();
         seat.send(mail(reply));
-        answer.await.map_err(|_| SessionError::Conflict("The session ended just now.".into()))
+        answer.await.map_err(|_| SessionError::Conflict("The session has just ended.".into()))
     }
 
     /// Handles a report of a program. Its consequences are committed when this returns.
@@ -131,7 +132,7 @@ impl Sessions {
         let seat = self.seat_of(&hook.session).ok_or(ReportOutcome::Unknown)?;
         let session = seat.session();
         if session.token_hash != hash_of(&hook.token) {
-            tracing::warn!(session = %hook.session, "a report did not hold the session's secret");
+            tracing::warn!(session = %hook.session, "a report did not contain the session's secret");
             return Err(ReportOutcome::Forged);
         }
         if session.ended.is_some() { Err(ReportOutcome::Unknown) } else { Ok(()) }

@@ -281,7 +281,8 @@ impl Machine {
     fn not_kept(&mut self, around: &Around<'_>, request: Option<RequestId>, error: SessionError) {
         if request.is_none() {
             // A screen's words are not delivered again, so the screen is read again.
-            tracing::warn!(session = %self.session.id, %error, "what a screen shows could not be kept");
+            tracing::warn!(session = %self.session.id, %error, "the content of a screen could not \
+                                                                be stored");
             self.look_at = Some(around.after(Millis::from_secs(1)));
         }
         self.reply(request, not_now(error));

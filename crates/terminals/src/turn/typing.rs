@@ -189,7 +189,7 @@ impl Machine {
                 Ok(true) => self.paste(),
                 Ok(false) => self.give_up(CUT_OFF),
                 Err(error) => {
-                    tracing::error!(session = %self.session.id, %error, "that a prompt is about to be typed could not be kept");
+                    tracing::error!(session = %self.session.id, %error, "the start of typing a prompt could not be stored");
                     self.retry_at = Some(around.after(RETRY));
                 }
             },
@@ -247,7 +247,8 @@ impl Machine {
 
     /// Retries later: the host refused the keystrokes.
     fn not_now(&mut self, around: &Around<'_>, why: &str) {
-        tracing::debug!(session = %self.session.id, why, "not now");
+        tracing::debug!(session = %self.session.id, why, "the terminal refused the keystrokes; \
+                                                          trying again");
         if let Some(current) = self.current.take() {
             self.mark(&current, &[DeliveryState::Sending], DeliveryState::Pending, why);
             self.current = Some(current);

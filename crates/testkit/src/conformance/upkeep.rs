@@ -39,7 +39,7 @@ pub async fn a_row_that_does_not_fit_its_events_is_a_fault<S: Subject>(subject: 
     log.append(vec![talk("a", &["one"]).0.row(|row| row.title = "Another".into()), whole])
         .await
         .unwrap();
-    let faults = vec![damaged("a", 2, "its row in the catalog does not fit its events: the title")];
+    let faults = vec![damaged("a", 2, "its row in the catalog contradicts its events: the title")];
     assert_eq!(walked(log).await, (2, 4, faults));
 }
 
@@ -57,7 +57,7 @@ pub async fn a_snapshot_that_its_events_do_not_make_is_a_fault<S: Subject>(subje
     assert_eq!(put(STATE_VERSION, b"nonsense").await, Ok(true));
     assert_eq!(
         log.verify().await.faults,
-        [damaged("a", 2, "its snapshot is not what its events make")]
+        [damaged("a", 2, "its snapshot differs from its events")]
     );
 }
 

@@ -21,9 +21,9 @@ const REFUSED_MAX: usize = 100;
 /// The reason for reading a session's reports later.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DrainError {
-    #[error("its folder could not be read or written: {0}")]
+    #[error("the folder of the reports could not be read or written: {0}")]
     Folder(#[from] io::Error),
-    #[error("what follows from it could not be kept: {0}")]
+    #[error("the result of a report could not be stored: {0}")]
     Sink(String),
 }
 
@@ -49,7 +49,7 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
     // Reports may be long, and disks slow.
     let read =
         tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)??;
-    let Some(note) = read else { return Ok(refuse(spool, file, "it is no report")?) };
+    let Some(note) = read else { return Ok(refuse(spool, file, "it is not a report")?) };
     let hook = match hook(&note) {
         Ok(Some(hook)) => hook,
         Ok(None) => return Ok(fs::remove_file(file)?),
@@ -57,9 +57,11 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
     };
     match sink.heard(hook).await.map_err(|error| DrainError::Sink(error.to_string()))? {
         ReportOutcome::Yes | ReportOutcome::Nothing => Ok(fs::remove_file(file)?),
-        ReportOutcome::Unknown => Ok(refuse(spool, file, "its session is over or was never here")?),
+        ReportOutcome::Unknown => {
+            Ok(refuse(spool, file, "its session has ended or was not found")?)
+        }
         ReportOutcome::Forged => {
-            Ok(refuse(spool, file, "it is not from the session that it names")?)
+            Ok(refuse(spool, file, "it does not come from the session that it names")?)
         }
     }
 }
@@ -71,7 +73,7 @@ pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
         HookEvent::Nothing => return Ok(None),
         HookEvent::Garbled => return Err("its payload cannot be read"),
     };
-    Uuid::try_parse(&note.session).map_err(|_| "it names no session")?;
+    Uuid::try_parse(&note.session).map_err(|_| "it does not name a session")?;
     Ok(Some(Hook {
         id: note.id.clone(),
         session: SessionId::new(&note.session),
@@ -102,7 +104,7 @@ fn read(file: &Path) -> io::Result<Option<Note>> {
 /// Moves a report aside, for a person to look at, and removes the oldest ones there.
 fn refuse(spool: &SpoolFolder, file: &Path, why: &str) -> io::Result<()> {
     let id = file.file_name().unwrap_or_default();
-    tracing::warn!(report = %id.display(), why, "a program's report was put aside");
+    tracing::warn!(report = %id.display(), why, "a program's report was rejected and moved aside");
     fs::rename(file, spool.refused().join(id))?;
     let kept: Vec<PathBuf> = reports(&spool.refused())?;
     kept.iter().rev().skip(REFUSED_MAX).try_for_each(fs::remove_file)

@@ -97,7 +97,7 @@ pub(super) async fn search_as(
     let told = timeout(WITHIN, ask(&before, moothall, asked)).await.ok()?.ok()?;
     let found = told.status.success().then(|| serde_json::from_slice(&told.stdout).ok());
     if found.is_none() {
-        tracing::warn!(user = account.name(), "the records of its program cannot be read");
+        tracing::warn!(user = account.name(), "the records of a session's program cannot be read");
     }
     found.flatten().flatten()
 }
@@ -127,13 +127,17 @@ impl LaunchSetup {
         if access(&self.cwd, AccessFlags::X_OK).is_err() {
             let cwd = self.cwd.display();
             return Err(format!(
-                "The user {user} may not enter {cwd}, and the program runs as {user}. Let {user} in, or choose another folder."
+                "The program runs as {user}, and this user cannot enter {cwd}. Give {user} \
+                 access, or choose another folder."
             ));
         }
         let environment = Environment::of(&self.env);
         let program = environment.find(&self.program, &self.cwd).ok_or_else(|| {
             let (program, path) = (&self.program, environment.path());
-            format!("The user {user} can run no program {program:?}: there is none that {user} may run in {path}. Install it for {user}, or for all.")
+            format!(
+                "The user {user} cannot run the program {program:?}: it was not found in \
+                     {path}, or {user} may not run it. Install it for {user}, or for all users."
+            )
         })?;
         let dress = HookInjector {
             moothall: self.moothall,
@@ -144,7 +148,7 @@ impl LaunchSetup {
         let launch_command =
             dress.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
         let LaunchCommand { args, env } = launch_command.map_err(|error| {
-            format!("What it needs to report cannot be written as {user}: {error}.")
+            format!("The files for the program's reports cannot be written as {user}: {error}.")
         })?;
         Ok(Outcome::Ready { program, args, env })
     }
@@ -160,19 +164,19 @@ impl LaunchSetup {
             .map_err(|error| HostFault::Failed(error.to_string()))?;
         let told = timeout(WITHIN, ask(before, &moothall, asked)).await;
         let output = told.map_err(|_| {
-            HostFault::Failed(format!(
-                "The files of {} did not answer for too long.",
-                account.name()
-            ))
+            HostFault::Failed(format!("Access to the files of {} timed out.", account.name()))
         })?;
         let output = output.map_err(|error| {
-            HostFault::Failed(format!("What changes the user could not be run: {error}."))
+            HostFault::Failed(format!(
+                "The program that changes the user could not be run: {error}."
+            ))
         })?;
         let said = String::from_utf8_lossy(&output.stderr);
         match serde_json::from_slice(&output.stdout) {
             Ok(outcome) if output.status.success() => Ok(outcome),
             Ok(_) | Err(_) => Err(HostFault::Refused(format!(
-                "The user {} cannot run {}, by which its programs report; install it where every user may run it, such as /usr/local/bin. ({})",
+                "The user {} cannot run {}, which sends the reports of its programs. Install it \
+                 where every user may run it, such as /usr/local/bin. ({})",
                 account.name(),
                 moothall.display(),
                 said.trim()

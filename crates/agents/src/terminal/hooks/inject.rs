@@ -102,11 +102,14 @@ impl HookInjector {
         mut parts: ProcessParts,
     ) -> Result<ProcessParts, HostFault> {
         let outside = self.outside.as_ref().ok_or_else(|| {
-            HostFault::Unavailable("Nothing is prepared for other users here.".to_owned())
+            HostFault::Unavailable(
+                "This server is not set up to run programs of other users.".to_owned(),
+            )
         })?;
         let (spool, _) = outside.of(account, &launch.session).map_err(|error| {
             HostFault::Failed(format!(
-                "There is no place for the reports of {}: {error}. `spool` in [sessions] names another.",
+                "The folder for the reports of {} cannot be used: {error}. Name another folder \
+                 with `spool` in [sessions].",
                 account.name()
             ))
         })?;
@@ -190,13 +193,12 @@ impl Injector for HookInjector {
     ) -> Result<ProcessParts, HostFault> {
         let Some(token) = launch.env.get(TOKEN) else {
             return Err(HostFault::Failed(
-                "The session has no secret, so that nothing it reports could be believed."
-                    .to_owned(),
+                "The session has no secret, so its reports could not be verified.".to_owned(),
             ));
         };
         let unprepared = |error: io::Error| {
             HostFault::Failed(format!(
-                "What {} needs to report cannot be prepared: {error}.",
+                "The files for the reports of {} cannot be prepared: {error}.",
                 launch.client
             ))
         };

@@ -127,7 +127,8 @@ fn check(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     let why = format!(
-        "{} has to be a folder of the server's user that nobody else can write to",
+        "{} must be a folder that belongs to the server's user and that only this user can write \
+         to",
         folder.display()
     );
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
@@ -152,6 +153,6 @@ mod tests {
         );
         fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
         let again = UserSpools::new(root, String::new()).0.of_user(uid).unwrap_err();
-        assert!(again.to_string().contains("nobody else can write"), "{again}");
+        assert!(again.to_string().contains("only this user can write"), "{again}");
     }
 }

@@ -138,7 +138,7 @@ impl<'a> ReportReaders<'a> {
     fn look_at_all(&mut self) {
         match self.folder.sessions() {
             Ok(sessions) => sessions.into_iter().for_each(|session| self.look_at(session)),
-            Err(error) => tracing::warn!(%error, "the spool cannot be read; it is tried again"),
+            Err(error) => tracing::warn!(%error, "the spool cannot be read; trying again"),
         }
     }
 
@@ -161,7 +161,7 @@ impl<'a> ReportReaders<'a> {
         let (spool, sink, name) = (self.folder.clone(), self.sink.clone(), session.clone());
         let task = self.tasks.spawn(async move {
             if let Err(later) = drain(&spool, &folder, sink.as_ref()).await {
-                tracing::warn!(session = name, %later, "a program's report waits");
+                tracing::warn!(session = name, %later, "a program's report is waiting");
             }
             name
         });
@@ -223,7 +223,7 @@ async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
     // A question that is cut, or that yes or no cannot answer, is left to the person at the
     // terminal. It is still reported.
     if let Err(error) = sink.heard(hook).await {
-        tracing::warn!(%error, "a program waits for its user, which could not be kept");
+        tracing::warn!(%error, "the state of a program that waits for its user could not be stored");
     }
     Permit::Undecided
 }

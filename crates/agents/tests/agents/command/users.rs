@@ -23,7 +23,7 @@ async fn a_program_that_runs_as_another_user_has_that_users_rights_and_no_more()
     shell.spec.run_as = Some("nobody".into());
     if !nix::unistd::geteuid().is_root() {
         let message = shell.fault().await.message;
-        assert!(message.starts_with("This server may not run programs as nobody"), "{message}");
+        assert!(message.starts_with("This server cannot run programs as nobody"), "{message}");
         return;
     }
     let answer = shell.run().await.unwrap();

@@ -207,7 +207,7 @@ fn check_not_built_in(app: &str) -> Result<(), AccessError> {
     if app != DEFAULT_APP {
         return Ok(());
     }
-    let message = "This app is built in: the agent that asks for a task of it manages that task.";
+    let message = "This app is built in. The agent that requests a task of it manages that task.";
     let rejection = Rejection::new(Refusal::Forbidden, "built_in_app", message);
     Err(HallError::Rejected(Box::new(rejection)).into())
 }

@@ -85,7 +85,7 @@ impl Door {
         let post = Post { reply_to, credential, ..Post::of_parts(actor, &parts) };
         if is_pass(&post.body) {
             // A pass would end a turn without a message, and this call promises a message.
-            let reason = format!("'parts' takes more than {PASS}, which says nothing");
+            let reason = format!("'parts' must contain more than {PASS}, which would be a pass");
             return Err(TaskError::Invalid(reason));
         }
         let said = ClientCommand::Post(post);
@@ -108,8 +108,7 @@ impl Door {
             }
         };
         let posted = answer.event.filter(|event| matches!(event.event, Event::Posted(_)));
-        Ok(posted
-            .ok_or_else(|| HallError::Failed("the words were not kept as a message".into()))?)
+        Ok(posted.ok_or_else(|| HallError::Failed("the message was not stored".into()))?)
     }
 
     /// Returns the manager's connection, if the message needs its consent.

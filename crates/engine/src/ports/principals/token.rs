@@ -111,7 +111,7 @@ fn checksum(body: &str) -> String {
 
 /// The operating system gave no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the operating system gives no random numbers")]
+#[error("the operating system returned no random numbers")]
 pub struct RandomnessError;
 
 fn random_hex<const BYTES: usize>() -> Result<String, RandomnessError> {

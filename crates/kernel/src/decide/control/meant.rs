@@ -24,8 +24,12 @@ impl Decider<'_> {
         if just_now || self.state.participant(&id).is_some() {
             return Ok(id);
         }
-        Err(Rejection::new(Refusal::NotFound, "not_invited", format!("{id} is not invited here."))
-            .about(&id))
+        Err(Rejection::new(
+            Refusal::NotFound,
+            "not_invited",
+            format!("{id} is not a participant here."),
+        )
+        .about(&id))
     }
 
     pub(super) fn targets(
@@ -51,7 +55,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Invalid,
                 "no_targets",
-                "`targets` has to name at least one participant.",
+                "`targets` must name at least one participant.",
             ));
         }
         Ok(targets)

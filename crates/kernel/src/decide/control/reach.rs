@@ -23,7 +23,7 @@ impl Decider<'_> {
             return Ok(None);
         }
         let message = format!(
-            "{id} has no terminal, so `reach` means nothing. Leave it out, or invite a session."
+            "{id} has no terminal, so `reach` has no effect. Leave it out, or invite a session."
         );
         Err(Rejection::new(Refusal::Invalid, "no_terminal", message).about(id))
     }

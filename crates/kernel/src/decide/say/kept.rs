@@ -132,22 +132,23 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Invalid,
                 "not_kept",
-                "Only text that was kept can be published.",
+                "Only kept text can be published.",
             ));
         };
         if *because == SuppressedBecause::Stopped {
-            let message = "A person stopped this turn, and what it had said by then was shown; what came later is not.";
+            let message = "A person stopped this turn. Its text up to then was shown; later text \
+                           is not published.";
             return Err(Rejection::new(Refusal::Conflict, "turn_stopped", message));
         }
         if kept.event.is_erased() {
             return Err(Rejection::new(
                 Refusal::Conflict,
                 "erased",
-                "The words were erased; there is nothing left to publish.",
+                "The text was erased and cannot be published.",
             ));
         }
         if let Some(message) = self.state.published.get(&seq) {
-            let message = format!("The words were published already, as the message {message}.");
+            let message = format!("The text was already published, as the message {message}.");
             return Err(Rejection::new(Refusal::Conflict, "already_published", message));
         }
         let post = Post {

@@ -66,39 +66,44 @@ impl fmt::Display for ChoiceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ChoiceFault::Unknown { given, offered } => {
-                write!(f, "{given:?} is none of the answers here. They are: {offered}")
+                write!(f, "{given:?} is not one of the options. The options are: {offered}")
             }
             ChoiceFault::Ambiguous { given, offered } => {
                 write!(
                     f,
-                    "{given:?} may be several of the answers here. Say one by its number or its words: {offered}"
+                    "{given:?} matches several options. Name one by its number or its text: \
+                     {offered}"
                 )
             }
             ChoiceFault::NotTogether { given, offered } => {
-                write!(f, "{given:?} cannot be chosen together. These can: {offered}")
+                write!(f, "{given:?} cannot be chosen together. These options can: {offered}")
             }
             ChoiceFault::TakesNoText { label, offered } if offered.is_empty() => {
                 write!(
                     f,
-                    "{label:?} takes no words, and no other answer here does. Answer without `text`"
+                    "{label:?} takes no text, and neither does any other option. Answer without \
+                     `text`"
                 )
             }
             ChoiceFault::TakesNoText { label, offered } => {
                 write!(
                     f,
-                    "{label:?} takes no words. Answer without `text`, or choose what takes them: {offered}"
+                    "{label:?} takes no text. Answer without `text`, or choose an option that \
+                     takes text: {offered}"
                 )
             }
             ChoiceFault::TextMissing { label } => {
                 write!(
                     f,
-                    "{label:?} is answered in words of your own, and there are none that can be seen. Give them as `text`"
+                    "{label:?} needs an answer in your own words. Give it as `text`, with some \
+                     visible characters"
                 )
             }
             ChoiceFault::TextTooLong { bytes } => {
                 write!(
                     f,
-                    "This answer has {bytes} bytes; at most {TEXT_BYTES_MAX} are taken. Say the rest in a message"
+                    "This answer has {bytes} bytes; the maximum is {TEXT_BYTES_MAX}. Send the \
+                     rest in a message"
                 )
             }
         }
@@ -321,7 +326,7 @@ mod tests {
             id("yes")
         );
         for given in ["", "4", "0", "nope", "allow_once"] {
-            assert!(id(given).is_err_and(|why| why.contains("none of the answers")), "{given}");
+            assert!(id(given).is_err_and(|why| why.contains("not one of the options")), "{given}");
         }
     }
 
@@ -363,7 +368,7 @@ mod tests {
         );
         assert!(
             answered(&codex(), "1", Some("x"))
-                .is_err_and(|fault| fault.to_string().contains("no other answer"))
+                .is_err_and(|fault| fault.to_string().contains("neither does any other"))
         );
     }
 
@@ -384,7 +389,9 @@ mod tests {
         assert_eq!(said("2, 1"), both);
         assert_eq!(said("unit,2,1"), both);
         assert_eq!(said("style, and more").map(|(option, _)| option), Ok("2".to_owned()));
-        for (given, way) in [("1,5", "cannot be chosen together"), ("1,9", "none of the answers")] {
+        for (given, way) in
+            [("1,5", "cannot be chosen together"), ("1,9", "not one of the options")]
+        {
             let (code, why) = said(given).unwrap_err();
             assert!(code == "unknown_option" && why.contains(way), "{given} {why}");
         }

@@ -42,7 +42,8 @@ impl Decider<'_> {
         }
         if replaced {
             return Err(gathering_open(
-                "Another policy ends the gathering: its harvest is written first, and then the policy changes.",
+                "Another policy ends the gathering. The policy changes after the harvest is \
+                 written.",
             ));
         }
         if changes.iter().any(removes) {
@@ -59,7 +60,7 @@ impl Decider<'_> {
             return Err(Rejection::new(
                 Refusal::Conflict,
                 "no_gathering",
-                "No gathering is going on here.",
+                "This conversation has no open gathering.",
             ));
         };
         let nobody_may = self.state.is_paused() || self.state.is_archived();
@@ -150,7 +151,8 @@ impl Decider<'_> {
 /// Returns the rejection that asks to confirm the end of a gathering.
 fn gathering_open(consequence: &str) -> Rejection {
     let message = format!(
-        "A gathering is held here. {consequence} Send it again with `\"confirm\": true` (`/policy NAME confirm`), or end the gathering first."
+        "A gathering is open here. {consequence} Send it again with `\"confirm\": true` (`/policy \
+         NAME confirm`), or end the gathering first."
     );
     Rejection::new(Refusal::Conflict, "gathering_open", message)
 }

@@ -63,13 +63,20 @@ pub enum QueryFault {
 impl fmt::Display for QueryFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            QueryFault::Nothing => f.write_str("There is nothing to search for: give a word, a \"phrase\", or from: in: before: after:."),
+            QueryFault::Nothing => f.write_str(
+                "The query is empty: give a word, a \"phrase\", or from: in: before: after:.",
+            ),
             QueryFault::TooLong => write!(f, "The query is longer than {QUERY_BYTES_MAX} bytes."),
-            QueryFault::TooManyParts => write!(f, "The query has more than {PARTS_MAX} words and filters."),
-            QueryFault::OpenQuote => f.write_str("A quote (\") is not closed."),
-            QueryFault::EmptyFilter(key) => write!(f, "Nothing follows `{key}:`."),
+            QueryFault::TooManyParts => {
+                write!(f, "The query has more than {PARTS_MAX} words and filters.")
+            }
+            QueryFault::OpenQuote => f.write_str("A quotation mark (\") is not closed."),
+            QueryFault::EmptyFilter(key) => write!(f, "`{key}:` needs a value."),
             QueryFault::NoTime(key, given) => {
-                write!(f, "`{key}:` takes a day such as 2026-01-31 or a time such as 2026-01-31T09:30:00Z, not {given:?}.")
+                write!(
+                    f,
+                    "`{key}:` takes a day such as 2026-01-31 or a time such as 2026-01-31T09:30:00Z, not {given:?}."
+                )
             }
         }
     }

@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(book().ghost("/mute x"), "");
         assert_eq!(book().ghost("@cri"), "tic");
         assert_eq!(book().ghost("hello"), "");
-        assert!(book().hint("/stop").is_some_and(|hint| hint.contains("Cancel everything")));
+        assert!(book().hint("/stop").is_some_and(|hint| hint.contains("Cancel all running")));
         assert_eq!(book().hint("hello"), None);
     }
 }

@@ -72,7 +72,7 @@ fn settings(file: &Path) -> io::Result<Value> {
     read.ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("{} is no JSON object; correct it", file.display()),
+            format!("{} is not a JSON object; correct it", file.display()),
         )
     })
 }
@@ -190,6 +190,6 @@ mod tests {
         );
         fs::write(user.path().join(OWN).join(SETTINGS), "{\"a\": ").unwrap();
         let error = furnish(folder.path(), user.path(), &json!({})).unwrap_err();
-        assert!(error.to_string().contains("settings.json is no JSON object"), "{error}");
+        assert!(error.to_string().contains("settings.json is not a JSON object"), "{error}");
     }
 }
