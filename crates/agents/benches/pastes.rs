@@ -70,7 +70,7 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
             name: None,
             by: Actor::human("user"),
             session: None,
-            seat: None,
+            place: None,
         };
         sessions.push(own.start(new).await?.session.id);
     }

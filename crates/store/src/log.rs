@@ -76,9 +76,9 @@ impl SqliteLog {
             );
         }
         folder.sync()?;
-        let bell = Arc::new(Wakeup::default());
-        let index = Index::start(dir, &path, bell.clone());
-        let started = writer::start(conn, folder, queue, bell);
+        let wakeup = Arc::new(Wakeup::default());
+        let index = Index::start(dir, &path, wakeup.clone());
+        let started = writer::start(conn, folder, queue, wakeup);
         let (queue, writer, synced) =
             started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
         let index = index.inspect_err(
@@ -303,15 +303,15 @@ impl Ledger for SqliteLog {
 
     async fn keep_raise(
         &self,
-        purse: &BudgetOwner,
+        owner: &BudgetOwner,
         raise: &Raise,
         entry: &AuditEntry,
     ) -> Result<(), LogError> {
-        let purse =
-            serde_json::to_string(purse).map_err(|error| LogError::Failed(error.to_string()))?;
+        let owner =
+            serde_json::to_string(owner).map_err(|error| LogError::Failed(error.to_string()))?;
         let (raise, entry) = (*raise, entry.clone());
         self.write(move |conn| {
-            ledger::keep_raise(conn, &purse, &raise).and_then(|()| audit::record(conn, &entry))
+            ledger::keep_raise(conn, &owner, &raise).and_then(|()| audit::record(conn, &entry))
         })
         .await
     }

@@ -118,7 +118,7 @@ pub(crate) fn start(
     mut conn: Connection,
     folder: Folder,
     queue: usize,
-    bell: Arc<Wakeup>,
+    wakeup: Arc<Wakeup>,
 ) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>, Arc<AtomicU64>)> {
     let (sender, receiver) = mpsc::channel(queue);
     let wal_pages = Arc::new(AtomicU32::new(0));
@@ -133,7 +133,7 @@ pub(crate) fn start(
     let writer = Writer {
         conn,
         queue: receiver,
-        bell,
+        wakeup,
         wal_pages,
         checkpointed: 0,
         residue: false,
@@ -150,7 +150,7 @@ struct Writer {
     conn: Connection,
     queue: mpsc::Receiver<Request>,
     /// Wakes the indexer after each commit and its replies.
-    bell: Arc<Wakeup>,
+    wakeup: Arc<Wakeup>,
     /// Pages in the WAL after the last commit.
     wal_pages: Arc<AtomicU32>,
     /// Pages in the WAL at the last checkpoint.
@@ -172,7 +172,7 @@ impl Writer {
             let (writes, close) = self.gather(first);
             if !writes.is_empty() {
                 self.write(writes);
-                self.bell.ring();
+                self.wakeup.ring();
             }
             if let Some(reply) = close {
                 let closed = self.finish();

@@ -11,8 +11,8 @@ use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::ids::{Seq, StreamId};
 
 use crate::json::{JsonFault, JsonFaultKind};
+use crate::next_steps::Reader;
 use crate::peer::UnknownPeer;
-use crate::ways::Reader;
 use crate::wire::{ErrorBody, ErrorDetail};
 
 macro_rules! codes {

@@ -16,7 +16,7 @@ use moothall_kernel::ids::StreamId;
 use tokio::time::Instant;
 
 use crate::error::{ApiError, ApiResult};
-use crate::seats::grouped;
+use crate::slots::grouped;
 
 /// Limits of one principal, thread or address. Zero means unlimited, except for connections.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,7 +33,7 @@ impl MoveIn for Sessions {
     async fn move_in(&self, hall: WeakHall) -> Result<(), HallError> {
         self.open(hall).await?;
         if let (true, Ok(hall)) = (self.are_here(), self.hall()) {
-            hall.register_courier(SCHEME, Arc::new(UndoHandler(self.clone()))).await?;
+            hall.register_handler(SCHEME, Arc::new(UndoHandler(self.clone()))).await?;
         }
         Ok(())
     }
@@ -71,8 +71,8 @@ impl Residents for Sessions {
         Sessions::see_question(self, stream, permission).await;
     }
 
-    fn carry_out(&self, stream: &StreamId, errand: &AllowedRequest) {
-        Sessions::carry_out(self, stream, errand);
+    fn carry_out(&self, stream: &StreamId, request: &AllowedRequest) {
+        Sessions::carry_out(self, stream, request);
     }
 
     fn by_token(&self, token: &str) -> Option<Resident> {

@@ -151,7 +151,7 @@ impl Denied {
             Denied::NotStarted(name) => format!("to {name}, which it did not start"),
             Denied::NotMet(name) => format!("to {name}, with which it shares no conversation"),
             Denied::Begun => "to begin so many conversations".into(),
-            Denied::Person(deed) => format!("to {deed}"),
+            Denied::Person(action) => format!("to {action}"),
             Denied::Session => "with the token of a session".into(),
         }
     }
@@ -327,10 +327,10 @@ impl Caller {
 
 impl AuditEntry {
     /// Returns an entry for an action of a caller at this time.
-    pub fn of(by: &Caller, deed: AuditAction, now: Timestamp) -> Self {
+    pub fn of(by: &Caller, action: AuditAction, now: Timestamp) -> Self {
         let (principal, token) =
             (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
-        Self { at: now, deed, by: principal, token, about: None, detail: String::new() }
+        Self { at: now, action, by: principal, token, about: None, detail: String::new() }
     }
 }
 

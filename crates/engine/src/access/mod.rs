@@ -9,7 +9,7 @@
 pub mod reach;
 mod caller;
 mod refusals;
-pub(crate) mod begun;
+pub(crate) mod start_rate;
 mod permit;
 mod invite;
 mod keyed;
@@ -20,7 +20,7 @@ mod registering;
 mod registrations;
 mod sign_in;
 mod session_act;
-mod unfit;
+mod unsuitable;
 pub(crate) mod warrant;
 
 pub use crate::access::reach::Reach;
@@ -35,7 +35,7 @@ pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
 pub use permit::PermittedCommand;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
 pub use revoke::Revocation;
-pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, SessionRequestError};
+pub use unsuitable::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, SessionRequestError};
 pub use warrant::{Authorized, SessionAction, Warrant};
 
 use std::collections::BTreeSet;
@@ -431,8 +431,8 @@ impl Access {
         }
     }
 
-    fn entry(&self, by: &Caller, deed: AuditAction) -> AuditEntry {
-        AuditEntry::of(by, deed, self.hall.now())
+    fn entry(&self, by: &Caller, action: AuditAction) -> AuditEntry {
+        AuditEntry::of(by, action, self.hall.now())
     }
 
     fn principals(&self) -> &dyn Principals {

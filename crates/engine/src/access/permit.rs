@@ -169,7 +169,7 @@ impl Hall {
 
     /// Rejects a seat in a gathering by which an agent creates a person whom the server does not
     /// know. For a plain invitation the kernel decides this.
-    pub(super) fn permit_seat(&self, caller: &Caller, invite: &Invite) -> Result<(), Denied> {
+    pub(super) fn permit_person(&self, caller: &Caller, invite: &Invite) -> Result<(), Denied> {
         let creates = caller.is_agent() && invite.profile.creates_a_person(invite.principal);
         if creates && !planted::is_open(Bypass::Seating) {
             return Err(Denied::Person("seat a person whom the server does not know"));
@@ -240,7 +240,7 @@ impl Hall {
         }
         for invite in invitations(&command) {
             if matches!(command, ClientCommand::Gather { .. }) {
-                self.permit_seat(caller, invite)?;
+                self.permit_person(caller, invite)?;
             }
             self.permit_granting(caller, invite).await?;
         }

@@ -168,8 +168,8 @@ impl Hall {
         mut new: ConversationPlan,
     ) -> Result<Authorized<ConversationPlan>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
-        for comer in &mut new.comers {
-            match &mut comer.who {
+        for session in &mut new.joining {
+            match &mut session.who {
                 SessionSource::Living(session) => {
                     self.permit_over(caller, SessionAction::Telling, session.as_str()).await?;
                 }
@@ -179,7 +179,7 @@ impl Hall {
             }
         }
         for invite in &new.others {
-            self.permit_seat(caller, invite)?;
+            self.permit_person(caller, invite)?;
             self.permit_granting(caller, invite).await?;
         }
         Ok(Authorized::new(new))

@@ -32,15 +32,15 @@ impl Changes {
     /// [`RecvError`], if the listener was too slow, or the hall was dropped.
     pub async fn next(&mut self) -> Result<HallChange, RecvError> {
         loop {
-            let bell = self.changes.recv().await?;
-            let heard = match &bell {
+            let change = self.changes.recv().await?;
+            let heard = match &change {
                 HallChange::Head { stream, .. } | HallChange::Presence { stream, .. } => {
                     self.reach.includes(stream)
                 }
                 HallChange::Sessions => matches!(self.reach, Reach::All | Reach::Session(_)),
             };
             if heard {
-                return Ok(bell);
+                return Ok(change);
             }
         }
     }

@@ -229,7 +229,7 @@ impl Door {
         };
         check_args(&args)?;
         let session = self.caller.session().cloned();
-        let new = NewSession { client, cwd, args, name, by, session, seat: None };
+        let new = NewSession { client, cwd, args, name, by, session, place: None };
         match self.hall.permit_start(&self.caller, new.clone()) {
             Ok(granted) => {
                 let status = self.terminals()?.start_once(granted, key).await?;

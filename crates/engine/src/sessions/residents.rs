@@ -85,7 +85,7 @@ pub trait Residents: Send + Sync + 'static {
 
     /// Carries out what a person allowed, once, however often it is called. Then reports the
     /// outcome to the conversation.
-    fn carry_out(&self, _stream: &StreamId, _errand: &AllowedRequest) {}
+    fn carry_out(&self, _stream: &StreamId, _request: &AllowedRequest) {}
 
     /// Returns the program that holds this secret.
     fn by_token(&self, _token: &str) -> Option<Resident> {

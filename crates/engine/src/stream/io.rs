@@ -396,7 +396,7 @@ pub enum Output {
     /// once.
     CarryOut {
         /// The request, and the permission under which it was allowed.
-        errand: Box<AllowedRequest>,
+        request: Box<AllowedRequest>,
     },
     /// Give [`Input::Look`] at this time. Replaces the time of every earlier wake.
     Wake {

@@ -33,7 +33,7 @@ use super::methods::{Call, Method};
 use super::under_way::RunningCalls;
 use crate::http::App;
 use crate::rates::Streaming;
-use crate::seats::ConnectionSlot;
+use crate::slots::ConnectionSlot;
 use crate::sse;
 use crate::wire::rpc;
 
@@ -139,7 +139,7 @@ struct Connection {
     app: App,
     /// The client's address, for the limits of wrong keys.
     address: Option<IpAddr>,
-    seat: Arc<ConnectionSlot>,
+    slot: Arc<ConnectionSlot>,
     known: Option<IdentifiedAgent>,
     calls: RunningCalls,
     /// Messages sent over this connection whose notices are still to come. Those notices are
@@ -159,7 +159,7 @@ struct Connection {
 pub(super) async fn serve(
     app: App,
     address: Option<IpAddr>,
-    seat: &Arc<ConnectionSlot>,
+    slot: &Arc<ConnectionSlot>,
     socket: AgentSocket,
     revocations: Revocations,
 ) {
@@ -167,7 +167,7 @@ pub(super) async fn serve(
     let mut connection = Connection {
         app,
         address,
-        seat: seat.clone(),
+        slot: slot.clone(),
         known: None,
         calls: RunningCalls::default(),
         own: VecDeque::new(),
@@ -180,7 +180,7 @@ pub(super) async fn serve(
     };
     let end = tokio::select! {
         end = connection.live(&mut sink, &mut stream, revocations) => end,
-        () = seat.cut() => End::Crowded,
+        () = slot.cut() => End::Crowded,
     };
     if connection.known.is_none() {
         connection.app.rates.ended_keyless(address);
@@ -428,7 +428,7 @@ impl Connection {
         };
         let own = attendance.line().clone();
         let hello = calls::hello(&own);
-        self.seat.vouch();
+        self.slot.vouch();
         self.known = Some(Self::known(door, attendance, lost, streaming));
         Ok(hello)
     }

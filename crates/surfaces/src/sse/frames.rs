@@ -222,7 +222,7 @@ mod tests {
 
     #[tokio::test]
     async fn erased_words_are_kept_by_nobody_whichever_way_they_were_erased() {
-        let hall = crate::gate::tests::hall().await;
+        let hall = crate::surface::tests::hall().await;
         let user = || Actor::human("user");
         let stream = hall.create("t".into(), Policy::default(), user(), None).await.unwrap().stream;
         let said = hall

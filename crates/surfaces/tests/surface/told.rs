@@ -10,7 +10,7 @@ use moothall_kernel::silence::Reason;
 use moothall_surfaces::actions_of_tools;
 use moothall_surfaces::error::{ApiError, Code, RULE_CODES};
 use moothall_surfaces::jsonrpc::code::{RpcCode, RpcError, TASK_CODES};
-use moothall_surfaces::ways::Reader;
+use moothall_surfaces::next_steps::Reader;
 use reqwest::Method;
 use serde_json::{Value, json};
 use strum::VariantArray;

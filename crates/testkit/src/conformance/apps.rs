@@ -11,9 +11,9 @@ fn app(id: &str, agent: &str) -> HeldApp {
     HeldApp { id: id.into(), name: format!("app {id}"), agent: agent.into(), since }
 }
 
-fn entry(deed: AuditAction) -> AuditEntry {
+fn entry(action: AuditAction) -> AuditEntry {
     let at = Timestamp::from_millis(1_000);
-    AuditEntry { at, deed, by: None, token: None, about: None, detail: String::new() }
+    AuditEntry { at, action, by: None, token: None, about: None, detail: String::new() }
 }
 
 async fn holds(log: &impl Apps, id: &str, agent: &str) -> Holding {
@@ -62,10 +62,10 @@ pub async fn an_app_is_given_and_freed<S: Subject>(subject: S) {
     assert!(log.free_app("a", &entry(AuditAction::AppFreed)).await.unwrap());
     assert!(!log.free_app("a", &entry(AuditAction::AppFreed)).await.unwrap());
     assert_eq!(holds(log, "a", "tim").await, Holding::Yes);
-    let deeds = log.audit(None, 10).await.unwrap().into_iter().map(|row| row.entry.deed);
+    let actions = log.audit(None, 10).await.unwrap().into_iter().map(|row| row.entry.action);
     let expected =
         [AuditAction::AppHeld, AuditAction::AppFreed, AuditAction::AppGiven, AuditAction::AppHeld];
-    assert_eq!(deeds.collect::<Vec<_>>(), expected);
+    assert_eq!(actions.collect::<Vec<_>>(), expected);
 }
 
 /// Apps survive a restart.

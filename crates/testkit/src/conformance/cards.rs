@@ -56,10 +56,10 @@ async fn claimed(log: &impl Principals, claim: &TokenHash, owner: &str) -> Claim
     log.claim_card(claim, owner, &entry(AuditAction::Claimed, owner)).await.unwrap()
 }
 
-async fn deeds(log: &impl Principals) -> Vec<AuditAction> {
+async fn recorded_actions(log: &impl Principals) -> Vec<AuditAction> {
     let mut rows = log.audit(None, 500).await.unwrap();
     rows.reverse();
-    rows.into_iter().map(|row| row.entry.deed).collect()
+    rows.into_iter().map(|row| row.entry.action).collect()
 }
 
 fn names(cards: &[AgentCard]) -> Vec<&str> {
@@ -93,7 +93,7 @@ pub async fn a_name_is_of_one_agent<S: Subject>(subject: S) {
     let wanted = ["1", "2", "3"].map(|id| asked(id, "Scout"));
     let tried = join_all(wanted.iter().map(|asked| asked.of(log))).await;
     assert_eq!(tried.iter().filter(|kept| **kept == Registered::Yes).count(), 1);
-    assert_eq!((ids(log).await.len(), deeds(log).await.len()), (1, 1));
+    assert_eq!((ids(log).await.len(), recorded_actions(log).await.len()), (1, 1));
     for (asked, kept) in wanted.iter().zip(&tried).filter(|(_, kept)| **kept != Registered::Yes) {
         assert_eq!(*kept, Registered::NameTaken);
         assert_eq!(log.principal(&asked.card.id).await.unwrap(), None);
@@ -150,7 +150,7 @@ pub async fn an_agent_is_claimed_once<S: Subject>(subject: S) {
     assert_eq!(tried.iter().filter(|outcome| **outcome == first).count(), 1);
     assert_eq!(tried.iter().filter(|one| **one == ClaimOutcome::OtherOwner).count(), 2);
     let (registered, claimed) = (AuditAction::Registered, AuditAction::Claimed);
-    assert_eq!(deeds(log).await, [registered, registered, claimed, claimed]);
+    assert_eq!(recorded_actions(log).await, [registered, registered, claimed, claimed]);
 }
 
 /// Cards of an owner come oldest first, and in the order of registration if the times are equal.
@@ -212,7 +212,10 @@ pub async fn keys_of_an_agent_are_revoked_together<S: Subject>(subject: S) {
     let kept = |hash| async move { log.token(&hash).await.unwrap().unwrap().revoked_at };
     assert_eq!(kept(ann.token.hash).await, Some(at(2)));
     assert_eq!(kept(bob.token.hash).await, None);
-    let recorded = deeds(log).await.into_iter().filter(|deed| *deed == AuditAction::AgentRevoked);
+    let recorded = recorded_actions(log)
+        .await
+        .into_iter()
+        .filter(|action| *action == AuditAction::AgentRevoked);
     assert_eq!(recorded.count(), 1);
 }
 

@@ -16,7 +16,7 @@
 //! ```
 
 mod reply;
-mod asked;
+mod requests;
 mod echo;
 mod steps;
 mod wire;
@@ -37,8 +37,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use asked::ParsedRequest;
 pub use reply::{Gate, Reply, Tokens};
+use requests::ParsedRequest;
 
 /// A request that the server received.
 #[derive(Clone, Debug, PartialEq)]

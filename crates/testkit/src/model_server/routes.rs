@@ -10,8 +10,8 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::asked::ParsedRequest;
 use super::reply::{Act, Reply};
+use super::requests::ParsedRequest;
 use super::wire::{Speech, Wire};
 use super::{OpenAnswer, Request, Shared, echo, steps};
 

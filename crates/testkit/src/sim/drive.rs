@@ -144,7 +144,7 @@ impl World {
                 return Err(Objection { checker: "invariants", message: broken.to_string() });
             }
             Output::GiveBack { charges } => {
-                self.purses.give_back(&charges, self.clock());
+                self.budgets_shared.give_back(&charges, self.clock());
                 self.paid -= charges.iter().map(|charge| charge.turns as i64).sum::<i64>();
             }
             Output::Answer { answers } => {
@@ -165,7 +165,7 @@ impl World {
                 self.servers[room].wake = at;
                 self.look_after_remotes(room);
             }
-            Output::CarryOut { errand } => self.begin_errand(room, &errand)?,
+            Output::CarryOut { request } => self.begin_request(room, &request)?,
             Output::Close { why } => self.closed(room, &why)?,
             Output::Count { events, .. } => {
                 let state = self.servers[room].host.conversation();
@@ -197,16 +197,16 @@ impl World {
                 Some(Input::Found(Lookups {
                     earlier,
                     here,
-                    budgets: self.purses.facts(),
+                    budgets: self.budgets_shared.facts(),
                     voices: self.voices.facts(),
                 }))
             }
             Output::Charge { charges } => {
-                let paid = self.purses.charge(charges, now);
+                let paid = self.budgets_shared.charge(charges, now);
                 if paid {
                     self.paid += charges.iter().map(|charge| charge.turns as i64).sum::<i64>();
                 }
-                Some(Input::Charged { paid, budgets: self.purses.facts() })
+                Some(Input::Charged { paid, budgets: self.budgets_shared.facts() })
             }
             Output::Acquire if !self.calm && self.rng.chance(2) => {
                 Some(Input::Acquired(Err(LogError::Failed("it could not be noted".into()))))
@@ -258,7 +258,7 @@ impl World {
         let result = self.disk.append(batch, fault);
         match &result {
             Ok(ids) => {
-                self.errands.note(&inserted, ids);
+                self.commands.note(&inserted, ids);
                 self.spent += charged as i64;
                 let decisions = self.servers[room].host.appending();
                 self.examine(room, &decisions)?;
@@ -284,7 +284,7 @@ impl World {
                 let scene =
                     Scene { offline: &offline, decision, place, downtime, marks: &self.marks };
                 object("consent", self.consents.check(self.servers[room].number, recorded))?;
-                object("errands", self.errands.check(room, recorded))?;
+                object("errands", self.commands.check(room, recorded))?;
                 self.benches[room].event(&scene, recorded)?;
                 self.stats.events += 1;
                 self.stats.turns += u64::from(matches!(recorded.event, Event::TurnGranted { .. }));

@@ -13,7 +13,7 @@ use moothall_kernel::time::Millis;
 use moothall_kernel::{Aggregate, Conversation};
 
 use super::consent::{self, ConsentAnswer};
-use super::errands;
+use super::cross_commands;
 
 /// A client's request.
 #[derive(Clone, Debug)]
@@ -129,7 +129,7 @@ impl Server {
             fingerprint: key.clone(),
         };
         let idempotency = match request.delivery {
-            Some(delivery) => Some(once(errands::PRINCIPAL, &delivery.to_string())),
+            Some(delivery) => Some(once(cross_commands::PRINCIPAL, &delivery.to_string())),
             None => request.key.as_ref().map(|key| once("client", key)),
         };
         let wanted = ItemBody::Decision(request.command.clone());

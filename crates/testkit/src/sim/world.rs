@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_engine::budgets::{Amounts, BudgetsConfig, Purses};
+use moothall_engine::budgets::{Amounts, BudgetsConfig, SharedBudgets};
 use moothall_engine::registry::Roster;
 use moothall_engine::stream::host::GAP;
 use moothall_engine::stream::{Around, Host, Input, Loaded, Now, Output, StartMode};
@@ -21,8 +21,8 @@ use super::check::audience::Reader;
 use super::check::promises::promise;
 use super::check::{Bench, Objection, Verdict};
 use super::consent::Consents;
+use super::cross_commands::CrossCommands;
 use super::drive::waits_for_time;
-use super::errands::CrossCommands;
 use super::log::{Disk, is_same, stream};
 use super::marks::Marks;
 use super::people;
@@ -55,7 +55,7 @@ pub(crate) struct World {
     pub(crate) readers: Vec<Vec<Reader>>,
     pub(crate) offline: Vec<BTreeSet<ParticipantId>>,
     /// Budgets of conversations, in some worlds.
-    pub(crate) purses: Purses,
+    pub(crate) budgets_shared: SharedBudgets,
     pub(crate) voices: VoiceBook,
     budgets: BudgetsConfig,
     /// Number of turns that this process charged to the purses.
@@ -79,7 +79,7 @@ pub(crate) struct World {
     /// Programs that this process is starting.
     pub(crate) beginnings: Vec<Beginning>,
     pub(crate) consents: Consents,
-    pub(crate) errands: CrossCommands,
+    pub(crate) commands: CrossCommands,
     pub(crate) habits: Habits,
     pub(crate) stats: Stats,
     pub(crate) story: Story,
@@ -107,7 +107,7 @@ impl World {
                 .collect(),
             readers: (0..rooms).map(|_| Vec::new()).collect(),
             offline: vec![BTreeSet::new(); rooms],
-            purses: Purses::new(&budgets),
+            budgets_shared: SharedBudgets::new(&budgets),
             voices: VoiceBook::default(),
             budgets,
             paid: 0,
@@ -124,7 +124,7 @@ impl World {
             last_permission: 0,
             beginnings: Vec::new(),
             consents: Consents::new(seed),
-            errands: CrossCommands::new(seed),
+            commands: CrossCommands::new(seed),
             habits,
             stats: Stats::default(),
             story: Story::new(told),
@@ -267,7 +267,7 @@ impl World {
         )?;
         self.ask_for_words()?;
         self.ask_for_consents()?;
-        self.ask_for_errands()?;
+        self.check_cross_commands()?;
         self.ask_for_jobs()
     }
 
@@ -355,9 +355,9 @@ impl World {
         self.time += downtime as i64;
         self.forget_jobs();
         self.beginnings.clear();
-        self.errands.crash();
+        self.commands.crash();
         self.owed_words.clear();
-        self.purses = Purses::new(&self.budgets);
+        self.budgets_shared = SharedBudgets::new(&self.budgets);
         self.voices = VoiceBook::default();
         (self.paid, self.spent) = (0, 0);
         for room in 0..self.servers.len() {
@@ -434,7 +434,7 @@ impl World {
             std::mem::swap(&mut self.servers[room], &mut zombie);
             let inserted = batch.deliveries.clone();
             let result = self.disk.append(*batch, None);
-            self.errands.note(&inserted, result.as_deref().unwrap_or_default());
+            self.commands.note(&inserted, result.as_deref().unwrap_or_default());
             let examined = match &result {
                 Ok(_) if late => Err(Objection {
                     checker: "fencing",

@@ -193,8 +193,8 @@ impl Door {
         HeldApp { id, name, agent, since: self.hall.now() }
     }
 
-    fn recorded(&self, deed: AuditAction, detail: String) -> AuditEntry {
-        AuditEntry { detail, ..AuditEntry::of(&self.caller, deed, self.hall.now()) }
+    fn recorded(&self, action: AuditAction, detail: String) -> AuditEntry {
+        AuditEntry { detail, ..AuditEntry::of(&self.caller, action, self.hall.now()) }
     }
 
     fn by_person(&self) -> ParticipantId {

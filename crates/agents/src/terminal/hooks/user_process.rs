@@ -74,10 +74,10 @@ enum HelperRequest {
 ///
 /// # Errors
 /// The order cannot be read, or texts cannot be written.
-pub fn run_errand(input: impl Read) -> io::Result<String> {
+pub fn run_as_user(input: impl Read) -> io::Result<String> {
     Ok(match serde_json::from_reader(input.take(BYTES_MAX))? {
-        HelperRequest::Dress(errand) => {
-            serde_json::to_string(&errand.run().unwrap_or_else(Outcome::Refused))?
+        HelperRequest::Dress(setup) => {
+            serde_json::to_string(&setup.run().unwrap_or_else(Outcome::Refused))?
         }
         HelperRequest::Search(search) => serde_json::to_string(&search.run())?,
         HelperRequest::Keep { folder, texts } => {
@@ -135,14 +135,14 @@ impl LaunchSetup {
             let (program, path) = (&self.program, environment.path());
             format!("The user {user} can run no program {program:?}: there is none that {user} may run in {path}. Install it for {user}, or for all.")
         })?;
-        let dress = HookInjector {
+        let injector = HookInjector {
             moothall: self.moothall,
             url: self.url,
             spool: SpoolFolder::new(self.spool),
             outside: None,
         };
         let launch_command =
-            dress.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
+            injector.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
         let LaunchCommand { args, env } = launch_command.map_err(|error| {
             format!("What it needs to report cannot be written as {user}: {error}.")
         })?;
