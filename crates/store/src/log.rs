@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
-    Acquisition, AppendError, Appended, Claim, CopyError, Deliveries, Delivery, DeliveryState,
-    Durability, EventLog, Hits, Ledger, ListFilter, ListPage, ListedStream, LogError, Opening,
-    Page, ReadMarks, Search, SearchRequest, SessionBook, Snapshot, StreamBatch, UnreadCount,
+    Acquisition, AppendError, AppendResult, Claim, CopyError, Deliveries, Delivery, DeliveryState,
+    Durability, EventLog, Hits, Ledger, ListFilter, ListPage, ListedStream, LogError, Page,
+    ReadMarks, Search, SearchRequest, SessionBook, Snapshot, StreamBatch, StreamStart, UnreadCount,
     Upkeep, UsageSum, UsageWanted, Verification,
 };
 use moothall_engine::sessions::{Session, SessionId};
@@ -194,7 +194,7 @@ pub(crate) fn with_room<T>(
 
 #[async_trait]
 impl EventLog for SqliteLog {
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<AppendResult>, AppendError> {
         let kind = if append::erases(&batches) { Kind::Erases } else { Kind::Synced };
         let (request, result) = writer::request(kind, move |conn| append::append(conn, &batches));
         self.queue()?.try_send(request).map_err(|error| match error {
@@ -224,7 +224,7 @@ impl EventLog for SqliteLog {
         stream: &StreamId,
         version: u32,
         limit: usize,
-    ) -> Result<Opening, LogError> {
+    ) -> Result<StreamStart, LogError> {
         let stream = stream.clone();
         self.readers.read(move |conn| snapshots::load(conn, &stream, version, limit)).await
     }

@@ -27,11 +27,11 @@ pub(crate) enum Request {
     /// Writes something, in one commit with all other waiting writes.
     Write(Box<dyn Write>),
     /// Commits the waiting writes and ends.
-    Close(Closing),
+    Close(CloseReply),
 }
 
 /// Channel for the result of closing the log.
-pub(crate) type Closing = oneshot::Sender<Result<(), StoreFault>>;
+pub(crate) type CloseReply = oneshot::Sender<Result<(), StoreFault>>;
 
 /// A write and the channel for its result.
 pub(crate) trait Write: Send {
@@ -190,7 +190,7 @@ impl Writer {
     }
 
     /// Takes the waiting requests, up to the queue's capacity or a `Close`.
-    fn gather(&mut self, first: Request) -> (Vec<Box<dyn Write>>, Option<Closing>) {
+    fn gather(&mut self, first: Request) -> (Vec<Box<dyn Write>>, Option<CloseReply>) {
         let mut writes = Vec::new();
         let mut next = Some(first);
         while let Some(request) = next {

@@ -4,7 +4,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Action, Door};
-use crate::access::{Denied, Reach};
+use crate::access::{AccessDenial, Reach};
 use crate::hall::HallChange;
 
 /// The changes within a caller's reach.
@@ -18,7 +18,7 @@ impl Door {
     ///
     /// # Errors
     /// [`Denied`].
-    pub fn changes(&self) -> Result<Changes, Denied> {
+    pub fn changes(&self) -> Result<Changes, AccessDenial> {
         self.may(Action::ListenToAll)?;
         Ok(Changes { changes: self.hall.changes(), reach: self.caller.reach.clone() })
     }

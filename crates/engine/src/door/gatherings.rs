@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::sessions::check_args;
 use super::{Action, Door};
-use crate::access::{AccessError, Denied, Scope};
+use crate::access::{AccessDenial, AccessError, Scope};
 use crate::answers::HallError;
 use crate::sessions::{
     ConversationPlan, GatheringPlace, JoiningSession, NewSession, Session, SessionDirectory,
@@ -248,10 +248,10 @@ impl Door {
     }
 
     /// Rejects an agent that runs programs, if neither a credential nor a scope allows that.
-    fn may_run(&self, facts: &AgentFacts) -> Result<(), Denied> {
+    fn may_run(&self, facts: &AgentFacts) -> Result<(), AccessDenial> {
         let needs = facts.abilities.runs_programs && !self.caller.is_proven();
         if needs && self.caller.must(Scope::AgentsRun).is_err() {
-            return Err(Denied::Proof(Scope::AgentsRun));
+            return Err(AccessDenial::Proof(Scope::AgentsRun));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::alarm::Alarm;
 use super::asking::{ConsentQuestions, ConsentResult, answer_of};
 use super::host::Host;
-use super::io::{Around, EndReason, Input, Loaded, Now, RequestId, StartMode};
+use super::io::{Around, EndReason, Input, LoadedStream, Now, RequestId, StartMode};
 use super::load::load;
 use super::mail::{NoticeRouter, Receipt, Request, Submission, TurnNotice, Waiter};
 use super::snapshots::Snapshots;
@@ -79,7 +79,7 @@ pub(crate) async fn run(
     begin: StartMode,
 ) {
     let loaded = match begin.empty(&stream) {
-        Some(empty) => Ok((Loaded::new(empty, None), Seq(0))),
+        Some(empty) => Ok((LoadedStream::new(empty, None), Seq(0))),
         None => load(&*hall.store.log, &stream).await,
     };
     match loaded {
@@ -109,7 +109,7 @@ impl Shell {
         streams: Weak<dyn NoticeRouter>,
         stream: StreamId,
         handle: StreamHandle,
-        loaded: Loaded,
+        loaded: LoadedStream,
         snapshots: Snapshots,
         begin: StartMode,
     ) -> Self {

@@ -116,6 +116,7 @@ pub(crate) struct Origin {
 pub(crate) struct Spending {
     pub(crate) standing: WindowTotals,
     /// Used-up budgets that people were notified of.
+    #[serde(rename = "told")]
     pub(crate) told: Vec<SpentBudget>,
     /// Origins of the latest contributions that answered a turn.
     pub(crate) origins: VecDeque<Origin>,
@@ -176,7 +177,7 @@ pub struct Floor {
     pub(crate) passed_over: Vec<ParticipantId>,
     /// True if people were notified, since a person last spoke, that a provider takes no more
     /// requests.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, rename = "limits_told", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) limits_told: bool,
 }
 

@@ -25,7 +25,7 @@ use crate::error::{ApiError, ApiResult, Code, RefusalNote, told};
 use crate::mcp;
 use crate::next_steps::Reader;
 use crate::peer::{Peer, UnknownPeer};
-use crate::rates::Streaming;
+use crate::rates::StreamSlot;
 use crate::request::{BodyMax, OPEN_BODY_BYTES_MAX, stream_id};
 use crate::slots::ConnectionSlot;
 use crate::sse;
@@ -226,7 +226,7 @@ fn charge(
     caller: &Caller,
     parts: &Parts,
     template: &str,
-) -> ApiResult<Option<Streaming>> {
+) -> ApiResult<Option<StreamSlot>> {
     let row = row(template, &parts.method)?;
     let spare = parts.extensions.get::<Arc<ConnectionSlot>>().is_some_and(|slot| slot.is_spare());
     // A WebSocket would occupy a spare seat, which has to be free again after one answer.
@@ -408,7 +408,7 @@ struct StreamGuard {
     /// The thread of the stream, if it has one.
     thread: Option<StreamId>,
     /// The stream's slot among those of its principal.
-    streaming: Option<Streaming>,
+    streaming: Option<StreamSlot>,
 }
 
 /// Wraps an event stream. It ends when the caller's credential is revoked or expires, or when the

@@ -32,7 +32,7 @@ use super::manager::PendingCall;
 use super::methods::{Call, Method};
 use super::under_way::RunningCalls;
 use crate::http::App;
-use crate::rates::Streaming;
+use crate::rates::StreamSlot;
 use crate::slots::ConnectionSlot;
 use crate::sse;
 use crate::wire::rpc;
@@ -121,7 +121,7 @@ struct IdentifiedAgent {
     attendance: AgentConnection,
     asked: mpsc::Receiver<PendingCall>,
     lost: Pin<Box<dyn Future<Output = ()> + Send>>,
-    _streaming: Option<Streaming>,
+    _streaming: Option<StreamSlot>,
 }
 
 /// An event that wakes the connection.
@@ -437,7 +437,7 @@ impl Connection {
         door: Door,
         attendance: AgentConnection,
         lost: Pin<Box<dyn Future<Output = ()> + Send>>,
-        streaming: Streaming,
+        streaming: StreamSlot,
     ) -> IdentifiedAgent {
         let (asks, asked) = mpsc::channel(ASKED_MAX);
         let at = ConnectedAgent { door, own: attendance.line().clone(), asked: asks };

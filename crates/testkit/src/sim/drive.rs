@@ -19,7 +19,7 @@ use super::consent;
 use super::log::{Fault, is_same};
 use super::marks;
 use super::people;
-use super::server::{HostInput, Outstanding, Server};
+use super::server::{HostInput, HostWait, Server};
 use super::story;
 use super::world::{DAWN, World, object};
 
@@ -33,19 +33,19 @@ impl World {
     /// Makes the next step of a host: gives it an input, or carries out one of its outputs.
     pub(crate) fn advance(&mut self, room: usize) -> Result<(), Objection> {
         match self.servers[room].outstanding.take() {
-            Some(Outstanding::Done(input)) => {
+            Some(HostWait::Done(input)) => {
                 if self.rng.chance(30) {
                     self.tell_some(room)?;
                 }
                 self.tell(room, *input)
             }
-            Some(Outstanding::Wanted(Output::Append { batch })) => {
+            Some(HostWait::Wanted(Output::Append { batch })) => {
                 let result = self.append(room, *batch)?;
                 self.servers[room].outstanding =
-                    Some(Outstanding::Done(Box::new(Input::Appended(result))));
+                    Some(HostWait::Done(Box::new(Input::Appended(result))));
                 Ok(())
             }
-            Some(Outstanding::Wanted(output)) => match self.do_at_once(room, &output) {
+            Some(HostWait::Wanted(output)) => match self.do_at_once(room, &output) {
                 Some(input) => self.tell(room, input),
                 None => Ok(()),
             },
@@ -137,7 +137,7 @@ impl World {
             | Output::Reload
             | Output::Read { .. }
             | Output::ReadMessages { .. } => {
-                self.servers[room].outstanding = Some(Outstanding::Wanted(output))
+                self.servers[room].outstanding = Some(HostWait::Wanted(output))
             }
             Output::Ask { id, until, .. } => self.asked(room, id, until)?,
             Output::Broken(broken) => {

@@ -59,7 +59,7 @@ pub(crate) enum HostInput {
 
 /// The operation that the host waits for.
 #[derive(Clone, Debug)]
-pub(crate) enum Outstanding {
+pub(crate) enum HostWait {
     /// The host's output, not carried out yet.
     Wanted(Output),
     /// The result, which the host does not know yet.
@@ -71,7 +71,7 @@ pub(crate) struct Server {
     pub(crate) number: u64,
     pub(crate) host: Host,
     pub(crate) queue: VecDeque<HostInput>,
-    pub(crate) outstanding: Option<Outstanding>,
+    pub(crate) outstanding: Option<HostWait>,
     pub(crate) waiting: BTreeMap<RequestId, ClientRequest>,
     /// Last request id. Servers never share ids.
     last_request: u64,

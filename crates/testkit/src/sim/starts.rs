@@ -19,7 +19,7 @@ const RETRY: i64 = 1_000;
 
 /// A program that this process is starting.
 #[derive(Clone, Debug)]
-pub(crate) struct Beginning {
+pub(crate) struct PendingStart {
     room: usize,
     permission: PermissionId,
     done: EngineCommand,
@@ -107,7 +107,7 @@ impl World {
         {
             let done = self.done(request);
             let due = self.time + self.rng.between(1, 20_000) as i64;
-            self.beginnings.push(Beginning { room, permission: permission.clone(), done, due });
+            self.beginnings.push(PendingStart { room, permission: permission.clone(), done, due });
         }
         Ok(())
     }

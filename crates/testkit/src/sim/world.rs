@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use moothall_engine::budgets::{Amounts, BudgetsConfig, SharedBudgets};
 use moothall_engine::registry::Roster;
 use moothall_engine::stream::host::GAP;
-use moothall_engine::stream::{Around, Host, Input, Loaded, Now, Output, StartMode};
+use moothall_engine::stream::{Around, Host, Input, LoadedStream, Now, Output, StartMode};
 use moothall_engine::voices::VoiceBook;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
@@ -27,8 +27,8 @@ use super::log::{Disk, is_same, stream};
 use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
-use super::server::{ClientRequest, HostInput, Outstanding, Server};
-use super::starts::Beginning;
+use super::server::{ClientRequest, HostInput, HostWait, Server};
+use super::starts::PendingStart;
 use super::story::Story;
 
 /// Start of every run, in milliseconds.
@@ -77,7 +77,7 @@ pub(crate) struct World {
     pub(crate) last_key: u64,
     pub(crate) last_permission: u64,
     /// Programs that this process is starting.
-    pub(crate) beginnings: Vec<Beginning>,
+    pub(crate) beginnings: Vec<PendingStart>,
     pub(crate) consents: Consents,
     pub(crate) commands: CrossCommands,
     pub(crate) habits: Habits,
@@ -164,7 +164,7 @@ impl World {
     fn begin(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
             let roster = people::roster(&mut self.rng);
-            let empty = Loaded::new(Conversation::new(stream(room)), None);
+            let empty = LoadedStream::new(Conversation::new(stream(room)), None);
             let server = self.serve(room, StartMode::New, empty, roster);
             self.servers.push(server);
             let policy = people::policy(&mut self.rng);
@@ -211,7 +211,13 @@ impl World {
         Ok(())
     }
 
-    fn serve(&mut self, room: usize, begin: StartMode, loaded: Loaded, roster: Roster) -> Server {
+    fn serve(
+        &mut self,
+        room: usize,
+        begin: StartMode,
+        loaded: LoadedStream,
+        roster: Roster,
+    ) -> Server {
         let around = Around { now: self.now(), draining: false, agents: &roster };
         let host = Host::new(stream(room), loaded, begin, &around);
         self.last_host += 1;
@@ -414,7 +420,7 @@ impl World {
         );
         self.repeat_reports(room);
         self.owed_words.retain(|(at, ..)| *at != room);
-        if matches!(old.outstanding, Some(Outstanding::Wanted(Output::Append { .. })))
+        if matches!(old.outstanding, Some(HostWait::Wanted(Output::Append { .. })))
             && self.rng.chance(30)
         {
             self.zombies.push((room, old));
@@ -426,8 +432,7 @@ impl World {
     /// have to be true.
     pub(crate) fn wake_zombies(&mut self) -> Result<(), Objection> {
         for (room, mut zombie) in std::mem::take(&mut self.zombies) {
-            let Some(Outstanding::Wanted(Output::Append { batch })) = zombie.outstanding.take()
-            else {
+            let Some(HostWait::Wanted(Output::Append { batch })) = zombie.outstanding.take() else {
                 continue;
             };
             let late = self.servers[room].host.committed().head() > batch.expected_head;
