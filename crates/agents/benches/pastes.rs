@@ -33,9 +33,9 @@ const IDLE_FOR: Duration = Duration::from_secs(60);
 const WORK_MS: &str = "300";
 const TEXT: &str = "What do you make of this? Three lines,\nas they are pasted,\nand no more.";
 
-type Failed = Box<dyn std::error::Error>;
+type Failure = Box<dyn std::error::Error>;
 
-fn main() -> Result<(), Failed> {
+fn main() -> Result<(), Failure> {
     // Within a terminal this program is the stand-in.
     fake_tui::act();
     if Command::new("tmux").arg("-V").stdout(Stdio::null()).status().is_err() {
@@ -49,8 +49,8 @@ fn main() -> Result<(), Failed> {
     measured
 }
 
-async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
-    let host = Arc::new(Watched { host: terminals(folder)?, pasted: Mutex::default() });
+async fn measure(folder: &Path, socket: &str) -> Result<(), Failure> {
+    let host = Arc::new(WatchedHost { host: terminals(folder)?, pasted: Mutex::default() });
     let parts = HallParts {
         store: Store::of(Arc::new(MemoryLog::new())),
         clock: Arc::new(SystemClock),
@@ -70,7 +70,7 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
             name: None,
             by: Actor::human("user"),
             session: None,
-            seat: None,
+            place: None,
         };
         sessions.push(own.start(new).await?.session.id);
     }
@@ -143,7 +143,7 @@ async fn idle(socket: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-async fn all_idle(hall: &Hall) -> Result<(), Failed> {
+async fn all_idle(hall: &Hall) -> Result<(), Failure> {
     let sessions = hall.sessions()?;
     until(|| {
         sessions
@@ -156,7 +156,7 @@ async fn all_idle(hall: &Hall) -> Result<(), Failed> {
 }
 
 /// Waits until all composers are empty: before that, further prompts would not be pasted.
-async fn all_empty(host: &Watched) -> Result<(), Failed> {
+async fn all_empty(host: &WatchedHost) -> Result<(), Failure> {
     let panes: Vec<Pane> = host.pasted().iter().map(|(pane, _)| pane.clone()).collect();
     for pane in &panes {
         while host.view(pane, "fake").await?.composer.is_none_or(|text| !text.is_empty()) {
@@ -221,19 +221,19 @@ fn cpu(process: &str) -> u64 {
 }
 
 /// Terminals that record the time of each paste.
-struct Watched {
+struct WatchedHost {
     host: TmuxHost,
     pasted: Mutex<Vec<(Pane, Instant)>>,
 }
 
-impl Watched {
+impl WatchedHost {
     fn pasted(&self) -> std::sync::MutexGuard<'_, Vec<(Pane, Instant)>> {
         self.pasted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
-impl SessionHost for Watched {
+impl SessionHost for WatchedHost {
     fn programs(&self) -> Vec<(String, String)> {
         self.host.programs()
     }

@@ -119,7 +119,7 @@ impl Hall {
     ) -> Result<Hall, HallError> {
         let inner = Inner::new(parts, residents.clone());
         // Before a stream is live: its charges would be read from the ledger and count twice.
-        inner.open_purses().await?;
+        inner.restore_budgets().await?;
         residents.move_in(WeakHall::of(&inner)).await?;
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
         let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
@@ -463,12 +463,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] if the deliveries cannot be read.
-    pub async fn register_courier(
+    pub async fn register_handler(
         &self,
         scheme: &str,
-        courier: Arc<dyn DeliveryHandler>,
+        handler: Arc<dyn DeliveryHandler>,
     ) -> Result<(), HallError> {
-        Ok(self.inner.outbox.register(scheme, courier).await?)
+        Ok(self.inner.outbox.register(scheme, handler).await?)
     }
 
     /// Stops taking commands and starting turns. Queued commands are committed and turns in this

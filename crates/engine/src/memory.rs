@@ -12,10 +12,10 @@ use moothall_kernel::time::Timestamp;
 
 use crate::log_format::codec;
 use crate::ports::{
-    Acquisition, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
+    Acquisition, AppendError, AppendResult, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
     DeliveryState, Epoch, EventLog, HeldApp, Lease, ListFilter, ListPage, ListedStream, LogError,
-    NewDelivery, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session,
-    SessionId, Snapshot, StreamBatch, SystemClock,
+    NewDelivery, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session, SessionId,
+    Snapshot, StreamBatch, StreamStart, SystemClock,
 };
 
 mod apps;
@@ -452,13 +452,13 @@ impl Tables {
 
 #[async_trait]
 impl EventLog for MemoryLog {
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<AppendResult>, AppendError> {
         let mut tables = self.to_write().map_err(|_| AppendError::Fatal(CLOSED.into()))?;
         let heads = Draft::check(&tables, &batches)?;
         let appended = heads
             .into_iter()
             .zip(batches)
-            .map(|(head, batch)| Appended { head, deliveries: tables.commit(batch) });
+            .map(|(head, batch)| AppendResult { head, deliveries: tables.commit(batch) });
         Ok(appended.collect())
     }
 
@@ -482,13 +482,13 @@ impl EventLog for MemoryLog {
         stream: &StreamId,
         version: u32,
         limit: usize,
-    ) -> Result<Opening, LogError> {
+    ) -> Result<StreamStart, LogError> {
         let tables = self.tables();
         let found = tables.readable(stream)?;
         let snapshot = found.snapshot.clone().filter(|snapshot| snapshot.version == version);
         let after = snapshot.as_ref().map_or(Seq(0), |snapshot| snapshot.head);
         let kind = found.catalog.as_ref().map(|catalog| catalog.kind.clone()).unwrap_or_default();
-        Ok(Opening { kind, snapshot, page: found.page(after, limit) })
+        Ok(StreamStart { kind, snapshot, page: found.page(after, limit) })
     }
 
     async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError> {

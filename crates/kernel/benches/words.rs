@@ -117,9 +117,9 @@ fn who(id: &str, nickname: &str) -> Participant {
     serde_json::from_value(invited).unwrap()
 }
 
-type Reading = (&'static str, Box<dyn Fn(&str)>);
+type TextReader = (&'static str, Box<dyn Fn(&str)>);
 
-fn readings() -> Vec<Reading> {
+fn readings() -> Vec<TextReader> {
     let invited = [who("bob", "Bob"), who("a", "민수"), who("ann", "Ann Lee")];
     let others = invited.clone();
     let quoted = invited.clone();

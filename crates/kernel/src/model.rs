@@ -27,7 +27,7 @@ pub mod command;
 pub mod summary;
 pub(crate) mod fold;
 pub(crate) mod entries;
-pub(crate) mod said;
+pub(crate) mod message_count;
 pub mod own;
 pub mod voices;
 pub mod refused;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt};
 use moothall_agents::terminal::hooks::SpoolFolder;
 use moothall_kernel::ids::ParticipantId;
-use moothall_surfaces::ways::Reader;
+use moothall_surfaces::next_steps::Reader;
 use moothall_surfaces::wire::WhoAmI;
 use reqwest::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use moothall_kernel::text::for_terminal;
-use moothall_surfaces::ways::Reader;
+use moothall_surfaces::next_steps::Reader;
 use serde::Serialize;
 
 use crate::cli::ColorChoice;

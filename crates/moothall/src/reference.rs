@@ -56,7 +56,7 @@ fn the_reference_says_what_the_program_says() {
 #[test]
 fn each_command_that_an_error_names_exists() {
     let program = cli::command();
-    for way in moothall_surfaces::ways::WAYS {
+    for way in moothall_surfaces::next_steps::WAYS {
         let words = way.command.split(' ').skip(1).filter(|word| *word != "{}");
         words.fold(&program, |command, word| {
             let found = command.find_subcommand(word);

@@ -49,13 +49,13 @@ impl Terminals {
         let moothall = std::env::current_exe()
             .map_err(|error| Fault::io("cannot find this program", &error))?;
         let (outside, others) = UserSpools::new(outside_of(&data, config), url.to_owned());
-        let dress = Arc::new(HookInjector {
+        let injector = Arc::new(HookInjector {
             moothall,
             url: url.to_owned(),
             spool: spool.clone(),
             outside: Some(outside.clone()),
         });
-        let host = TmuxHost::new(&data.join(TMUX), programs(config)?, dress);
+        let host = TmuxHost::new(&data.join(TMUX), programs(config)?, injector);
         let host = Arc::new(
             host.map_err(|error| Fault::io("cannot make the folder for terminals", &error))?,
         );

@@ -3,7 +3,7 @@
 use moothall_engine::crash;
 use moothall_engine::log_format::{BodyHash, ChainLink, StoredParts, code_of};
 use moothall_engine::ports::{
-    AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery,
+    AppendError, AppendResult, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery,
     StreamBatch, command_claim,
 };
 use moothall_kernel::event::RecordedEvent;
@@ -24,7 +24,10 @@ const SWEPT_AFTER: Millis = Millis::from_secs(3600);
 const SWEPT_AT_ONCE: i64 = 64;
 
 /// Appends all batches in order. A rejected batch rejects them all.
-pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<Appended>, Refusal> {
+pub(crate) fn append(
+    conn: &Connection,
+    batches: &[StreamBatch],
+) -> Result<Vec<AppendResult>, Refusal> {
     let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
     let appended =
         batches.iter().map(|batch| append_one(conn, batch, newest)).collect::<Result<_, _>>()?;
@@ -46,7 +49,7 @@ fn append_one(
     conn: &Connection,
     batch: &StreamBatch,
     newest: Option<Timestamp>,
-) -> Result<Appended, Refusal> {
+) -> Result<AppendResult, Refusal> {
     let stored = StreamRow::find(conn, &batch.stream)?;
     let head = admit(batch, stored.as_ref())?;
     let mut stored = match stored {
@@ -76,7 +79,7 @@ fn append_one(
     if batch.events.iter().any(|recorded| recorded.event.erases_all()) {
         deletion::begin(conn, &batch.stream, stored.key)?;
     }
-    Ok(Appended { head, deliveries })
+    Ok(AppendResult { head, deliveries })
 }
 
 /// Returns the head after the batch. Rejects a batch of an outdated writer or from another head.

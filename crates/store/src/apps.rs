@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::AuditEntry;
-use moothall_engine::ports::{APPS_MAX, Apps, HeldApp, Holding, LogError};
+use moothall_engine::ports::{APPS_MAX, AppHold, Apps, HeldApp, LogError};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -15,29 +15,29 @@ use crate::rows::int;
 const COLUMNS: &str = "id, name, agent, since FROM apps";
 
 /// Gives an app to the first agent that requests it.
-fn hold(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, Refusal> {
+fn hold(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, Refusal> {
     match find(conn, &app.id)? {
-        Some(held) if held.agent == app.agent => Ok(Holding::Yes),
-        Some(_) => Ok(Holding::OfOther),
+        Some(held) if held.agent == app.agent => Ok(AppHold::Yes),
+        Some(_) => Ok(AppHold::OfOther),
         None => give(conn, app, entry),
     }
 }
 
 /// Gives an app to an agent, even if another agent has it.
-fn give(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, Refusal> {
+fn give(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, Refusal> {
     let sql = "SELECT count(*) FROM apps WHERE agent = ?1 AND id <> ?2";
     let others: i64 = conn
         .prepare_cached(sql)?
         .query_row(params![app.agent.as_str(), app.id], |row| row.get(0))?;
     if others >= int(APPS_MAX as u64) {
-        return Ok(Holding::TooMany);
+        return Ok(AppHold::TooMany);
     }
     let sql = "INSERT INTO apps (id, name, agent, since) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (id) DO UPDATE SET name = excluded.name, agent = excluded.agent, since = excluded.since";
     let values = params![app.id, app.name, app.agent.as_str(), app.since.millis()];
     conn.prepare_cached(sql)?.execute(values)?;
     audit::record(conn, entry)?;
-    Ok(Holding::Yes)
+    Ok(AppHold::Yes)
 }
 
 /// Takes an app from its agent. Returns false if it had none.
@@ -76,12 +76,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<HeldApp> {
 
 #[async_trait]
 impl Apps for SqliteLog {
-    async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, LogError> {
+    async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError> {
         let (app, entry) = (app.clone(), entry.clone());
         self.write(move |conn| hold(conn, &app, &entry)).await
     }
 
-    async fn give_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, LogError> {
+    async fn give_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError> {
         let (app, entry) = (app.clone(), entry.clone());
         self.write(move |conn| give(conn, &app, &entry)).await
     }

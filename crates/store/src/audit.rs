@@ -97,11 +97,11 @@ pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusa
     let lost = || rusqlite::Error::InvalidColumnName("sums.audit".into());
     let (number, before) = newest(conn)?.ok_or_else(lost)?;
     let number = int(number) + 1;
-    let deed = entry.deed.to_string();
+    let action = entry.action.to_string();
     let name = |id: Option<&TokenId>| id.map(|id| id.as_str().to_owned());
     let by = entry.by.as_ref().map(ParticipantId::as_str);
     let (token, about) = (name(entry.token.as_ref()), name(entry.about.as_ref()));
-    let words = [Some(&*deed), by, token.as_deref(), about.as_deref(), Some(&*entry.detail)];
+    let words = [Some(&*action), by, token.as_deref(), about.as_deref(), Some(&*entry.detail)];
     let stored = StoredAuditRow {
         number,
         at: entry.at.millis(),
@@ -109,8 +109,8 @@ pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusa
     };
     let chain = stored.chain(&before);
     let sql = "INSERT INTO audit (number, at, deed, principal, token, about, detail, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    let [deed, by, token, about, detail] = words;
-    let values = params![number, entry.at.millis(), deed, by, token, about, detail, chain];
+    let [action, by, token, about, detail] = words;
+    let values = params![number, entry.at.millis(), action, by, token, about, detail, chain];
     conn.prepare_cached(sql)?.execute(values)?;
     conn.prepare_cached("UPDATE sums SET rows = ?1, total = ?2 WHERE name = 'audit'")?
         .execute(params![number, chain])?;
@@ -132,14 +132,14 @@ pub(crate) fn read(
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     let name = |place: usize| row.get::<_, Option<String>>(place);
-    let deed = row
+    let action = row
         .get_ref(2)?
         .as_str()?
         .parse()
         .map_err(|_| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
     let entry = AuditEntry {
         at: Timestamp::from_millis(row.get(1)?),
-        deed,
+        action,
         by: name(3)?.map(ParticipantId::new),
         token: name(4)?.map(TokenId::new),
         about: name(5)?.map(TokenId::new),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use moothall_engine::access::{
-    AgentCard, AuditEntry, CARDS_LISTED_MAX, CardCount, ClaimOutcome, Registered, Registration,
-    Token, TokenHash, TokenId,
+    AgentCard, AuditEntry, CARDS_LISTED_MAX, CardCount, ClaimOutcome, RegisterOutcome,
+    Registration, Token, TokenHash, TokenId,
 };
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -34,9 +34,9 @@ pub(crate) fn register(
     claim: &TokenHash,
     token: &Token,
     entry: &AuditEntry,
-) -> Result<Registered, Refusal> {
+) -> Result<RegisterOutcome, Refusal> {
     if is_taken(conn, card)? {
-        return Ok(Registered::NameTaken);
+        return Ok(RegisterOutcome::NameTaken);
     }
     if let Some(refused) = count(conn, card.created_at)?.refuses(card) {
         return Ok(refused);
@@ -52,7 +52,7 @@ pub(crate) fn register(
         card.created_at.millis(),
     ];
     conn.prepare_cached(sql)?.execute(values)?;
-    Ok(Registered::Yes)
+    Ok(RegisterOutcome::Yes)
 }
 
 fn count(conn: &Connection, now: Timestamp) -> rusqlite::Result<CardCount> {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use moothall_engine::access::{
     AgentCard, AuditEntry, AuditRecord, ClaimOutcome, InsertOutcome, Principal, Principals,
-    Registered, Registration, RevocationScope, Scopes, Token, TokenHash, TokenId, TokenKind,
+    RegisterOutcome, Registration, RevocationScope, Scopes, Token, TokenHash, TokenId, TokenKind,
     TokenPlace, reach_of,
 };
 use moothall_engine::ports::LogError;
@@ -364,7 +364,7 @@ impl Principals for SqliteLog {
         claim: &TokenHash,
         token: &Token,
         entry: &AuditEntry,
-    ) -> Result<Registered, LogError> {
+    ) -> Result<RegisterOutcome, LogError> {
         let token = Token { principal: card.principal(), ..token.clone() };
         let (card, claim, entry) = (card.clone(), *claim, entry.clone());
         self.write(move |conn| cards::register(conn, &card, &claim, &token, &entry)).await

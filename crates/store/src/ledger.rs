@@ -137,10 +137,10 @@ fn sum(row: &Row<'_>, by: Option<UsageBy>) -> rusqlite::Result<UsageSum> {
 }
 
 /// Stores a purse's allowance above its limit.
-pub(crate) fn keep_raise(conn: &Connection, purse: &str, raise: &Raise) -> Result<(), Refusal> {
+pub(crate) fn keep_raise(conn: &Connection, owner: &str, raise: &Raise) -> Result<(), Refusal> {
     let sql = "INSERT OR REPLACE INTO budget_raises (purse, turns, micros, until) VALUES (?1, ?2, ?3, ?4)";
     conn.prepare_cached(sql)?.execute(params![
-        purse,
+        owner,
         int(raise.turns),
         int(raise.micros),
         raise.until.millis()
@@ -158,13 +158,13 @@ pub(crate) fn raises(
         "SELECT purse, turns, micros, until FROM budget_raises WHERE until > ?1 ORDER BY purse",
     )?;
     let rows = statement.query_map([now.millis()], |row| {
-        let purse = serde_json::from_str(row.get_ref(0)?.as_str()?).ok();
+        let owner = serde_json::from_str(row.get_ref(0)?.as_str()?).ok();
         let raise = Raise {
             turns: counter(row, 1)?,
             micros: counter(row, 2)?,
             until: Timestamp::from_millis(row.get(3)?),
         };
-        Ok(purse.map(|purse| (purse, raise)))
+        Ok(owner.map(|owner| (owner, raise)))
     })?;
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

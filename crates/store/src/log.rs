@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
-    Acquisition, AppendError, Appended, Claim, CopyError, Deliveries, Delivery, DeliveryState,
-    Durability, EventLog, Hits, Ledger, ListFilter, ListPage, ListedStream, LogError, Opening,
-    Page, ReadMarks, Search, SearchRequest, SessionBook, Snapshot, StreamBatch, UnreadCount,
+    Acquisition, AppendError, AppendResult, Claim, CopyError, Deliveries, Delivery, DeliveryState,
+    Durability, EventLog, Hits, Ledger, ListFilter, ListPage, ListedStream, LogError, Page,
+    ReadMarks, Search, SearchRequest, SessionBook, Snapshot, StreamBatch, StreamStart, UnreadCount,
     Upkeep, UsageSum, UsageWanted, Verification,
 };
 use moothall_engine::sessions::{Session, SessionId};
@@ -76,9 +76,9 @@ impl SqliteLog {
             );
         }
         folder.sync()?;
-        let bell = Arc::new(Wakeup::default());
-        let index = Index::start(dir, &path, bell.clone());
-        let started = writer::start(conn, folder, queue, bell);
+        let wakeup = Arc::new(Wakeup::default());
+        let index = Index::start(dir, &path, wakeup.clone());
+        let started = writer::start(conn, folder, queue, wakeup);
         let (queue, writer, synced) =
             started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
         let index = index.inspect_err(
@@ -195,7 +195,7 @@ pub(crate) fn with_room<T>(
 
 #[async_trait]
 impl EventLog for SqliteLog {
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<AppendResult>, AppendError> {
         let kind = if append::erases(&batches) { Kind::Erases } else { Kind::Synced };
         let (request, result) = writer::request(kind, move |conn| append::append(conn, &batches));
         self.queue()?.try_send(request).map_err(|error| match error {
@@ -225,7 +225,7 @@ impl EventLog for SqliteLog {
         stream: &StreamId,
         version: u32,
         limit: usize,
-    ) -> Result<Opening, LogError> {
+    ) -> Result<StreamStart, LogError> {
         let stream = stream.clone();
         self.readers.read(move |conn| snapshots::load(conn, &stream, version, limit)).await
     }
@@ -304,15 +304,15 @@ impl Ledger for SqliteLog {
 
     async fn keep_raise(
         &self,
-        purse: &BudgetOwner,
+        owner: &BudgetOwner,
         raise: &Raise,
         entry: &AuditEntry,
     ) -> Result<(), LogError> {
-        let purse =
-            serde_json::to_string(purse).map_err(|error| LogError::Failed(error.to_string()))?;
+        let owner =
+            serde_json::to_string(owner).map_err(|error| LogError::Failed(error.to_string()))?;
         let (raise, entry) = (*raise, entry.clone());
         self.write(move |conn| {
-            ledger::keep_raise(conn, &purse, &raise).and_then(|()| audit::record(conn, &entry))
+            ledger::keep_raise(conn, &owner, &raise).and_then(|()| audit::record(conn, &entry))
         })
         .await
     }

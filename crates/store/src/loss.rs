@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::folder::{LOG_FILE, OpenError};
 use crate::index::{INDEX_FILE, NEWEST, newest_seen};
 use crate::schema;
-use crate::wal::{self, Seen};
+use crate::wal::{self, WalFindings};
 
 /// Rejects a folder whose log lost something. Changes nothing.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn refuse(dir: &Path) -> Result<(), OpenError> {
 
 /// Accepts an empty file as a new log, unless other files show that it had content. If the log was
 /// just being created, all its pages are in the write-ahead log.
-fn refuse_empty(dir: &Path, log: PathBuf, seen: &Seen) -> Result<(), OpenError> {
+fn refuse_empty(dir: &Path, log: PathBuf, seen: &WalFindings) -> Result<(), OpenError> {
     let other = if seen.pages_missing {
         format!("{LOG_FILE}-wal")
     } else if newest_seen(dir).is_some_and(|newest| newest > 0) {

@@ -4,7 +4,7 @@
 use moothall_engine::log_format::codec::{self, DecodedEvent};
 use moothall_engine::log_format::{ChainLink, snapshot_sum};
 use moothall_engine::ports::{
-    LogError, Opening, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
+    LogError, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot, StreamStart,
 };
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
@@ -43,12 +43,12 @@ pub(crate) fn load(
     stream: &StreamId,
     version: u32,
     limit: usize,
-) -> Result<Opening, LogError> {
+) -> Result<StreamStart, LogError> {
     let place = reader::place(conn, stream)?;
     let snapshot = usable(conn, stream, &place, version);
     let after = snapshot.as_ref().map_or(Seq(0), |snapshot| snapshot.head);
     let page = reader::page_at(conn, stream, &place, after, limit)?;
-    Ok(Opening { kind: place.kind, snapshot, page })
+    Ok(StreamStart { kind: place.kind, snapshot, page })
 }
 
 /// Returns the snapshot of this version if it matches the log. An error only means "no snapshot",

@@ -182,22 +182,23 @@ impl<'a> Shape<'a> {
         let changed = format!("UPDATE OF {}", self.columns.join(", "));
         let this = self.key.iter().map(|column| format!("{column} = NEW.{column}"));
         let this = this.collect::<Vec<_>>().join(" AND ");
-        let trigger = |does: &str, event: &str, when: String, deed: String| {
+        let trigger = |does: &str, event: &str, when: String, statement: String| {
             let name = format!("sums_{table}_{does}");
-            let sql =
-                format!("CREATE TRIGGER {name} AFTER {event} ON {table}{when} BEGIN {deed}; END");
+            let sql = format!(
+                "CREATE TRIGGER {name} AFTER {event} ON {table}{when} BEGIN {statement}; END"
+            );
             (name, sql)
         };
         let seal = |does: &str, event: &str, sum: &str| {
-            let deed = format!("UPDATE {table} SET sum = {sum} WHERE {this}");
-            trigger(does, event, String::new(), deed)
+            let statement = format!("UPDATE {table} SET sum = {sum} WHERE {this}");
+            trigger(does, event, String::new(), statement)
         };
         let count = |does: &str, event: &str, row: &str, rows: &str, moved: String| {
             let when = uncounted(table).map(|column| format!(" WHEN {row}.{column} IS NULL"));
-            let deed = format!(
+            let statement = format!(
                 "UPDATE sums SET rows = rows{rows}, total = sum_moved(total, {moved}) WHERE name = '{table}'"
             );
-            trigger(does, event, when.unwrap_or_default(), deed)
+            trigger(does, event, when.unwrap_or_default(), statement)
         };
         [
             seal("seals_added", "INSERT", &new),

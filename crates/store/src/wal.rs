@@ -18,7 +18,7 @@ const MAGIC: u32 = 0x377f_0682;
 
 /// The findings in a write-ahead log.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct WalFindings {
     /// First unreadable byte, if intact commits follow it.
     pub(crate) broken_at: Option<u64>,
     /// True if the last commit states more pages than the log contains.
@@ -29,22 +29,22 @@ pub(crate) struct Seen {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn look(path: &Path) -> io::Result<Seen> {
+pub(crate) fn look(path: &Path) -> io::Result<WalFindings> {
     match File::open(path) {
         Ok(file) => read(BufReader::new(file)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Seen::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(WalFindings::default()),
         Err(error) => Err(error),
     }
 }
 
-fn read(mut file: impl Read) -> io::Result<Seen> {
+fn read(mut file: impl Read) -> io::Result<WalFindings> {
     let mut bytes = [0; HEADER];
     if !fill(&mut file, &mut bytes)? {
-        return Ok(Seen::default());
+        return Ok(WalFindings::default());
     }
     let Some(header) = Header::of(&bytes) else { return read_without_header(file, &bytes) };
     let mut frames = Frames {
-        seen: Seen::default(),
+        seen: WalFindings::default(),
         broken: None,
         commits: 0,
         pages: BTreeSet::new(),
@@ -69,11 +69,11 @@ fn read(mut file: impl Read) -> io::Result<Seen> {
 /// all frames behind an invalid header. A header that was torn while a new log began over old
 /// frames differs from their salts in both halves. A header with local damage still has at least
 /// one half.
-fn read_without_header(mut file: impl Read, header: &[u8; HEADER]) -> io::Result<Seen> {
+fn read_without_header(mut file: impl Read, header: &[u8; HEADER]) -> io::Result<WalFindings> {
     let mut frame = [0; FRAME];
     let belongs = fill(&mut file, &mut frame)?
         && (word(&frame, 8) == word(header, 16) || word(&frame, 12) == word(header, 20));
-    Ok(Seen { broken_at: belongs.then_some(0), pages_missing: false })
+    Ok(WalFindings { broken_at: belongs.then_some(0), pages_missing: false })
 }
 
 struct Header {
@@ -122,7 +122,7 @@ impl Order {
 
 /// The findings of the frames so far.
 struct Frames {
-    seen: Seen,
+    seen: WalFindings,
     /// Byte of the first mismatched frame.
     broken: Option<u64>,
     /// Number of commit ends from there on, including that frame. A single one may never have been
@@ -163,9 +163,9 @@ impl Frames {
         }
     }
 
-    fn end(self) -> Seen {
+    fn end(self) -> WalFindings {
         let missing = (1..=self.size).any(|page| !self.committed.contains(&page));
-        Seen { pages_missing: missing, ..self.seen }
+        WalFindings { pages_missing: missing, ..self.seen }
     }
 }
 

@@ -27,11 +27,11 @@ pub(crate) enum Request {
     /// Writes something, in one commit with all other waiting writes.
     Write(Box<dyn Write>),
     /// Commits the waiting writes and ends.
-    Close(Closing),
+    Close(CloseReply),
 }
 
 /// Channel for the result of closing the log.
-pub(crate) type Closing = oneshot::Sender<Result<(), StoreFault>>;
+pub(crate) type CloseReply = oneshot::Sender<Result<(), StoreFault>>;
 
 /// A write and the channel for its result.
 pub(crate) trait Write: Send {
@@ -118,7 +118,7 @@ pub(crate) fn start(
     mut conn: Connection,
     folder: Folder,
     queue: usize,
-    bell: Arc<Wakeup>,
+    wakeup: Arc<Wakeup>,
 ) -> std::io::Result<(mpsc::Sender<Request>, JoinHandle<()>, Arc<AtomicU64>)> {
     let (sender, receiver) = mpsc::channel(queue);
     let wal_pages = Arc::new(AtomicU32::new(0));
@@ -133,7 +133,7 @@ pub(crate) fn start(
     let writer = Writer {
         conn,
         queue: receiver,
-        bell,
+        wakeup,
         wal_pages,
         checkpointed: 0,
         residue: false,
@@ -150,7 +150,7 @@ struct Writer {
     conn: Connection,
     queue: mpsc::Receiver<Request>,
     /// Wakes the indexer after each commit and its replies.
-    bell: Arc<Wakeup>,
+    wakeup: Arc<Wakeup>,
     /// Pages in the WAL after the last commit.
     wal_pages: Arc<AtomicU32>,
     /// Pages in the WAL at the last checkpoint.
@@ -172,7 +172,7 @@ impl Writer {
             let (writes, close) = self.gather(first);
             if !writes.is_empty() {
                 self.write(writes);
-                self.bell.ring();
+                self.wakeup.ring();
             }
             if let Some(reply) = close {
                 let closed = self.finish();
@@ -190,7 +190,7 @@ impl Writer {
     }
 
     /// Takes the waiting requests, up to the queue's capacity or a `Close`.
-    fn gather(&mut self, first: Request) -> (Vec<Box<dyn Write>>, Option<Closing>) {
+    fn gather(&mut self, first: Request) -> (Vec<Box<dyn Write>>, Option<CloseReply>) {
         let mut writes = Vec::new();
         let mut next = Some(first);
         while let Some(request) = next {

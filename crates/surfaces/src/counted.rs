@@ -7,19 +7,19 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::seats::ConnectionSlot;
+use crate::slots::ConnectionSlot;
 
 /// A connection that reports received bytes to its seat. It sits below TLS, so that a half-finished
 /// handshake counts too.
 pub struct CountedStream<S> {
     stream: S,
-    seat: Arc<ConnectionSlot>,
+    slot: Arc<ConnectionSlot>,
 }
 
 impl<S> CountedStream<S> {
     /// Wraps a connection, counted on this seat.
-    pub fn new(stream: S, seat: Arc<ConnectionSlot>) -> Self {
-        Self { stream, seat }
+    pub fn new(stream: S, slot: Arc<ConnectionSlot>) -> Self {
+        Self { stream, slot }
     }
 }
 
@@ -31,7 +31,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
     ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
-        self.seat.receive(into.filled().len() - before);
+        self.slot.receive(into.filled().len() - before);
         Poll::Ready(Ok(()))
     }
 }

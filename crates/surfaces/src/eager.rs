@@ -41,14 +41,14 @@ impl Wake for WakeFlag {
 
 /// Runs a future. If it wakes itself, it is polled again before its task yields.
 pub async fn eager<F: Future>(mut wanted: Pin<&mut F>) -> F::Output {
-    let bell = Arc::new(WakeFlag { state: AtomicU8::new(RESTING), task: AtomicWaker::new() });
-    let waker = Waker::from(bell.clone());
+    let flag = Arc::new(WakeFlag { state: AtomicU8::new(RESTING), task: AtomicWaker::new() });
+    let waker = Waker::from(flag.clone());
     poll_fn(move |cx| {
-        bell.task.register(cx.waker());
+        flag.task.register(cx.waker());
         for _ in 0..TIMES {
-            bell.state.store(POLLED, Ordering::Release);
+            flag.state.store(POLLED, Ordering::Release);
             let polled = wanted.as_mut().poll(&mut Context::from_waker(&waker));
-            let woken = bell.state.swap(RESTING, Ordering::AcqRel) == WOKEN;
+            let woken = flag.state.swap(RESTING, Ordering::AcqRel) == WOKEN;
             if polled.is_ready() || !woken {
                 return polled;
             }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use moothall_engine::access::{AccessError, Denied, SessionRequestError};
+use moothall_engine::access::{AccessDenial, AccessError, SessionRequestError};
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::ids::{Seq, StreamId};
 
 use crate::json::{JsonFault, JsonFaultKind};
+use crate::next_steps::Reader;
 use crate::peer::UnknownPeer;
-use crate::ways::Reader;
 use crate::wire::{ErrorBody, ErrorDetail};
 
 macro_rules! codes {
@@ -357,9 +357,9 @@ impl ApiError {
     }
 }
 
-impl From<Denied> for ApiError {
-    fn from(denied: Denied) -> Self {
-        if denied == Denied::Stranger {
+impl From<AccessDenial> for ApiError {
+    fn from(denied: AccessDenial) -> Self {
+        if denied == AccessDenial::Stranger {
             Self::unauthenticated()
         } else {
             Self::forbidden(denied.to_string(), denied.briefly())

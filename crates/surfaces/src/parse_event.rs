@@ -18,7 +18,7 @@ use crate::wire::{NewEvent, NewMeta, NewPass, Pass};
 const TAGS_MAX: usize = 32;
 
 /// A parsed request.
-pub struct Parsed {
+pub struct ParsedEvent {
     /// The participant on whose behalf the command is given.
     pub by: Actor,
     /// The command.
@@ -28,7 +28,7 @@ pub struct Parsed {
 }
 
 /// Reads the body of an event post.
-pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Parsed> {
+pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<ParsedEvent> {
     let (NewEvent { kind, from, to, content, meta, thread }, warnings) =
         strict::read_open(&body.fields)?;
     if thread.is_some_and(|thread| thread != stream.as_str()) {
@@ -64,7 +64,7 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Pars
             })
         }
     };
-    Ok(Parsed { by, command, warnings })
+    Ok(ParsedEvent { by, command, warnings })
 }
 
 impl Inbound for NewEvent {

@@ -16,7 +16,7 @@ use moothall_kernel::ids::StreamId;
 use tokio::time::Instant;
 
 use crate::error::{ApiError, ApiResult};
-use crate::seats::grouped;
+use crate::slots::grouped;
 
 /// Limits of one principal, thread or address. Zero means unlimited, except for connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +87,9 @@ struct Counts {
 }
 
 /// An open stream. It is counted until this is dropped.
-pub struct Streaming(Option<(Rates, String)>);
+pub struct StreamSlot(Option<(Rates, String)>);
 
-impl Drop for Streaming {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         let Some((rates, principal)) = self.0.take() else { return };
         let mut streams = lock(&rates.0.streams);
@@ -238,10 +238,10 @@ impl Rates {
     ///
     /// # Errors
     /// `too_many_streams`.
-    pub fn stream(&self, caller: &Caller) -> ApiResult<Streaming> {
+    pub fn stream(&self, caller: &Caller) -> ApiResult<StreamSlot> {
         let most = self.limit(|limits| limits.streams_per_principal);
         let Some(who) = self.limited(caller).filter(|_| most > 0) else {
-            return Ok(Streaming(None));
+            return Ok(StreamSlot(None));
         };
         let mut streams = lock(&self.0.streams);
         let count = streams.entry(who.clone()).or_default();
@@ -249,7 +249,7 @@ impl Rates {
             return Err(ApiError::too_many_streams(most));
         }
         *count += 1;
-        Ok(Streaming(Some((self.clone(), who))))
+        Ok(StreamSlot(Some((self.clone(), who))))
     }
 }
 

@@ -37,13 +37,13 @@ use tokio_rustls::TlsAcceptor;
 use crate::counted::CountedStream;
 use crate::eager::eager;
 use crate::error::{ApiError, Code};
-use crate::gate::Surface;
 use crate::http::{HttpOptions, router_until};
 use crate::meters::SurfaceMetrics;
 use crate::peer::{self, Peer, UnknownPeer};
-use crate::seats::{BusyGuard, ConnectionSlot, ConnectionSlots};
+use crate::slots::{BusyGuard, ConnectionSlot, ConnectionSlots};
 use crate::sse::closed;
 use crate::stalled_writer::StallGuard;
+use crate::surface::Surface;
 
 /// Time limit for an idle connection, and for the head of a later request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -71,19 +71,19 @@ pub async fn serve(
 /// Serves the hall behind a gate until `shutdown` resolves. Then streams get `going-away`, and
 /// requests in flight get five seconds.
 pub async fn serve_through(
-    gate: Surface,
+    surface: Surface,
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
 ) {
     let (close, closing) = watch::channel(false);
-    let (options, seats) = (gate.options(), gate.seats());
-    let router = router_until(&gate, closing.clone());
+    let (options, slots) = (surface.options(), surface.slots());
+    let router = router_until(&surface, closing.clone());
     let tls = options.tls.as_ref().map(|tls| tls.acceptor().clone());
     let one_user = options.mode == Mode::Local && !options.other_users;
-    let door = Door { router, tls, one_user, closing, meters: gate.meters().clone() };
+    let door = Door { router, tls, one_user, closing, meters: surface.meters().clone() };
     let mut connections = JoinSet::new();
     tokio::select! {
-        () = accept(&listener, &door, seats, &mut connections) => {}
+        () = accept(&listener, &door, slots, &mut connections) => {}
         () = shutdown => {}
     }
     drop(listener);
@@ -109,30 +109,30 @@ struct Door {
 async fn accept(
     listener: &TcpListener,
     door: &Door,
-    seats: &Arc<ConnectionSlots>,
+    slots: &Arc<ConnectionSlots>,
     connections: &mut JoinSet<()>,
 ) {
     loop {
         // A `JoinSet` keeps the result of each finished task until it is joined.
         while connections.try_join_next().is_some() {}
-        seats.room().await;
+        slots.room().await;
         match listener.accept().await {
             Ok((stream, peer)) => {
-                let Some(seat) = seats.take(peer.ip()) else { continue };
+                let Some(slot) = slots.take(peer.ip()) else { continue };
                 let door = door.clone();
                 let _ = stream.set_nodelay(true);
                 connections.spawn(async move {
-                    let seat = Arc::new(seat);
+                    let slot = Arc::new(slot);
                     tokio::select! {
-                        () = door.enter(stream, peer, seat.clone()) => {}
-                        () = seat.over() => {}
+                        () = door.enter(stream, peer, slot.clone()) => {}
+                        () = slot.over() => {}
                     }
                 });
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 // Most likely no file descriptor is left: evict a silent connection to get one.
-                seats.free_one();
+                slots.free_one();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -141,17 +141,17 @@ async fn accept(
 
 impl Door {
     /// Serves a connection, plain or TLS. Its seat limits the time until the first head.
-    async fn enter(self, stream: TcpStream, peer: SocketAddr, seat: Arc<ConnectionSlot>) {
+    async fn enter(self, stream: TcpStream, peer: SocketAddr, slot: Arc<ConnectionSlot>) {
         let user = if self.one_user { whose(peer, &stream) } else { Peer::Owner };
         if user == Peer::Gone {
             return;
         }
-        let who = ConnectionOrigin { user, peer, seat };
+        let who = ConnectionOrigin { user, peer, slot };
         let here = is_here(peer, stream.local_addr().ok());
         let mut first = [0];
         // Peek before allocating, so that a silent connection has no buffers.
         let Ok(1) = stream.peek(&mut first).await else { return };
-        let stream = CountedStream::new(stream, who.seat.clone());
+        let stream = CountedStream::new(stream, who.slot.clone());
         match self.tls.clone() {
             None => self.serve_connection(stream, who).await,
             Some(tls) if first[0] == TLS_HANDSHAKE => match tls.accept(stream).await {
@@ -216,7 +216,7 @@ fn plain_elsewhere() -> Router {
 struct ConnectionOrigin {
     user: Peer,
     peer: SocketAddr,
-    seat: Arc<ConnectionSlot>,
+    slot: Arc<ConnectionSlot>,
 }
 
 /// The service for the requests of one connection.
@@ -231,21 +231,21 @@ impl Service<Request<Incoming>> for ConnectionService {
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let (router, ConnectionOrigin { user, peer, seat }) =
+        let (router, ConnectionOrigin { user, peer, slot }) =
             (self.router.clone(), self.who.clone());
-        let busy = seat.hear();
+        let busy = slot.hear();
         Box::pin(async move {
-            if seat.crowded {
+            if slot.crowded {
                 return Ok(last(ApiError::plain(Code::TooManyConnections).into_response()));
             }
             let mut request = request;
             request.extensions_mut().insert(user);
             request.extensions_mut().insert(ConnectInfo(peer));
-            request.extensions_mut().insert(seat.clone());
+            request.extensions_mut().insert(slot.clone());
             let answer = TowerToHyperService::new(router).call(request).await?;
             let answer = answer.map(|body| Body::new(HeldBody { body, _busy: busy }));
-            // A spare seat has to be free again after one answer.
-            Ok(if seat.is_spare() { last(answer) } else { answer })
+            // A spare slot has to be free again after one answer.
+            Ok(if slot.is_spare() { last(answer) } else { answer })
         })
     }
 }
@@ -286,7 +286,7 @@ impl HttpBody for HeldBody {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::gate::tests::hall;
+    use crate::surface::tests::hall;
     use moothall_kernel::policy::Policy;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::time::Instant;
@@ -299,7 +299,7 @@ mod tests {
     fn connected<S>(
         stream: S,
         router: Router,
-        seats: &Arc<ConnectionSlots>,
+        slots: &Arc<ConnectionSlots>,
     ) -> impl Future<Output = Arc<SurfaceMetrics>> + use<S>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -312,19 +312,19 @@ mod tests {
             meters: Arc::default(),
         };
         let (peer, meters): (SocketAddr, _) = ("127.0.0.1:9".parse().unwrap(), door.meters.clone());
-        let seat = Arc::new(seats.take(peer.ip()).unwrap());
+        let slot = Arc::new(slots.take(peer.ip()).unwrap());
         async move {
-            let who = ConnectionOrigin { user: Peer::Owner, peer, seat: seat.clone() };
-            let stream = CountedStream::new(stream, seat.clone());
+            let who = ConnectionOrigin { user: Peer::Owner, peer, slot: slot.clone() };
+            let stream = CountedStream::new(stream, slot.clone());
             tokio::select! {
                 () = door.serve_connection(stream, who) => {}
-                () = seat.over() => {}
+                () = slot.over() => {}
             }
             meters
         }
     }
 
-    fn many_seats() -> Arc<ConnectionSlots> {
+    fn many_slots() -> Arc<ConnectionSlots> {
         ConnectionSlots::new(16, 200, Arc::default())
     }
 
@@ -332,7 +332,7 @@ mod tests {
     /// that took.
     async fn stall(sent: &str) -> (String, Duration) {
         let (mut client, server) = tokio::io::duplex(64 * 1024);
-        let connection = tokio::spawn(connected(server, router().await, &many_seats()));
+        let connection = tokio::spawn(connected(server, router().await, &many_slots()));
         let begun = Instant::now();
         client.write_all(sent.as_bytes()).await.unwrap();
         let mut answer = String::new();
@@ -362,7 +362,7 @@ mod tests {
     #[tokio::test]
     async fn plain_http_from_elsewhere_is_told_of_tls() {
         let (mut client, server) = tokio::io::duplex(64 * 1024);
-        let connection = tokio::spawn(connected(server, plain_elsewhere(), &many_seats()));
+        let connection = tokio::spawn(connected(server, plain_elsewhere(), &many_slots()));
         client
             .write_all(b"GET /threads HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             .await
@@ -378,7 +378,7 @@ mod tests {
         let (answer, after) =
             stall("GET /threads HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ").await;
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
-        assert_eq!(after, crate::seats::HEAD_WITHIN);
+        assert_eq!(after, crate::slots::HEAD_WITHIN);
     }
 
     #[tokio::test(start_paused = true)]
@@ -414,7 +414,7 @@ mod tests {
         }
         let router = crate::router(hall, &HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
         let (mut client, server) = tokio::io::duplex(1024);
-        let connection = tokio::spawn(connected(server, router, &many_seats()));
+        let connection = tokio::spawn(connected(server, router, &many_slots()));
         let begun = Instant::now();
         client.write_all(ask(thread.as_str()).as_bytes()).await.unwrap();
         let meters = connection.await.unwrap();
@@ -436,7 +436,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unfinished_words_of_strangers_are_cut_and_others_are_heard() {
         const HEAD_BYTES: usize = 60_000;
-        let (seats, router) = (ConnectionSlots::new(2_000, 2_000, Arc::default()), router().await);
+        let (slots, router) = (ConnectionSlots::new(2_000, 2_000, Arc::default()), router().await);
         let begin = "GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ";
         let head = begin.to_owned() + &"a".repeat(HEAD_BYTES - begin.len());
         // Half of each head comes first, so that the evicted connections are not just the last
@@ -445,7 +445,7 @@ mod tests {
         let (mut clients, mut served, begun) = (Vec::new(), JoinSet::new(), Instant::now());
         for _ in 0..600 {
             let (mut client, server) = tokio::io::duplex(1 << 17);
-            served.spawn(connected(server, router.clone(), &seats));
+            served.spawn(connected(server, router.clone(), &slots));
             client.write_all(half.as_bytes()).await.unwrap();
             clients.push(client);
         }
@@ -460,7 +460,7 @@ mod tests {
         }
         assert_eq!(begun.elapsed(), Duration::ZERO, "none of them ran out of time");
         let (mut client, server) = tokio::io::duplex(1 << 16);
-        let last = tokio::spawn(connected(server, router, &seats));
+        let last = tokio::spawn(connected(server, router, &slots));
         let ask = "GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nConnection: close\r\n\r\n";
         client.write_all(ask.as_bytes()).await.unwrap();
         let mut answer = String::new();
@@ -473,13 +473,13 @@ mod tests {
     }
 
     /// Upgrades, floods and is cut off `times` times in a row. Returns the time that took.
-    async fn floods(times: usize, seats: &Arc<ConnectionSlots>, router: &Router) -> Duration {
+    async fn floods(times: usize, slots: &Arc<ConnectionSlots>, router: &Router) -> Duration {
         let upgrade = b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nConnection: Upgrade\r\nUpgrade: \
             websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
         let begun = Instant::now();
         for _ in 0..times {
             let (mut client, server) = tokio::io::duplex(64 * 1024);
-            let connection = tokio::spawn(connected(server, router.clone(), seats));
+            let connection = tokio::spawn(connected(server, router.clone(), slots));
             client.write_all(upgrade).await.unwrap();
             client.write_all(&[0x8a, 0x80, 0, 0, 0, 0].repeat(200)).await.unwrap();
             let mut answer = Vec::new();
@@ -494,21 +494,21 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_is_cut_for_a_flood_and_comes_again_at_once_waits() {
-        let (seats, router) = (many_seats(), router().await);
-        assert_eq!(floods(40, &seats, &router).await, Duration::ZERO);
+        let (slots, router) = (many_slots(), router().await);
+        assert_eq!(floods(40, &slots, &router).await, Duration::ZERO);
         // While one connection waits for a second, twenty more are forgiven.
-        assert_eq!(floods(41, &seats, &router).await, Duration::from_secs(3));
+        assert_eq!(floods(41, &slots, &router).await, Duration::from_secs(3));
     }
 
     #[tokio::test(start_paused = true)]
     async fn with_all_seats_taken_health_answers_and_others_are_told_to_come_back() {
-        let seats = ConnectionSlots::new(2, 200, Arc::default());
-        let ordinary = seats.take("127.0.0.1".parse().unwrap()).unwrap();
+        let slots = ConnectionSlots::new(2, 200, Arc::default());
+        let ordinary = slots.take("127.0.0.1".parse().unwrap()).unwrap();
         let _answer = ordinary.hear();
         ordinary.vouch();
         for (path, begins) in [("/healthz", "HTTP/1.1 200"), ("/threads", "HTTP/1.1 503")] {
             let (mut client, server) = tokio::io::duplex(64 * 1024);
-            let connection = tokio::spawn(connected(server, router().await, &seats));
+            let connection = tokio::spawn(connected(server, router().await, &slots));
             let ask = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:5111\r\n\r\n");
             client.write_all(ask.as_bytes()).await.unwrap();
             let mut answer = String::new();

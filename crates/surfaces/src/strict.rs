@@ -329,7 +329,7 @@ mod tests {
 
     #[derive(Debug, Default, PartialEq, Deserialize)]
     #[serde(default)]
-    struct Part {
+    struct NamedPart {
         name: Option<String>,
     }
 
@@ -341,7 +341,7 @@ mod tests {
         #[serde(default)]
         seq: Option<u64>,
         #[serde(default)]
-        parts: Vec<Part>,
+        parts: Vec<NamedPart>,
         #[serde(default)]
         any: Option<Value>,
     }
@@ -365,10 +365,10 @@ mod tests {
     #[test]
     fn what_is_sent_becomes_a_type_and_null_is_nothing() {
         let read = whole(json!({"title": "a", "on": null, "seq": 7, "parts": [{"name": "b"}, {}], "any": [1, {"x": null}]})).unwrap();
-        let parts = vec![Part { name: Some("b".into()) }, Part::default()];
+        let parts = vec![NamedPart { name: Some("b".into()) }, NamedPart::default()];
         assert_eq!(
             whole(json!({"title": "a", "parts": [{"name": null}]})).unwrap().parts,
-            [Part::default()]
+            [NamedPart::default()]
         );
         assert_eq!(
             read,

@@ -38,11 +38,11 @@ impl Terminal {
     }
 
     fn tell(&self, mail: Mail) {
-        if let Some(seat) =
-            lock(&self.place).session.as_ref().and_then(|session| self.sessions.seat_of(session))
+        if let Some(handle) =
+            lock(&self.place).session.as_ref().and_then(|session| self.sessions.handle_of(session))
         {
             // An ended session has already failed its turns.
-            let _ = seat.send(mail);
+            let _ = handle.send(mail);
         }
     }
 
@@ -144,7 +144,7 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
         name,
         by: by.clone(),
         session: None,
-        seat: None,
+        place: None,
     };
     let participant = job.participant.to_string();
     let own = sessions.clone();
@@ -153,8 +153,8 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
         profile: Profile::default(),
         ..own.invite_of(session)
     };
-    let comer = JoiningSession { who: SessionSource::Started(new), invite: Box::new(invite) };
-    let brought = sessions.bring_in(&job.key.stream, by, vec![comer]).await?;
+    let session = JoiningSession { who: SessionSource::Started(new), invite: Box::new(invite) };
+    let brought = sessions.bring_in(&job.key.stream, by, vec![session]).await?;
     brought
         .into_iter()
         .next()
@@ -169,12 +169,12 @@ fn hand_over(sessions: &Sessions, place: &TurnTarget, job: Job) -> Result<(), St
         return Ok(());
     }
     let session = place.session.as_ref().ok_or("the participant's address has no session")?;
-    let seat = sessions.living(session).map_err(|error| match error {
+    let handle = sessions.living(session).map_err(|error| match error {
         // The reason may hold lines of the screen, and all members of the conversation read this.
         SessionError::Ended { name, .. } => format!("session {name} has ended"),
         error => error.to_string(),
     })?;
-    if seat.send(Mail::Ensure(Box::new(job))) {
+    if handle.send(Mail::Ensure(Box::new(job))) {
         Ok(())
     } else {
         Err("its session has ended".to_owned())

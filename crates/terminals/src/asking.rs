@@ -48,10 +48,10 @@ impl Sessions {
             };
             let asked = state.questions_asked().find(|(open, _, _)| *open == permission);
             let session = asked.and_then(|(_, _, asker)| session_of(state.participant(asker)?));
-            if let Some(seat) = session.and_then(|session| self.seat_of(&session)) {
+            if let Some(handle) = session.and_then(|session| self.handle_of(&session)) {
                 let given = PermissionAnswer { option: option.clone(), text: text.clone() };
                 // An ended session has no open questions.
-                let _ = seat.send(Mail::Permit(permission.clone(), Some(given)));
+                let _ = handle.send(Mail::Permit(permission.clone(), Some(given)));
             }
         }
     }
@@ -125,9 +125,9 @@ impl Sessions {
     /// server's downtime have been delivered.
     pub fn caught_up(&self) {
         let own = self.list(false).into_iter().filter(|status| status.session.run_as.is_none());
-        for seat in own.filter_map(|status| self.seat_of(&status.session.id)) {
+        for handle in own.filter_map(|status| self.handle_of(&status.session.id)) {
             // An ended session needs no notice.
-            let _ = seat.send(Mail::CaughtUp);
+            let _ = handle.send(Mail::CaughtUp);
         }
     }
 }

@@ -34,7 +34,7 @@ const PRINCIPAL: &str = "moothall:saga";
 /// The content of the one append that brings all sessions.
 #[derive(Default)]
 struct MemberBatch {
-    comers: Vec<JoiningSession>,
+    joining: Vec<JoiningSession>,
     others: Vec<Invite>,
     claims: Vec<String>,
     gathering: Option<GatheringPlan>,
@@ -87,15 +87,15 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`]; all steps are undone then.
     pub async fn convene(&self, new: ConversationPlan) -> Result<StreamId, SessionError> {
-        let ConversationPlan { title, policy, by, comers, others, claims, gathering, keep } = new;
-        let under_way = self.begin_saga(&comers, true)?;
+        let ConversationPlan { title, policy, by, joining, others, claims, gathering, keep } = new;
+        let under_way = self.begin_saga(&joining, true)?;
         let owed = vec![under_way.undoing.owed()];
         let stream = self.hall()?.create_owing(title, policy, by.clone(), None, owed).await?.stream;
         self.bring(
             &under_way,
             &stream,
             by,
-            MemberBatch { comers, others, claims, gathering, keep },
+            MemberBatch { joining, others, claims, gathering, keep },
         )
         .await?;
         Ok(stream)
@@ -109,26 +109,28 @@ impl Sessions {
         &self,
         stream: &StreamId,
         by: Actor,
-        comers: Vec<JoiningSession>,
+        joining: Vec<JoiningSession>,
     ) -> Result<Vec<Session>, SessionError> {
-        let under_way = self.begin_saga(&comers, false)?;
+        let under_way = self.begin_saga(&joining, false)?;
         let once = Idempotency {
             principal: PRINCIPAL.into(),
             key: under_way.undoing.saga.clone(),
             fingerprint: String::new(),
         };
         self.hall()?.owe(stream, vec![under_way.undoing.owed()], once).await?;
-        let coming = MemberBatch { comers, ..MemberBatch::default() };
+        let coming = MemberBatch { joining, ..MemberBatch::default() };
         self.bring(&under_way, stream, by, coming).await
     }
 
     fn begin_saga(
         &self,
-        comers: &[JoiningSession],
+        joining: &[JoiningSession],
         fresh: bool,
     ) -> Result<SagaGuard<'_>, SessionError> {
-        let starts =
-            comers.iter().filter(|comer| matches!(comer.who, SessionSource::Started(_))).count();
+        let starts = joining
+            .iter()
+            .filter(|session| matches!(session.who, SessionSource::Started(_)))
+            .count();
         let undoing = UndoRecord {
             saga: Uuid::new_v4().simple().to_string(),
             starts,
@@ -161,15 +163,15 @@ impl Sessions {
         by: Actor,
         coming: MemberBatch,
     ) -> Result<Vec<Session>, SessionError> {
-        let MemberBatch { comers, others, claims, gathering, keep } = coming;
+        let MemberBatch { joining, others, claims, gathering, keep } = coming;
         let (mut sessions, mut controls, mut starts) = (Vec::new(), Vec::new(), 0);
-        for JoiningSession { who, invite } in comers {
+        for JoiningSession { who, invite } in joining {
             let session = match who {
                 SessionSource::Living(id) => self.living(&id)?.session(),
                 SessionSource::Started(mut new) => {
-                    let ends = new.seat.as_mut().filter(|_| gathering.is_some() && !keep);
-                    if let Some(seat) = ends {
-                        seat.until = Some(stream.clone());
+                    let ends = new.place.as_mut().filter(|_| gathering.is_some() && !keep);
+                    if let Some(place) = ends {
+                        place.until = Some(stream.clone());
                     }
                     starts += 1;
                     self.start_once(new, Some(undoing.key(starts - 1))).await?.session

@@ -8,7 +8,7 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
-    Activity, GatheringSeat, HostFault, Launch, NewObserved, NewSession, Origin, Pane,
+    Activity, GatheringPlace, HostFault, Launch, NewObserved, NewSession, Origin, Pane,
     ReachableStreams, Session, SessionError, SessionHost, SessionId, Starter, Status, UnixUser,
     address_of,
 };
@@ -43,7 +43,7 @@ pub(super) struct DirectoryState {
     hall: OnceLock<WeakHall>,
     host: Option<Arc<dyn SessionHost>>,
     pub(super) terms: LiveTerms,
-    seats: Mutex<BTreeMap<SessionId, Arc<SessionHandle>>>,
+    handles: Mutex<BTreeMap<SessionId, Arc<SessionHandle>>>,
     /// Conversations that hold the key of a link.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
     /// Conversations with sessions that are archived.
@@ -55,7 +55,7 @@ pub(super) struct DirectoryState {
     /// Names of sessions whose programs are being started.
     pub(super) reserved: ReservedNames,
     /// Permissions whose program is being started.
-    pub(super) errands: Mutex<BTreeSet<PermissionId>>,
+    pub(super) running_requests: Mutex<BTreeSet<PermissionId>>,
     pub(super) sagas: Sagas,
 }
 
@@ -79,7 +79,7 @@ struct SessionDraft<'a> {
     starter: Starter,
     run_as: Option<UnixUser>,
     args: Vec<String>,
-    seat: Option<GatheringSeat>,
+    place: Option<GatheringPlace>,
     key: Option<Idempotency>,
 }
 
@@ -145,19 +145,19 @@ impl Sessions {
     pub fn new(parts: Option<SessionParts>) -> Self {
         let (host, terms) = parts.map(SessionParts::apart).unzip();
         let (hall, terms) = (OnceLock::new(), terms.unwrap_or_default());
-        let (seats, links, making) =
+        let (handles, links, making) =
             (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
-        let (housing, errands) = (Mutex::default(), Mutex::default());
+        let (housing, running_requests) = (Mutex::default(), Mutex::default());
         Self {
             shared: Arc::new(DirectoryState {
                 hall,
                 host,
                 terms,
-                seats,
+                handles,
                 links,
                 making,
                 housing,
-                errands,
+                running_requests,
                 reserved: ReservedNames::default(),
                 archived: Mutex::default(),
                 sagas: Sagas::default(),
@@ -183,7 +183,7 @@ impl Sessions {
                 }
                 (Some(_), _) => {}
             }
-            self.seat(session);
+            self.start_runner(session);
         }
         if let (Ok(host), false) = (self.host(), left.is_empty()) {
             host.reap(left);
@@ -232,17 +232,17 @@ impl Sessions {
         self.shared.host.as_ref().map(|host| host.programs()).unwrap_or_default()
     }
 
-    pub(super) fn seats(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<SessionHandle>>> {
-        self.shared.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn handles(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<SessionHandle>>> {
+        self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn seat_of(&self, id: &SessionId) -> Option<Arc<SessionHandle>> {
-        self.seats().get(id).cloned()
+    pub(super) fn handle_of(&self, id: &SessionId) -> Option<Arc<SessionHandle>> {
+        self.handles().get(id).cloned()
     }
 
     /// Returns the living sessions, and the ended ones too if wanted, oldest first.
     pub fn list(&self, include_ended: bool) -> Vec<Status> {
-        let all = self.seats().values().map(|seat| seat.status()).collect::<Vec<_>>();
+        let all = self.handles().values().map(|handle| handle.status()).collect::<Vec<_>>();
         all.into_iter().filter(|status| include_ended || status.doing != Activity::Ended).collect()
     }
 
@@ -284,21 +284,23 @@ impl Sessions {
 
     /// True if a conversation is the home of a session, living or ended.
     pub(crate) fn is_home(&self, stream: &StreamId) -> bool {
-        self.seats().contains_key(stream)
+        self.handles().contains_key(stream)
     }
 
     /// Returns a living session.
     pub(super) fn living(&self, id: &SessionId) -> Result<Arc<SessionHandle>, SessionError> {
-        let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
-        match seat.session() {
+        let handle = self.handle_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        match handle.session() {
             Session { ended: Some((_, why)), name, .. } => Err(SessionError::Ended { name, why }),
-            Session { .. } => Ok(seat),
+            Session { .. } => Ok(handle),
         }
     }
 
     /// Resolves when a session has ended, or at once for an unknown session.
     pub(crate) async fn over(&self, id: &SessionId) {
-        let Some(mut over) = self.seat_of(id).map(|seat| seat.over.subscribe()) else { return };
+        let Some(mut over) = self.handle_of(id).map(|handle| handle.over.subscribe()) else {
+            return;
+        };
         // Entries are never removed, so the sender is not dropped.
         let _ = over.wait_for(|over| *over).await;
     }
@@ -352,7 +354,7 @@ impl Sessions {
                 starter: new.starter(),
                 run_as: run_as.clone(),
                 args: new.args.clone(),
-                seat: new.seat,
+                place: new.place,
                 key,
             })
             .await?;
@@ -419,8 +421,8 @@ impl Sessions {
             return Err(HallError::KeyReused.into());
         }
         let began = self
-            .seat_of(&claim.stream)
-            .map(|seat| seat.status())
+            .handle_of(&claim.stream)
+            .map(|handle| handle.status())
             .filter(|status| status.session.pane.is_some());
         Ok(began.map_or(StartLookup::No(None), |status| StartLookup::Lives(Box::new(status))))
     }
@@ -467,7 +469,7 @@ impl Sessions {
             starter: Starter::Person(by.id.clone()),
             run_as: None,
             args: Vec::new(),
-            seat: None,
+            place: None,
             key,
         };
         let (mut session, _reserved) = self.create_home(draft).await?;
@@ -481,11 +483,11 @@ impl Sessions {
         draft: SessionDraft<'_>,
     ) -> Result<(Session, ReservedName), SessionError> {
         let SessionDraft { client, name, cwd, origin, token, by, starter, .. } = draft;
-        let SessionDraft { run_as, args, seat, key, .. } = draft;
+        let SessionDraft { run_as, args, place, key, .. } = draft;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
         self.check_room()?;
-        let stem = seat.as_ref().map_or(client, |seat| &seat.name);
+        let stem = place.as_ref().map_or(client, |place| &place.name);
         let name = self.free_name(stem, name).await?;
         let reserved = self.shared.reserved.reserve(&name);
         let policy = Policy {
@@ -514,7 +516,7 @@ impl Sessions {
             ended: None,
             started_by: Some(starter),
             run_as,
-            until: seat.and_then(|seat| seat.until),
+            until: place.and_then(|place| place.until),
             args,
             memory: None,
             lost: false,
@@ -540,7 +542,7 @@ impl Sessions {
         session.pane = Some(pane);
         self.keep(session).await?;
         crash::point("session_started");
-        Ok(self.seat(session.clone()).status())
+        Ok(self.start_runner(session.clone()).status())
     }
 
     pub(crate) async fn abort_start(

@@ -46,7 +46,7 @@ mod naming;
 mod rights;
 mod rooms;
 mod convene;
-mod seats;
+mod handles;
 mod resume;
 mod links;
 mod messages;

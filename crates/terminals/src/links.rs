@@ -53,7 +53,7 @@ impl Sessions {
     fn members_known(&self) -> BTreeMap<StreamId, BTreeSet<SessionId>> {
         let mut members: BTreeMap<StreamId, BTreeSet<SessionId>> = BTreeMap::new();
         for session in self.list(false).into_iter().map(|status| status.session.id) {
-            let rooms = self.seat_of(&session).map(|seat| seat.rooms().now());
+            let rooms = self.handle_of(&session).map(|handle| handle.rooms().now());
             for room in rooms.iter().flat_map(|rooms| rooms.iter()) {
                 members.entry(room.clone()).or_default().insert(session.clone());
             }
@@ -64,8 +64,8 @@ impl Sessions {
     /// Returns the reason why a conversation cannot be deleted, and the way forward, if there is
     /// one.
     pub(crate) fn keeps(&self, stream: &StreamId) -> Option<String> {
-        if let Ok(seat) = self.living(stream) {
-            let name = seat.session().name;
+        if let Ok(handle) = self.living(stream) {
+            let name = handle.session().name;
             return Some(format!(
                 "This is the home of the live session {name}; end it first, with `POST \
                  /sessions/{name}/end`."
@@ -189,7 +189,7 @@ impl Sessions {
         let max_exchanges_without_human =
             new.exchanges_max.unwrap_or(usual.max_exchanges_without_human);
         let policy = Policy { name: PolicyName::LINK, max_exchanges_without_human, ..usual };
-        let comers = new.members.into_iter().map(|member| {
+        let joining = new.members.into_iter().map(|member| {
             let who = SessionSource::Living(member.session.clone());
             let own = self.clone();
             JoiningSession {
@@ -205,7 +205,7 @@ impl Sessions {
                 title,
                 policy,
                 by,
-                comers: comers.collect(),
+                joining: joining.collect(),
                 others: Vec::new(),
                 claims: vec![bound(&key)],
                 gathering: None,
@@ -263,7 +263,7 @@ impl Sessions {
 
     /// Returns the conversations of a session's links.
     pub(super) fn links_with(&self, session: &SessionId) -> Vec<StreamId> {
-        let Some(rooms) = self.seat_of(session).map(|seat| seat.rooms().now()) else {
+        let Some(rooms) = self.handle_of(session).map(|handle| handle.rooms().now()) else {
             return Vec::new();
         };
         rooms.intersection(&self.links_known()).cloned().collect()

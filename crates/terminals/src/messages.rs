@@ -244,7 +244,7 @@ impl Sessions {
         callers.retain(|caller| !linked.contains(caller));
         let living = callers.iter().filter_map(|caller| self.living(caller).ok());
         let owed: Vec<OutboxEntry> =
-            living.map(|seat| finished(session, &seat.session())).collect();
+            living.map(|handle| finished(session, &handle.session())).collect();
         if !owed.is_empty() {
             let key = blake3::hash(format!("{id}/finished").as_bytes()).to_hex().to_string();
             let once =

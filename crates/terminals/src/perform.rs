@@ -21,7 +21,7 @@ use moothall_kernel::permission::{Question, WithdrawalReason};
 use moothall_kernel::time::Millis;
 
 use crate::runner::Runner;
-use crate::turn::{Input, KeptItem, Output, Seen};
+use crate::turn::{Input, KeptItem, Output, PaneContent};
 
 /// The principal of the idempotency keys of reports.
 const BRINGER: &str = "moothall:hook";
@@ -83,13 +83,13 @@ impl Runner {
             .ok_or_else(|| HostFault::Gone("The session's program has not started yet.".into()))
     }
 
-    async fn see(&self, lines: Option<usize>) -> Option<Seen> {
+    async fn see(&self, lines: Option<usize>) -> Option<PaneContent> {
         let view = self.view().await?;
         let tail = match (lines, self.pane()) {
             (Some(lines), Ok(pane)) => self.host.tail(&pane, lines).await.ok(),
             (Some(_) | None, _) => None,
         };
-        Some(Seen { view, tail })
+        Some(PaneContent { view, tail })
     }
 
     async fn look_up(&self, query: &RecordQuery) -> Option<Record> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_engine::access::{Authorized, Warrant};
+use moothall_engine::access::{AuthorizedRequest, Warrant};
 use moothall_engine::agent::Agent;
 use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::LogError;
@@ -33,7 +33,7 @@ impl MoveIn for Sessions {
     async fn move_in(&self, hall: WeakHall) -> Result<(), HallError> {
         self.open(hall).await?;
         if let (true, Ok(hall)) = (self.are_here(), self.hall()) {
-            hall.register_courier(SCHEME, Arc::new(UndoHandler(self.clone()))).await?;
+            hall.register_handler(SCHEME, Arc::new(UndoHandler(self.clone()))).await?;
         }
         Ok(())
     }
@@ -71,8 +71,8 @@ impl Residents for Sessions {
         Sessions::see_question(self, stream, permission).await;
     }
 
-    fn carry_out(&self, stream: &StreamId, errand: &AllowedRequest) {
-        Sessions::carry_out(self, stream, errand);
+    fn carry_out(&self, stream: &StreamId, request: &AllowedRequest) {
+        Sessions::carry_out(self, stream, request);
     }
 
     fn by_token(&self, token: &str) -> Option<Resident> {
@@ -136,7 +136,7 @@ impl SessionDirectory for Sessions {
 
     async fn start_once(
         &self,
-        new: Authorized<NewSession>,
+        new: AuthorizedRequest<NewSession>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
         Sessions::start_once(self, new.into_inner(), key).await
@@ -144,7 +144,7 @@ impl SessionDirectory for Sessions {
 
     async fn observe_once(
         &self,
-        new: Authorized<NewObserved>,
+        new: AuthorizedRequest<NewObserved>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
         Sessions::observe_once(self, new.into_inner(), key).await
@@ -215,7 +215,7 @@ impl SessionDirectory for Sessions {
 
     async fn send_once(
         &self,
-        message: Authorized<Message>,
+        message: AuthorizedRequest<Message>,
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError> {
         Sessions::send_once(self, message.into_inner(), key).await
@@ -230,11 +230,17 @@ impl SessionDirectory for Sessions {
         Sessions::data(self, warrant.session(), excerpt, eyes).await
     }
 
-    async fn convene(&self, new: Authorized<ConversationPlan>) -> Result<StreamId, SessionError> {
+    async fn convene(
+        &self,
+        new: AuthorizedRequest<ConversationPlan>,
+    ) -> Result<StreamId, SessionError> {
         Sessions::convene(self, new.into_inner()).await
     }
 
-    async fn link(&self, new: Authorized<NewLink>) -> Result<(Link, LinkState), SessionError> {
+    async fn link(
+        &self,
+        new: AuthorizedRequest<NewLink>,
+    ) -> Result<(Link, LinkState), SessionError> {
         Sessions::link(self, new.into_inner()).await
     }
 

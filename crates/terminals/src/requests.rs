@@ -89,22 +89,22 @@ impl Sessions {
 
     /// Carries out an allowed request, once even if called repeatedly, and reports the outcome to
     /// the conversation.
-    pub(crate) fn carry_out(&self, stream: &StreamId, errand: &AllowedRequest) {
-        if !self.errands().insert(errand.permission.clone()) {
+    pub(crate) fn carry_out(&self, stream: &StreamId, request: &AllowedRequest) {
+        if !self.running_requests().insert(request.permission.clone()) {
             return;
         }
-        let (own, stream, errand) = (self.clone(), stream.clone(), errand.clone());
+        let (own, stream, request) = (self.clone(), stream.clone(), request.clone());
         tokio::spawn(async move {
-            let permission = errand.permission.clone();
-            let done = match &errand.request {
+            let permission = request.permission.clone();
+            let done = match &request.request {
                 Request::Start(start) => {
-                    let started = own.start_allowed(&stream, &errand, start).await;
+                    let started = own.start_allowed(&stream, &request, start).await;
                     let outcome = started
                         .unwrap_or_else(|error| StartOutcome::Failed { why: error.to_string() });
                     EngineCommand::StartDone { permission, outcome }
                 }
                 Request::Talk(talk) => {
-                    let linked = own.talk_allowed(&stream, &errand, talk).await;
+                    let linked = own.talk_allowed(&stream, &request, talk).await;
                     let outcome = linked
                         .unwrap_or_else(|error| TalkOutcome::Failed { why: error.to_string() });
                     EngineCommand::TalkDone { permission, outcome }
@@ -112,22 +112,22 @@ impl Sessions {
             };
             // The outcome must be recorded: the program may already run.
             own.tell_until_kept(&stream, done).await;
-            own.errands().remove(&errand.permission);
+            own.running_requests().remove(&request.permission);
         });
     }
 
-    fn errands(&self) -> MutexGuard<'_, BTreeSet<PermissionId>> {
-        self.shared.errands.lock().unwrap_or_else(PoisonError::into_inner)
+    fn running_requests(&self) -> MutexGuard<'_, BTreeSet<PermissionId>> {
+        self.shared.running_requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Links the asker with the named session, and posts its first words there.
     async fn talk_allowed(
         &self,
         stream: &StreamId,
-        errand: &AllowedRequest,
+        request: &AllowedRequest,
         talk: &TalkRequest,
     ) -> Result<TalkOutcome, SessionError> {
-        let own = self.asker_of(stream, &errand.participant).await?;
+        let own = self.asker_of(stream, &request.participant).await?;
         let own = own.ok_or_else(|| {
             SessionError::Conflict("The session is no longer in its own home.".into())
         })?;
@@ -139,7 +139,7 @@ impl Sessions {
             direct: true,
             close_link: false,
         };
-        let sent = self.send_once(message, Some(errand_key(&errand.permission, "talk"))).await?;
+        let sent = self.send_once(message, Some(request_key(&request.permission, "talk"))).await?;
         let unsaid =
             sent.held.map(|word| format!("the link is {word} until a person speaks there"));
         Ok(TalkOutcome::Linked { link: sent.stream, unsaid })
@@ -169,7 +169,7 @@ impl Sessions {
 }
 
 /// Returns the idempotency key of a part of a request.
-pub(crate) fn errand_key(permission: &PermissionId, part: &str) -> Idempotency {
+pub(crate) fn request_key(permission: &PermissionId, part: &str) -> Idempotency {
     Idempotency {
         principal: PRINCIPAL.into(),
         key: format!("{permission}:{part}"),

@@ -36,10 +36,10 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`]; no program runs then.
     pub async fn resume(&self, id: &SessionId, by: &Actor) -> Result<ResumedSession, SessionError> {
-        let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
-        let of = self.begin_change_of(&seat)?;
+        let handle = self.handle_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        let of = self.begin_change_of(&handle)?;
         // Read after the guard is taken: the session may have been ended before.
-        let session = seat.session();
+        let session = handle.session();
         let (own, by) = (self.clone(), by.clone());
         // The caller may cancel: a task of its own finishes the start, so that no program runs
         // without a known session.
@@ -84,7 +84,7 @@ impl Sessions {
             }
             Err(fault) => {
                 let failed = self.abort_start(session.clone(), fault).await;
-                self.seat_again(&session.id).await?;
+                self.restart_runner(&session.id).await?;
                 let links = Vec::new();
                 return failed.map(|status| ResumedSession { status, remembers, links, left_out });
             }
@@ -99,9 +99,9 @@ impl Sessions {
     /// Guards an ended session against a concurrent resume or end, until [`Sessions::end_housing`].
     fn begin_change_of(
         &self,
-        seat: &SessionHandle,
+        handle: &SessionHandle,
     ) -> Result<(StreamId, ParticipantId), SessionError> {
-        let Session { id, name, .. } = seat.session();
+        let Session { id, name, .. } = handle.session();
         if self.begin_start_for((id.clone(), name.clone())) {
             return Ok((id, name));
         }
@@ -114,17 +114,17 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`]; [`SessionError::Ended`] if the session has no places.
     pub(crate) async fn give_up_places(&self, id: &SessionId) -> Result<(), SessionError> {
-        let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
-        let of = self.begin_change_of(&seat)?;
-        let given_up = self.clear_places(&seat).await;
+        let handle = self.handle_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        let of = self.begin_change_of(&handle)?;
+        let given_up = self.clear_places(&handle).await;
         self.end_housing(&of);
         given_up?;
         self.rejoin().await;
         Ok(())
     }
 
-    async fn clear_places(&self, seat: &SessionHandle) -> Result<(), SessionError> {
-        let session = seat.session();
+    async fn clear_places(&self, handle: &SessionHandle) -> Result<(), SessionError> {
+        let session = handle.session();
         match &session.ended {
             Some(_) if session.lost || !session.left.is_empty() => {}
             Some((_, why)) => {
@@ -139,7 +139,7 @@ impl Sessions {
         self.take_out_of_closed(&session).await?;
         let session = Session { lost: false, left: Vec::new(), ..session };
         self.keep(&session).await?;
-        seat.update(&session, Activity::Ended, 0);
+        handle.update(&session, Activity::Ended, 0);
         self.notify_of_sessions();
         Ok(())
     }
@@ -174,7 +174,9 @@ impl Sessions {
         id: &SessionId,
     ) -> Result<BTreeMap<StreamId, Vec<SessionId>>, SessionError> {
         let mut waits = BTreeMap::new();
-        let Some(session) = self.seat_of(id).map(|seat| seat.session()) else { return Ok(waits) };
+        let Some(session) = self.handle_of(id).map(|handle| handle.session()) else {
+            return Ok(waits);
+        };
         if session.ended.is_some() {
             return Ok(waits);
         }
@@ -307,10 +309,10 @@ impl Sessions {
     }
 
     /// Registers a session again from its stored row.
-    async fn seat_again(&self, id: &SessionId) -> Result<(), SessionError> {
+    async fn restart_runner(&self, id: &SessionId) -> Result<(), SessionError> {
         let kept = self.hall()?.store().sessions.all().await.map_err(log_error)?;
         if let Some(session) = kept.into_iter().find(|session| session.id == *id) {
-            self.seat(session);
+            self.start_runner(session);
         }
         Ok(())
     }
@@ -318,7 +320,9 @@ impl Sessions {
     /// Returns the places of a session in its links.
     pub(crate) async fn places_in_links(&self, id: &SessionId) -> Vec<LeftLink> {
         let mut places = Vec::new();
-        let Some(rooms) = self.seat_of(id).map(|seat| seat.rooms().now()) else { return places };
+        let Some(rooms) = self.handle_of(id).map(|handle| handle.rooms().now()) else {
+            return places;
+        };
         for stream in rooms.iter().cloned() {
             let Ok(link) = self.link_of(&stream).await else { continue };
             // If a link closed because its other members ended first, its last member keeps its
@@ -336,9 +340,9 @@ impl Sessions {
 
     /// Forgets the place of a living session in a link, if it has one there.
     pub(crate) fn use_place(&self, session: &SessionId, link: &StreamId) {
-        let Some(seat) = self.seat_of(session) else { return };
-        if place_in(&seat.session(), link).is_some() {
-            seat.send(Mail::PlaceUsed(link.clone()));
+        let Some(handle) = self.handle_of(session) else { return };
+        if place_in(&handle.session(), link).is_some() {
+            handle.send(Mail::PlaceUsed(link.clone()));
         }
     }
 
@@ -383,16 +387,16 @@ impl Sessions {
         let waits = !self.lacks(link, &here).is_empty();
         // The last member of a waiting link still is a member, but not back.
         let are_back = !is_archived || !waits;
-        let (comers, goers) = self.who_moves(link, &here, is_closed, are_back);
+        let (joiners, leavers) = self.who_moves(link, &here, is_closed, are_back);
         // Checked after `who_moves`, which forgets used places even if the link still waits.
         if waits {
             return Ok(None);
         }
-        let is_going = |id: &&SessionId| goers.iter().any(|session| session.id == **id);
+        let is_going = |id: &&SessionId| leavers.iter().any(|session| session.id == **id);
         let stay = here.iter().filter(|id| !is_going(id)).cloned();
         let members: BTreeSet<_> =
-            stay.chain(comers.iter().map(|(session, _)| session.id.clone())).collect();
-        if is_closed || comers.is_empty() || members.len() < MEMBERS_MIN {
+            stay.chain(joiners.iter().map(|(session, _)| session.id.clone())).collect();
+        if is_closed || joiners.is_empty() || members.len() < MEMBERS_MIN {
             return Ok(None);
         }
         let by = Actor::human(ParticipantId::moothall());
@@ -401,9 +405,9 @@ impl Sessions {
             hall.submit(link, open, None).await?;
             crash::point("link_reopened");
         }
-        let invites = comers.iter().map(|(session, place)| self.invite_again(session, place));
-        let goers = goers.iter().map(|session| Control::Uninvite(session.name.to_string()));
-        let controls = invites.chain(goers).collect();
+        let invites = joiners.iter().map(|(session, place)| self.invite_again(session, place));
+        let leavers = leavers.iter().map(|session| Control::Uninvite(session.name.to_string()));
+        let controls = invites.chain(leavers).collect();
         hall.submit(link, ClientCommand::Control { by, controls }, None).await?;
         crash::point("link_rejoined");
         self.notify_of_sessions();
@@ -419,19 +423,19 @@ impl Sessions {
         is_closed: bool,
         are_back: bool,
     ) -> (Vec<ReturningMember>, Vec<Session>) {
-        let (mut comers, mut goers) = (Vec::new(), Vec::new());
+        let (mut joiners, mut leavers) = (Vec::new(), Vec::new());
         for Status { session, .. } in self.list(true) {
             let is_here = here.contains(&session.id);
             match (place_in(&session, link), lives(&session)) {
                 (Some(_), true) if is_closed || (is_here && are_back) => {
                     self.use_place(&session.id, link);
                 }
-                (Some(place), true) if !is_here => comers.push((session, place)),
-                (None, false) if is_here => goers.push(session),
+                (Some(place), true) if !is_here => joiners.push((session, place)),
+                (None, false) if is_here => leavers.push(session),
                 (Some(_), _) | (None, _) => {}
             }
         }
-        (comers, goers)
+        (joiners, leavers)
     }
 
     fn invite_again(&self, session: &Session, place: &LeftLink) -> Control {

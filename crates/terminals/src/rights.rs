@@ -66,11 +66,11 @@ impl Sessions {
 
     /// Returns the conversations that the program of a session reaches.
     pub(crate) fn reach_of(&self, id: &SessionId) -> Reach {
-        let Some(seat) = self.seat_of(id) else { return Reach::Only(Arc::default()) };
-        if self.rights(&seat.session().client).reaches_all {
+        let Some(handle) = self.handle_of(id) else { return Reach::Only(Arc::default()) };
+        if self.rights(&handle.session().client).reaches_all {
             Reach::All
         } else {
-            Reach::Session(seat.rooms().clone())
+            Reach::Session(handle.rooms().clone())
         }
     }
 
@@ -80,8 +80,8 @@ impl Sessions {
 
     /// Resolves when a session no longer reaches everything.
     pub(crate) async fn reach_less(&self, id: &SessionId) {
-        if let Some(seat) = self.seat_of(id) {
-            self.narrowed(&seat.session().client).await;
+        if let Some(handle) = self.handle_of(id) {
+            self.narrowed(&handle.session().client).await;
         }
     }
 
@@ -111,7 +111,7 @@ impl Sessions {
         let mut root = starter;
         // A session is older than the sessions it started, so this loop ends.
         while let Starter::Session(id) = &root {
-            match self.seat_of(id).and_then(|seat| seat.session().started_by) {
+            match self.handle_of(id).and_then(|handle| handle.session().started_by) {
                 Some(next @ (Starter::Session(_) | Starter::Agent(_))) => root = next,
                 Some(Starter::Person(_)) | None => break,
             }

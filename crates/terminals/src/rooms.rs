@@ -29,7 +29,7 @@ impl Sessions {
     /// True if two sessions share a conversation that is not archived, including either's home. A
     /// closed link does not count: its members must ask a person again. (Ruling 24.)
     pub(crate) fn meet(&self, one: &SessionId, other: &SessionId) -> bool {
-        let rooms = |id| self.seat_of(id).map(|seat| seat.rooms().now());
+        let rooms = |id| self.handle_of(id).map(|handle| handle.rooms().now());
         let archived = self.archived();
         rooms(one).zip(rooms(other)).is_some_and(|(one, other)| {
             one.intersection(&other).any(|room| !archived.contains(room))
@@ -59,9 +59,9 @@ impl Sessions {
         participant: &ParticipantId,
         session: &SessionId,
     ) -> Result<bool, SessionError> {
-        let Some(seat) = self.seat_of(session) else { return Ok(false) };
+        let Some(handle) = self.handle_of(session) else { return Ok(false) };
         let hall = self.hall()?;
-        for room in seat.rooms().now().iter() {
+        for room in handle.rooms().now().iter() {
             let wanted = participant.clone();
             match hall
                 .view(room, move |state: &Conversation| {
@@ -84,7 +84,7 @@ impl Sessions {
         hall: &ResidentHall,
         session: &SessionId,
     ) -> Result<(), HallError> {
-        let Some(seat) = self.seat_of(session) else { return Ok(()) };
+        let Some(handle) = self.handle_of(session) else { return Ok(()) };
         let mut rooms = hall.store().sessions.rooms(session).await?;
         for delivery in hall.store().outbox.of_target(&target(session), PROMPTS_MAX).await? {
             let own = session.clone();
@@ -106,7 +106,7 @@ impl Sessions {
                 self.archived().insert(room.clone());
             }
         }
-        seat.rooms().change(|known| known.extend(rooms));
+        handle.rooms().change(|known| known.extend(rooms));
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl Sessions {
         self.note_archived(stream, state, events);
         self.end_with_gathering(stream, events);
         self.bring_answers(state, events);
-        for session in events.iter().flat_map(|event| self.comers(event)) {
+        for session in events.iter().flat_map(|event| self.joined_sessions(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {
                 // Only the stored membership is missing: a restart finds it again from the
                 // session's deliveries.
@@ -157,7 +157,7 @@ impl Sessions {
 
     /// Returns the sessions that an event brings into its conversation: the invited ones, and the
     /// creator.
-    fn comers(&self, event: &RecordedEvent) -> Vec<SessionId> {
+    fn joined_sessions(&self, event: &RecordedEvent) -> Vec<SessionId> {
         if let Event::Created { by, .. } = &event.event {
             return self.living_named(by).into_iter().collect();
         }
@@ -176,11 +176,11 @@ impl Sessions {
             Move::In(session) => (session, true),
             Move::Out(session) => (session, false),
         };
-        if let Some(seat) = self.seat_of(session) {
+        if let Some(handle) = self.handle_of(session) {
             if comes {
                 self.use_place(session, stream);
             }
-            seat.rooms().change(|rooms| {
+            handle.rooms().change(|rooms| {
                 if comes {
                     rooms.insert(stream.clone());
                 } else {

@@ -49,13 +49,13 @@ pub(super) struct Runner {
     pub(super) sessions: Sessions,
     pub(super) host: Arc<dyn SessionHost>,
     pub(super) session: Session,
-    seat: Arc<SessionHandle>,
+    handle: Arc<SessionHandle>,
     inbox: mpsc::UnboundedReceiver<Mail>,
     machine: Machine,
     pub(super) waiting: BTreeMap<RequestId, Waiter>,
     last_request: u64,
     /// The start of the steady clock.
-    dawn: Instant,
+    started_at: Instant,
     pub(super) alarm: Option<Instant>,
     pub(super) watching: TerminalConnection,
     over: bool,
@@ -66,7 +66,7 @@ impl Runner {
         sessions: Sessions,
         host: Arc<dyn SessionHost>,
         session: Session,
-        seat: Arc<SessionHandle>,
+        handle: Arc<SessionHandle>,
         inbox: mpsc::UnboundedReceiver<Mail>,
     ) -> Self {
         Self {
@@ -74,11 +74,11 @@ impl Runner {
             host,
             machine: Machine::new(session.clone(), Vec::new(), Vec::new()),
             session,
-            seat,
+            handle,
             inbox,
             waiting: BTreeMap::new(),
             last_request: 0,
-            dawn: Instant::now(),
+            started_at: Instant::now(),
             alarm: None,
             watching: TerminalConnection::default(),
             over: false,
@@ -219,12 +219,14 @@ impl Runner {
         let wall = self.hall().map(|hall| hall.now()).unwrap_or_default();
         Now {
             wall,
-            steady: Millis(u64::try_from(self.dawn.elapsed().as_millis()).unwrap_or(u64::MAX)),
+            steady: Millis(
+                u64::try_from(self.started_at.elapsed().as_millis()).unwrap_or(u64::MAX),
+            ),
         }
     }
 
     pub(super) fn wake(&mut self, at: Option<Millis>) {
-        self.alarm = at.map(|at| self.dawn + Duration::from_millis(at.0));
+        self.alarm = at.map(|at| self.started_at + Duration::from_millis(at.0));
     }
 
     /// Returns the kinds of reports that the program sends. A program started outside the server
@@ -248,7 +250,7 @@ impl Runner {
 
     /// Publishes the session's activity.
     fn tell_everybody(&self) {
-        if self.seat.update(&self.session, self.machine.doing(), self.machine.waiting()) {
+        if self.handle.update(&self.session, self.machine.doing(), self.machine.waiting()) {
             self.sessions.notify_of_sessions();
         }
     }
@@ -384,17 +386,17 @@ impl Runner {
 
 impl Sessions {
     /// Registers a session, and starts its task unless the session has ended.
-    pub(super) fn seat(&self, session: Session) -> Arc<SessionHandle> {
+    pub(super) fn start_runner(&self, session: Session) -> Arc<SessionHandle> {
         let (mail, inbox) = mpsc::unbounded_channel();
-        let seat = Arc::new(SessionHandle::new(&session, mail));
-        self.seats().insert(session.id.clone(), seat.clone());
+        let handle = Arc::new(SessionHandle::new(&session, mail));
+        self.handles().insert(session.id.clone(), handle.clone());
         self.notify_of_sessions();
         if session.ended.is_none()
             && let (Ok(host), Ok(hall)) = (self.host(), self.hall())
         {
-            hall.spawn(Runner::new(self.clone(), host, session, seat.clone(), inbox).run());
+            hall.spawn(Runner::new(self.clone(), host, session, handle.clone(), inbox).run());
         }
-        seat
+        handle
     }
 }
 

@@ -13,7 +13,7 @@ use moothall_kernel::request::Request;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 
 use crate::directory::{Sessions, StartLookup};
-use crate::requests::errand_key;
+use crate::requests::request_key;
 
 impl Sessions {
     /// Asks people to allow the start of a program, in the home of the asking session or, for
@@ -68,10 +68,10 @@ impl Sessions {
     pub(crate) async fn start_allowed(
         &self,
         stream: &StreamId,
-        errand: &AllowedRequest,
+        allowed: &AllowedRequest,
         request: &StartRequest,
     ) -> Result<StartOutcome, SessionError> {
-        let AllowedRequest { permission, participant, .. } = errand;
+        let AllowedRequest { permission, participant, .. } = allowed;
         let session = self.asker_of(stream, participant).await?;
         let by = Actor::named(participant.clone());
         let new = NewSession {
@@ -81,9 +81,9 @@ impl Sessions {
             name: request.name.clone(),
             by: by.clone(),
             session: session.clone(),
-            seat: None,
+            place: None,
         };
-        let key = |what: &str| Some(errand_key(permission, what));
+        let key = |what: &str| Some(request_key(permission, what));
         // A program that an earlier process started runs, even if its folder has changed since.
         let status = match self.started_before(key("start")).await? {
             StartLookup::Lives(status) => *status,

@@ -389,8 +389,8 @@ impl SessionHost for TmuxHost {
     }
 
     async fn forget(&self, session: &SessionId) {
-        let (dress, of) = (self.injector.clone(), session.clone());
-        let forgotten = tokio::task::spawn_blocking(move || dress.forget(&of)).await;
+        let (injector, of) = (self.injector.clone(), session.clone());
+        let forgotten = tokio::task::spawn_blocking(move || injector.forget(&of)).await;
         if let Err(error) = forgotten.map_err(std::io::Error::other).flatten() {
             tracing::warn!(%session, %error, "the files of a session's program could not be \
                                               removed");

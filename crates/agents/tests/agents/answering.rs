@@ -2,10 +2,10 @@
 
 use moothall_engine::sessions::{Dialog, HostFault, Key, PaneState, SessionHost};
 
-use super::terminal::{Started, Terminals};
+use super::terminal::{StartedProgram, Terminals};
 
 /// Starts a stand-in that asks which database to take.
-async fn asked(terminals: &Terminals) -> (Started<'_>, Dialog) {
+async fn asked(terminals: &Terminals) -> (StartedProgram<'_>, Dialog) {
     let mut ann = terminals.start("fake").await;
     ann.idle().await;
     ann.paste("[choose:Which database?|SQLite|Postgres]").await.unwrap();
@@ -17,7 +17,7 @@ async fn asked(terminals: &Terminals) -> (Started<'_>, Dialog) {
 /// Returns the fault of an answer in words.
 async fn refusal(
     terminals: &Terminals,
-    ann: &Started<'_>,
+    ann: &StartedProgram<'_>,
     dialog: &Dialog,
     option: usize,
     text: Option<&str>,
@@ -28,7 +28,7 @@ async fn refusal(
     }
 }
 
-fn type_by_hand(terminals: &Terminals, ann: &Started<'_>, keys: &[&str]) {
+fn type_by_hand(terminals: &Terminals, ann: &StartedProgram<'_>, keys: &[&str]) {
     terminals.tmux(&[&["send-keys", "-t", &ann.pane.id], keys].concat());
 }
 

@@ -13,7 +13,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::{Notes, Silent, job, post, reply, until};
+use crate::common::{Notes, SilentReporter, job, post, reply, until};
 
 mod users;
 
@@ -50,7 +50,7 @@ impl Shell {
     }
 
     async fn run(&self) -> Result<String, Fault> {
-        self.spec.run(&self.job, &Silent).await.0
+        self.spec.run(&self.job, &SilentReporter).await.0
     }
 
     async fn fault(&self) -> Fault {
@@ -189,7 +189,7 @@ async fn the_prompt_can_come_as_text_or_as_an_argument() {
 #[tokio::test]
 async fn a_hanging_program_is_ended_at_its_time_limit() {
     let shell = Shell::new("sleep 1000; echo too late").limited(Millis(300));
-    let (result, usage) = shell.spec.run(&shell.job, &Silent).await;
+    let (result, usage) = shell.spec.run(&shell.job, &SilentReporter).await;
     let fault = result.unwrap_err();
     assert_eq!(
         (fault.code.as_str(), fault.message.as_str()),
@@ -491,9 +491,9 @@ async fn it_runs_where_it_is_told_to() {
 
 /// A reporter that stores the reports.
 #[derive(Default)]
-struct Kept(Mutex<Vec<Report>>);
+struct ReportList(Mutex<Vec<Report>>);
 
-impl Reporter for Kept {
+impl Reporter for ReportList {
     fn report(&self, report: Report) {
         self.0.lock().unwrap().push(report);
     }
@@ -504,7 +504,7 @@ const LONG: &str = "echo $$ > \"$1\"; sleep 1000; echo too late";
 #[tokio::test]
 async fn a_cancelled_turn_ends_its_program() {
     let shell = Shell::new(LONG);
-    let (agent, kept) = (RunOnce::new(shell.spec.clone()), Arc::new(Kept::default()));
+    let (agent, kept) = (RunOnce::new(shell.spec.clone()), Arc::new(ReportList::default()));
     agent.ensure(shell.job.clone(), kept.clone());
     until("it runs", || noted(&shell.note()).is_some()).await;
     assert_eq!(agent.probe(&shell.job.key).await, Probe::Running);
@@ -517,7 +517,7 @@ async fn a_cancelled_turn_ends_its_program() {
 #[tokio::test]
 async fn the_output_of_a_program_is_told_before_it_is_stopped() {
     let shell = Shell::new("echo $$ > \"$1\"; echo one; printf tw; sleep 1000");
-    let (agent, kept) = (RunOnce::new(shell.spec.clone()), Arc::new(Kept::default()));
+    let (agent, kept) = (RunOnce::new(shell.spec.clone()), Arc::new(ReportList::default()));
     agent.ensure(shell.job.clone(), kept.clone());
     let all = Report::Printed("one\ntw".into());
     until("it is told", || kept.0.lock().unwrap().contains(&all)).await;
@@ -530,7 +530,7 @@ async fn the_output_of_a_program_is_told_before_it_is_stopped() {
 async fn a_cancelled_turn_ends_a_program_that_ignores_sigterm() {
     let shell = Shell::new("trap '' TERM; echo $$ > \"$1\"; while :; do sleep 1000; done");
     let agent = RunOnce::new(shell.spec.clone());
-    agent.ensure(shell.job.clone(), Arc::new(Kept::default()));
+    agent.ensure(shell.job.clone(), Arc::new(ReportList::default()));
     until("it runs", || noted(&shell.note()).is_some()).await;
     drop(agent);
     until("nobody is left", || !shell.is_anybody_left()).await;
@@ -542,7 +542,7 @@ fn the_end_of_the_server_ends_its_programs() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let agent = RunOnce::new(shell.spec.clone());
     runtime.block_on(async {
-        agent.ensure(shell.job.clone(), Arc::new(Kept::default()));
+        agent.ensure(shell.job.clone(), Arc::new(ReportList::default()));
         until("it runs", || noted(&shell.note()).is_some()).await;
     });
     drop(runtime);

@@ -14,9 +14,9 @@ use moothall_kernel::participant::{Kind, Profile};
 use moothall_kernel::time::{Millis, Timestamp};
 
 /// A reporter for work that does not report.
-pub struct Silent;
+pub struct SilentReporter;
 
-impl Reporter for Silent {
+impl Reporter for SilentReporter {
     fn report(&self, _report: Report) {}
 }
 

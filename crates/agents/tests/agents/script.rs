@@ -6,7 +6,7 @@ use moothall_engine::run_once::Work;
 use moothall_kernel::event::TurnReason;
 use moothall_kernel::ids::TurnNo;
 
-use crate::common::{Silent, job, post};
+use crate::common::{SilentReporter, job, post};
 
 fn spec(lines: &[&str]) -> ScriptSpec {
     ScriptSpec {
@@ -26,7 +26,7 @@ fn turn(no: u64, message: &str) -> Job {
 }
 
 async fn answer(spec: &ScriptSpec, job: &Job) -> String {
-    spec.run(job, &Silent).await.0.unwrap()
+    spec.run(job, &SilentReporter).await.0.unwrap()
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn placeholders_are_filled_once() {
 async fn a_line_may_take_its_time() {
     let mut spec = spec(&["late"]);
     spec.replies[0].delay_ms = 5_000;
-    let (text, usage) = spec.run(&turn(1, "x"), &Silent).await;
+    let (text, usage) = spec.run(&turn(1, "x"), &SilentReporter).await;
     assert_eq!((text.unwrap().as_str(), usage.ms), ("late", 5_000));
 }
 

@@ -33,9 +33,9 @@ struct Ear {
     refuses: Mutex<BTreeMap<String, ReportOutcome>>,
 }
 
-struct Asking<'a>(&'a watch::Sender<usize>);
+struct AskerCount<'a>(&'a watch::Sender<usize>);
 
-impl Drop for Asking<'_> {
+impl Drop for AskerCount<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
@@ -60,7 +60,7 @@ impl HookSink for Ear {
 
     async fn ask(&self, _hook: Hook) -> Permit {
         self.asking.send_modify(|count| *count += 1);
-        let _asking = Asking(&self.asking);
+        let _asking = AskerCount(&self.asking);
         let answered =
             self.permit.subscribe().wait_for(Option::is_some).await.map(|permit| *permit);
         answered.ok().flatten().unwrap()

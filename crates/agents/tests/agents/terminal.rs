@@ -77,14 +77,14 @@ impl Terminals {
         }
     }
 
-    pub async fn start(&self, client: &str) -> Started<'_> {
+    pub async fn start(&self, client: &str) -> StartedProgram<'_> {
         let pane = self.host.start(&self.launch(client)).await.unwrap();
         self.started(pane, client).await
     }
 
-    pub async fn started(&self, pane: Pane, client: &str) -> Started<'_> {
+    pub async fn started(&self, pane: Pane, client: &str) -> StartedProgram<'_> {
         let news = self.host.watch(&pane, client).await.unwrap();
-        Started { host: &self.host, pane, client: client.to_owned(), news }
+        StartedProgram { host: &self.host, pane, client: client.to_owned(), news }
     }
 }
 
@@ -114,7 +114,7 @@ fn text(output: &Output) -> String {
 }
 
 /// A program in a pane, and the notifications about it.
-pub struct Started<'a> {
+pub struct StartedProgram<'a> {
     host: &'a TmuxHost,
     pub pane: Pane,
     client: String,
@@ -126,7 +126,7 @@ fn plain(text: &str) -> Paste {
     Paste { session: SessionId::new("s"), text: text.to_owned(), bodies: Vec::new() }
 }
 
-impl Started<'_> {
+impl StartedProgram<'_> {
     pub async fn view(&self) -> View {
         self.host.view(&self.pane, &self.client).await.unwrap()
     }
@@ -503,7 +503,8 @@ async fn programs_outlive_their_server() {
     let again = open(&terminals.folder, &[("fake", stand_in_program(&[]))]);
     assert_eq!(again.view(&ann.pane, "fake").await.unwrap().composer.as_deref(), Some("remember"));
     let news = again.watch(&ann.pane, "fake").await.unwrap();
-    let mut same = Started { host: &again, pane: ann.pane.clone(), client: "fake".into(), news };
+    let mut same =
+        StartedProgram { host: &again, pane: ann.pane.clone(), client: "fake".into(), news };
     same.press(Key::Enter).await;
     same.until("an answer", |view| view.text.contains("I was told: remember")).await;
 

@@ -72,7 +72,7 @@ const LOCAL: Scopes = Scopes::of(&[
 
 /// The reason why a caller is rejected, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Denied {
+pub enum AccessDenial {
     /// The caller has no valid credential, and needs one.
     #[error(
         "The request has no valid credential. Send `Authorization: Bearer <token>`, or sign in."
@@ -144,21 +144,23 @@ pub enum Denied {
     Session,
 }
 
-impl Denied {
+impl AccessDenial {
     /// Returns the reason in a few words, for the audit log.
     pub fn briefly(&self) -> String {
         match self {
-            Denied::Stranger => "without a valid credential".into(),
-            Denied::Scope(scope) => format!("without {scope}"),
-            Denied::Proof(scope) => format!("without a credential for {scope}"),
-            Denied::Name { claimed, .. } => format!("as {claimed}"),
-            Denied::Registered(name) => format!("as {name}, without its key"),
-            Denied::Bound => "with a token for some conversations".into(),
-            Denied::NotStarted(name) => format!("to {name}, which it did not start"),
-            Denied::NotMet(name) => format!("to {name}, with which it shares no conversation"),
-            Denied::Begun => "to begin so many conversations".into(),
-            Denied::Person(deed) => format!("to {deed}"),
-            Denied::Session => "with the token of a session".into(),
+            AccessDenial::Stranger => "without a valid credential".into(),
+            AccessDenial::Scope(scope) => format!("without {scope}"),
+            AccessDenial::Proof(scope) => format!("without a credential for {scope}"),
+            AccessDenial::Name { claimed, .. } => format!("as {claimed}"),
+            AccessDenial::Registered(name) => format!("as {name}, without its key"),
+            AccessDenial::Bound => "with a token for some conversations".into(),
+            AccessDenial::NotStarted(name) => format!("to {name}, which it did not start"),
+            AccessDenial::NotMet(name) => {
+                format!("to {name}, with which it shares no conversation")
+            }
+            AccessDenial::Begun => "to begin so many conversations".into(),
+            AccessDenial::Person(action) => format!("to {action}"),
+            AccessDenial::Session => "with the token of a session".into(),
         }
     }
 }
@@ -214,11 +216,11 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied`].
-    pub fn must(&self, scope: Scope) -> Result<(), Denied> {
+    pub fn must(&self, scope: Scope) -> Result<(), AccessDenial> {
         match (self.scopes.has(scope), self.is_proven()) {
             (true, _) => Ok(()),
-            (false, true) => Err(Denied::Scope(scope)),
-            (false, false) => Err(Denied::Proof(scope)),
+            (false, true) => Err(AccessDenial::Scope(scope)),
+            (false, false) => Err(AccessDenial::Proof(scope)),
         }
     }
 
@@ -226,9 +228,9 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied`].
-    pub fn must_prove(&self, scope: Scope) -> Result<(), Denied> {
+    pub fn must_prove(&self, scope: Scope) -> Result<(), AccessDenial> {
         self.must(scope)?;
-        if self.is_proven() { Ok(()) } else { Err(Denied::Proof(scope)) }
+        if self.is_proven() { Ok(()) } else { Err(AccessDenial::Proof(scope)) }
     }
 
     /// True if the caller is a proven agent.
@@ -241,10 +243,10 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::Bound`].
-    pub fn must_be_unbound(&self) -> Result<(), Denied> {
+    pub fn must_be_unbound(&self) -> Result<(), AccessDenial> {
         match self.reach {
             Reach::All | Reach::Session(_) => Ok(()),
-            Reach::Only(_) => Err(Denied::Bound),
+            Reach::Only(_) => Err(AccessDenial::Bound),
         }
     }
 
@@ -252,8 +254,8 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::Bound`].
-    pub fn must_reach_all(&self) -> Result<(), Denied> {
-        if self.reach == Reach::All { Ok(()) } else { Err(Denied::Bound) }
+    pub fn must_reach_all(&self) -> Result<(), AccessDenial> {
+        if self.reach == Reach::All { Ok(()) } else { Err(AccessDenial::Bound) }
     }
 
     /// Returns the actor of a request: the named one, if the caller may use that name, or else the
@@ -261,7 +263,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::Name`].
-    pub fn acting_as(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, Denied> {
+    pub fn acting_as(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, AccessDenial> {
         let Some(principal) = self.principal() else {
             return Ok(named.map(Actor::unproven));
         };
@@ -276,7 +278,7 @@ impl Caller {
             // An operator may act under another id; the act counts as proven.
             Some(id) if self.scopes.has(Scope::ServerAdmin) => Ok(Some(Actor::named(id))),
             Some(id) if planted::is_open(Bypass::Naming) => Ok(Some(Actor::named(id))),
-            Some(claimed) => Err(Denied::Name { own: principal.id.clone(), claimed }),
+            Some(claimed) => Err(AccessDenial::Name { own: principal.id.clone(), claimed }),
         }
     }
 
@@ -285,7 +287,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::Name`].
-    pub fn asking_as(&self, named: Option<ParticipantId>) -> Result<Actor, Denied> {
+    pub fn asking_as(&self, named: Option<ParticipantId>) -> Result<Actor, AccessDenial> {
         Ok(self.acting_as(named)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
     }
 
@@ -307,11 +309,11 @@ impl Caller {
     pub fn looking_as(
         &self,
         named: Option<ParticipantId>,
-    ) -> Result<Option<ParticipantId>, Denied> {
+    ) -> Result<Option<ParticipantId>, AccessDenial> {
         match (self.principal(), named) {
             (_, named) if self.is_operator() => Ok(named),
             (Some(own), Some(claimed)) if claimed != own.id => {
-                Err(Denied::Name { own: own.id.clone(), claimed })
+                Err(AccessDenial::Name { own: own.id.clone(), claimed })
             }
             (Some(own), _) => Ok(Some(own.id.clone())),
             (None, named) => Ok(named),
@@ -322,7 +324,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`Denied::Name`].
-    pub fn viewer(&self, named: Option<ParticipantId>) -> Result<Viewer, Denied> {
+    pub fn viewer(&self, named: Option<ParticipantId>) -> Result<Viewer, AccessDenial> {
         Ok(match self.looking_as(named)? {
             Some(id) => Viewer::Participant(id),
             None if self.is_operator() => Viewer::Operator,
@@ -333,10 +335,10 @@ impl Caller {
 
 impl AuditEntry {
     /// Returns an entry for an action of a caller at this time.
-    pub fn of(by: &Caller, deed: AuditAction, now: Timestamp) -> Self {
+    pub fn of(by: &Caller, action: AuditAction, now: Timestamp) -> Self {
         let (principal, token) =
             (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
-        Self { at: now, deed, by: principal, token, about: None, detail: String::new() }
+        Self { at: now, action, by: principal, token, about: None, detail: String::new() }
     }
 }
 
@@ -366,10 +368,10 @@ mod tests {
         assert_eq!(anybody.must(Scope::ThreadsAdmin), Ok(()));
         assert_eq!(
             anybody.must_prove(Scope::ThreadsAdmin),
-            Err(Denied::Proof(Scope::ThreadsAdmin))
+            Err(AccessDenial::Proof(Scope::ThreadsAdmin))
         );
         for scope in [Scope::PermissionsAnswer, Scope::ServerAdmin] {
-            assert_eq!(anybody.must(scope), Err(Denied::Proof(scope)));
+            assert_eq!(anybody.must(scope), Err(AccessDenial::Proof(scope)));
         }
     }
 
@@ -389,7 +391,7 @@ mod tests {
         let critic =
             holder("critic", Kind::Agent, Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]));
         assert_eq!(critic.acting_as(None), Ok(Some(Actor::named("critic"))));
-        let denied = Denied::Name { own: "critic".into(), claimed: "user".into() };
+        let denied = AccessDenial::Name { own: "critic".into(), claimed: "user".into() };
         assert_eq!(critic.acting_as(Some("user".into())), Err(denied.clone()));
         assert_eq!(critic.viewer(Some("user".into())), Err(denied));
         assert_eq!(critic.viewer(None), Ok(Viewer::Participant("critic".into())));

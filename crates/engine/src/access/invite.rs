@@ -9,7 +9,7 @@ use moothall_kernel::planted::{self, Bypass};
 use moothall_kernel::time::Millis;
 
 use super::{
-    Access, AccessError, AuditAction, Caller, Denied, InsertOutcome, Principal, Reach, Scope,
+    Access, AccessDenial, AccessError, AuditAction, Caller, InsertOutcome, Principal, Reach, Scope,
     Scopes, Secret, TOKEN_VALID, Token, TokenId, TokenKind, check_scopes, describe, usual_scopes,
 };
 use crate::answers::HallError;
@@ -99,15 +99,17 @@ impl Access {
         if by.scopes.has(Scope::ServerAdmin) {
             return Ok(());
         }
-        let own = by.principal().ok_or(Denied::Proof(Scope::ParticipantsInvite))?;
+        let own = by.principal().ok_or(AccessDenial::Proof(Scope::ParticipantsInvite))?;
         if by.session().is_some() {
-            return Err(Denied::Session.into());
+            return Err(AccessDenial::Session.into());
         }
         let agent = own.kind == Kind::Agent && principal.kind == Kind::Human;
         let known =
             self.principals().principal(&principal.id).await.map_err(HallError::from)?.is_some();
         if agent || known || principal.id.as_str() == ParticipantId::USER {
-            return Err(Denied::Name { own: own.id.clone(), claimed: principal.id.clone() }.into());
+            return Err(
+                AccessDenial::Name { own: own.id.clone(), claimed: principal.id.clone() }.into()
+            );
         }
         Ok(())
     }

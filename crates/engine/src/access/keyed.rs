@@ -5,7 +5,7 @@ use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::ids::ParticipantId;
 use uuid::Uuid;
 
-use super::{AccessError, Caller, Denied};
+use super::{AccessDenial, AccessError, Caller};
 use crate::hall::Hall;
 
 /// Returns the participant in whose name a command is given.
@@ -50,7 +50,7 @@ impl Hall {
             return Ok(());
         }
         if self.is_registered(named).await? {
-            return Err(Denied::Registered(named.clone()).into());
+            return Err(AccessDenial::Registered(named.clone()).into());
         }
         Ok(())
     }

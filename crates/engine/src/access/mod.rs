@@ -9,7 +9,7 @@
 pub mod reach;
 mod caller;
 mod refusals;
-pub(crate) mod begun;
+pub(crate) mod start_rate;
 mod permit;
 mod invite;
 mod keyed;
@@ -20,23 +20,23 @@ mod registering;
 mod registrations;
 mod sign_in;
 mod session_act;
-mod unfit;
+mod unsuitable;
 pub(crate) mod warrant;
 
 pub use crate::access::reach::Reach;
 pub use crate::ports::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
-    ClaimOutcome, InsertOutcome, Principal, Principals, RandomnessError, Registered, Registration,
-    RevocationScope, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace,
-    reach_of,
+    ClaimOutcome, InsertOutcome, Principal, Principals, RandomnessError, RegisterOutcome,
+    Registration, RevocationScope, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind,
+    TokenPlace, reach_of,
 };
-pub use caller::{Caller, Denied, Mode, Proof};
+pub use caller::{AccessDenial, Caller, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
 pub use permit::PermittedCommand;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
 pub use revoke::Revocation;
-pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, SessionRequestError};
-pub use warrant::{Authorized, SessionAction, Warrant};
+pub use unsuitable::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, SessionRequestError};
+pub use warrant::{AuthorizedRequest, SessionAction, Warrant};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -121,7 +121,7 @@ pub enum AccessError {
     UnknownApp(String),
     /// The caller may not do this.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    Denied(#[from] AccessDenial),
     /// The log failed, or a conversation does not exist.
     #[error(transparent)]
     Hall(#[from] HallError),
@@ -353,7 +353,7 @@ impl Access {
         let Some(caller) = self.identify(presented).await? else { return Ok(None) };
         let Some(proof) = caller.proof.clone() else { return Ok(None) };
         if proof.session.is_some() {
-            return Err(Denied::Session.into());
+            return Err(AccessDenial::Session.into());
         }
         let (secret, now) = (Secret::fresh(TokenKind::SignIn)?, self.hall.now());
         let until = now + SESSION_VALID;
@@ -437,8 +437,8 @@ impl Access {
         }
     }
 
-    fn entry(&self, by: &Caller, deed: AuditAction) -> AuditEntry {
-        AuditEntry::of(by, deed, self.hall.now())
+    fn entry(&self, by: &Caller, action: AuditAction) -> AuditEntry {
+        AuditEntry::of(by, action, self.hall.now())
     }
 
     fn principals(&self) -> &dyn Principals {

@@ -5,7 +5,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::planted::{self, Bypass};
 
-use super::{AccessError, Caller, Denied, Scope, SessionAction};
+use super::{AccessDenial, AccessError, Caller, Scope, SessionAction};
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::sessions::ADDRESS as SESSION;
@@ -133,9 +133,11 @@ fn wakes(command: &ClientCommand) -> bool {
 impl Hall {
     /// Checks that the caller may begin another conversation. People always may; an agent may begin
     /// a limited number per hour.
-    pub(crate) fn may_begin(&self, caller: &Caller) -> Result<(), Denied> {
+    pub(crate) fn may_begin(&self, caller: &Caller) -> Result<(), AccessDenial> {
         match caller.principal().filter(|_| caller.is_agent()) {
-            Some(agent) if !self.inner.begun.admit(&agent.id, self.now()) => Err(Denied::Begun),
+            Some(agent) if !self.inner.begun.admit(&agent.id, self.now()) => {
+                Err(AccessDenial::Begun)
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -169,10 +171,14 @@ impl Hall {
 
     /// Rejects a seat in a gathering by which an agent creates a person whom the server does not
     /// know. For a plain invitation the kernel decides this.
-    pub(super) fn permit_seat(&self, caller: &Caller, invite: &Invite) -> Result<(), Denied> {
+    pub(super) fn permit_person(
+        &self,
+        caller: &Caller,
+        invite: &Invite,
+    ) -> Result<(), AccessDenial> {
         let creates = caller.is_agent() && invite.profile.creates_a_person(invite.principal);
         if creates && !planted::is_open(Bypass::Seating) {
-            return Err(Denied::Person(
+            return Err(AccessDenial::Person(
                 "add a person to a gathering whom the server does not know",
             ));
         }
@@ -196,7 +202,7 @@ impl Hall {
         }
         // Otherwise a session could widen its own grant by inviting itself again.
         if invite.reach.is_some() {
-            return Err(Denied::Person("choose whose messages reach a terminal").into());
+            return Err(AccessDenial::Person("choose whose messages reach a terminal").into());
         }
         match &invite.address {
             Some(address) if address.kind == SESSION => {
@@ -204,7 +210,7 @@ impl Hall {
                 Ok(())
             }
             None if invite.facts.abilities.lives_in_session => {
-                Err(Denied::Person("invite a terminal agent that has no session yet").into())
+                Err(AccessDenial::Person("invite a terminal agent that has no session yet").into())
             }
             Some(_) | None => Ok(()),
         }
@@ -216,7 +222,7 @@ impl Hall {
         let programs =
             caller.must(Scope::AgentsRun).is_err() && self.inner.shown(stream).await?.runs_programs;
         let programs = programs && !planted::is_open(Bypass::Spending);
-        if programs { Err(Denied::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
+        if programs { Err(AccessDenial::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
     }
 
     /// Returns the command as permitted, with what the server knows about the invited. Every way to
@@ -241,7 +247,7 @@ impl Hall {
         }
         for invite in invitations(&command) {
             if matches!(command, ClientCommand::Gather { .. }) {
-                self.permit_seat(caller, invite)?;
+                self.permit_person(caller, invite)?;
             }
             self.permit_granting(caller, invite).await?;
         }

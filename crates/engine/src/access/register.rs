@@ -14,7 +14,7 @@ use super::{
 };
 use crate::answers::HallError;
 use crate::hall::inner::fresh_id;
-use crate::ports::{AgentCard, CARDS_AN_HOUR_MAX, ClaimOutcome, Registered, fresh_claim};
+use crate::ports::{AgentCard, CARDS_AN_HOUR_MAX, ClaimOutcome, RegisterOutcome, fresh_claim};
 
 /// The prefix of claims.
 const CLAIM: &str = "MZAP-";
@@ -164,10 +164,10 @@ impl Access {
             .saying(format!("{name} as {id}"));
         let kept = self.principals().register(&card, &hash_of(&claim), &token, &entry).await;
         match kept.map_err(HallError::from)? {
-            Registered::Yes => Ok(NewlyRegistered { agent: id, key, claim }),
-            Registered::NameTaken => Err(RegistrationError::NameTaken(name)),
-            Registered::Full => Err(RegistrationError::Full),
-            Registered::TooMany => Err(RegistrationError::TooMany {
+            RegisterOutcome::Yes => Ok(NewlyRegistered { agent: id, key, claim }),
+            RegisterOutcome::NameTaken => Err(RegistrationError::NameTaken(name)),
+            RegisterOutcome::Full => Err(RegistrationError::Full),
+            RegisterOutcome::TooMany => Err(RegistrationError::TooMany {
                 of: "in this hall",
                 most: CARDS_AN_HOUR_MAX,
                 wait: registering::WINDOW,

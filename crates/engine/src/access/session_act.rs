@@ -4,7 +4,9 @@
 use moothall_kernel::participant::Kind;
 use moothall_kernel::planted::{self, Bypass};
 
-use super::{AccessError, Authorized, Caller, Denied, Reach, Scope, SessionAction, Warrant};
+use super::{
+    AccessDenial, AccessError, AuthorizedRequest, Caller, Reach, Scope, SessionAction, Warrant,
+};
 use crate::hall::Hall;
 use crate::sessions::{
     ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, SessionSource,
@@ -52,7 +54,7 @@ impl Hall {
                 SessionRelation::Own | SessionRelation::Starter | SessionRelation::Beside,
             ) => Ok(Warrant::new(over, status)),
             (SessionAction::Messaging | SessionAction::Telling, SessionRelation::Apart) => {
-                Err(Denied::NotMet(name()).into())
+                Err(AccessDenial::NotMet(name()).into())
             }
             (SessionAction::Looking, SessionRelation::Own | SessionRelation::Starter)
             | (SessionAction::Steering, SessionRelation::Starter) => Ok(Warrant::new(over, status)),
@@ -60,7 +62,7 @@ impl Hall {
             | (
                 SessionAction::Steering,
                 SessionRelation::Own | SessionRelation::Beside | SessionRelation::Apart,
-            ) => Err(Denied::NotStarted(name()).into()),
+            ) => Err(AccessDenial::NotStarted(name()).into()),
             (
                 SessionAction::Sitting,
                 SessionRelation::Own
@@ -68,7 +70,7 @@ impl Hall {
                 | SessionRelation::Beside
                 | SessionRelation::Apart,
             ) => {
-                Err(Denied::Person("attach to the terminal of a session, or resume a session")
+                Err(AccessDenial::Person("attach to the terminal of a session, or resume a session")
                     .into())
             }
         }
@@ -92,8 +94,8 @@ impl Hall {
         &self,
         caller: &Caller,
         new: NewSession,
-    ) -> Result<Authorized<NewSession>, AccessError> {
-        self.may_start(caller, new).map(Authorized::new)
+    ) -> Result<AuthorizedRequest<NewSession>, AccessError> {
+        self.may_start(caller, new).map(AuthorizedRequest::new)
     }
 
     fn may_start(&self, caller: &Caller, mut new: NewSession) -> Result<NewSession, AccessError> {
@@ -101,7 +103,7 @@ impl Hall {
         caller.must_be_unbound()?;
         if caller.is_agent() && !planted::is_open(Bypass::Starting) {
             new.cwd =
-                self.sessions()?.starts_alone(&new).ok_or(Denied::Person("start that program"))?;
+                self.sessions()?.starts_alone(&new).ok_or(AccessDenial::Person("start that program"))?;
         }
         Ok(new)
     }
@@ -114,13 +116,13 @@ impl Hall {
         &self,
         caller: &Caller,
         new: NewObserved,
-    ) -> Result<Authorized<NewObserved>, AccessError> {
+    ) -> Result<AuthorizedRequest<NewObserved>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         caller.must_be_unbound()?;
         if caller.is_agent() {
-            return Err(Denied::Person("adopt a running program").into());
+            return Err(AccessDenial::Person("adopt a running program").into());
         }
-        Ok(Authorized::new(new))
+        Ok(AuthorizedRequest::new(new))
     }
 
     /// Returns the message if its caller may send it.
@@ -131,10 +133,10 @@ impl Hall {
         &self,
         caller: &Caller,
         message: Message,
-    ) -> Result<Authorized<Message>, AccessError> {
+    ) -> Result<AuthorizedRequest<Message>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         self.permit_over(caller, SessionAction::Messaging, message.to.as_str()).await?;
-        Ok(Authorized::new(message))
+        Ok(AuthorizedRequest::new(message))
     }
 
     /// Returns the link if its caller may make it. An agent links itself with sessions that it may
@@ -146,14 +148,14 @@ impl Hall {
         &self,
         caller: &Caller,
         new: NewLink,
-    ) -> Result<Authorized<NewLink>, AccessError> {
+    ) -> Result<AuthorizedRequest<NewLink>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         let itself = new.members.iter().any(|member| Some(&member.session) == caller.session());
         let over = if itself { SessionAction::Telling } else { SessionAction::Steering };
         for member in &new.members {
             self.permit_over(caller, over, member.session.as_str()).await?;
         }
-        Ok(Authorized::new(new))
+        Ok(AuthorizedRequest::new(new))
     }
 
     /// Returns the conversation if its caller may begin it: with sessions that it may talk to,
@@ -165,10 +167,10 @@ impl Hall {
         &self,
         caller: &Caller,
         mut new: ConversationPlan,
-    ) -> Result<Authorized<ConversationPlan>, AccessError> {
+    ) -> Result<AuthorizedRequest<ConversationPlan>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
-        for comer in &mut new.comers {
-            match &mut comer.who {
+        for session in &mut new.joining {
+            match &mut session.who {
                 SessionSource::Living(session) => {
                     self.permit_over(caller, SessionAction::Telling, session.as_str()).await?;
                 }
@@ -178,10 +180,10 @@ impl Hall {
             }
         }
         for invite in &new.others {
-            self.permit_seat(caller, invite)?;
+            self.permit_person(caller, invite)?;
             self.permit_granting(caller, invite).await?;
         }
-        Ok(Authorized::new(new))
+        Ok(AuthorizedRequest::new(new))
     }
 
     /// True if the caller sees that a session exists.

@@ -51,9 +51,9 @@ impl Warrant {
 
 /// A request that its caller may make: for a program, a message, a link or a gathering.
 #[derive(Debug)]
-pub struct Authorized<T>(T);
+pub struct AuthorizedRequest<T>(T);
 
-impl<T> Authorized<T> {
+impl<T> AuthorizedRequest<T> {
     pub(super) fn new(wanted: T) -> Self {
         Self(wanted)
     }

@@ -4,7 +4,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Action, Door};
-use crate::access::{Denied, Reach};
+use crate::access::{AccessDenial, Reach};
 use crate::hall::HallChange;
 
 /// The changes within a caller's reach.
@@ -18,7 +18,7 @@ impl Door {
     ///
     /// # Errors
     /// [`Denied`].
-    pub fn changes(&self) -> Result<Changes, Denied> {
+    pub fn changes(&self) -> Result<Changes, AccessDenial> {
         self.may(Action::ListenToAll)?;
         Ok(Changes { changes: self.hall.changes(), reach: self.caller.reach.clone() })
     }
@@ -32,15 +32,15 @@ impl Changes {
     /// [`RecvError`], if the listener was too slow, or the hall was dropped.
     pub async fn next(&mut self) -> Result<HallChange, RecvError> {
         loop {
-            let bell = self.changes.recv().await?;
-            let heard = match &bell {
+            let change = self.changes.recv().await?;
+            let heard = match &change {
                 HallChange::Head { stream, .. } | HallChange::Presence { stream, .. } => {
                     self.reach.includes(stream)
                 }
                 HallChange::Sessions => matches!(self.reach, Reach::All | Reach::Session(_)),
             };
             if heard {
-                return Ok(bell);
+                return Ok(change);
             }
         }
     }

@@ -15,10 +15,10 @@ use uuid::Uuid;
 
 use super::sessions::check_args;
 use super::{Action, Door};
-use crate::access::{AccessError, Denied, Scope};
+use crate::access::{AccessDenial, AccessError, Scope};
 use crate::answers::HallError;
 use crate::sessions::{
-    ConversationPlan, GatheringSeat, JoiningSession, NewSession, Session, SessionDirectory,
+    ConversationPlan, GatheringPlace, JoiningSession, NewSession, Session, SessionDirectory,
     SessionSource,
 };
 
@@ -94,7 +94,7 @@ pub struct GatheringEntry {
 #[derive(Default)]
 struct ResolvedMembers {
     keep: bool,
-    comers: Vec<JoiningSession>,
+    joining: Vec<JoiningSession>,
     others: Vec<Invite>,
     claims: Vec<String>,
 }
@@ -140,11 +140,11 @@ impl Door {
         brought: ResolvedMembers,
         plan: GatheringPlan,
     ) -> Result<StreamId, AccessError> {
-        let ResolvedMembers { keep, comers, others, claims } = brought;
-        if !comers.is_empty() {
+        let ResolvedMembers { keep, joining, others, claims } = brought;
+        if !joining.is_empty() {
             let gathering = Some(plan);
             let new =
-                ConversationPlan { title, policy, by, comers, others, claims, gathering, keep };
+                ConversationPlan { title, policy, by, joining, others, claims, gathering, keep };
             let new = self.hall.permit_convening(&self.caller, new).await?;
             return Ok(self.hall.sessions()?.convene(new).await?);
         }
@@ -180,7 +180,11 @@ impl Door {
                 let id = self.session(Action::SendMessage, word).await?.session.id;
                 self.check_free(id.as_str(), &member.name).await?;
                 let invite = self.hall.sessions()?.invite(&id)?;
-                brought.comers.push(self.comer(SessionSource::Living(id), invite, member));
+                brought.joining.push(self.joining_session(
+                    SessionSource::Living(id),
+                    invite,
+                    member,
+                ));
             }
             MemberSource::Agent { client, cwd, args, model } => {
                 let facts = self.registry().get(client).map(|spec| spec.facts());
@@ -196,13 +200,13 @@ impl Door {
                         name: None,
                         by: by.clone(),
                         session: self.caller.session().cloned(),
-                        seat: Some(GatheringSeat { name: seat_name(member), until: None }),
+                        place: Some(GatheringPlace { name: session_name(member), until: None }),
                     };
                     self.may(Action::StartSession)?;
                     check_args(&new.args)?;
                     let who = SessionSource::Started(new);
                     let invite = Invite::new("", named(client, model.as_ref()), facts);
-                    brought.comers.push(self.comer(who, invite, member));
+                    brought.joining.push(self.joining_session(who, invite, member));
                 } else {
                     self.may_run(&facts)?;
                     brought.others.push(self.agent(client, model.clone(), facts, member).await?);
@@ -227,7 +231,12 @@ impl Door {
     }
 
     /// Returns a session that will come. The session's own invitation is known once it exists.
-    fn comer(&self, who: SessionSource, invite: Invite, member: &NewMember) -> JoiningSession {
+    fn joining_session(
+        &self,
+        who: SessionSource,
+        invite: Invite,
+        member: &NewMember,
+    ) -> JoiningSession {
         let (hall, member) = (self.hall.clone(), member.clone());
         let known = move |session: &Session| hall.sessions().ok()?.invite(&session.id).ok();
         JoiningSession {
@@ -239,10 +248,10 @@ impl Door {
     }
 
     /// Rejects an agent that runs programs, if neither a credential nor a scope allows that.
-    fn may_run(&self, facts: &AgentFacts) -> Result<(), Denied> {
+    fn may_run(&self, facts: &AgentFacts) -> Result<(), AccessDenial> {
         let needs = facts.abilities.runs_programs && !self.caller.is_proven();
         if needs && self.caller.must(Scope::AgentsRun).is_err() {
-            return Err(Denied::Proof(Scope::AgentsRun));
+            return Err(AccessDenial::Proof(Scope::AgentsRun));
         }
         Ok(())
     }
@@ -461,7 +470,7 @@ fn as_member(mut invite: Invite, member: &NewMember) -> Invite {
 }
 
 /// Returns the member's name if a session can have it, otherwise its slug.
-fn seat_name(member: &NewMember) -> String {
+fn session_name(member: &NewMember) -> String {
     match names::check_chosen_id(&member.name) {
         Ok(()) => member.name.clone(),
         Err(_) => slug(member).to_string(),

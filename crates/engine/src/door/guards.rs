@@ -195,8 +195,8 @@ impl Hall {
     /// them.
     fn shared_guards(&self) -> Vec<GuardItem> {
         let nowhere = StreamId::new("");
-        let purses = self.inner.purses.used().into_iter();
-        let budgets = purses.flat_map(|purse| self.budget_guards(&purse, None, &nowhere));
+        let owners = self.inner.budgets.used().into_iter();
+        let budgets = owners.flat_map(|owner| self.budget_guards(&owner, None, &nowhere));
         let words = self.inner.voices.facts().guards(self.now());
         let guards =
             budgets.map(GuardSubject::Budget).chain(words.into_iter().map(GuardSubject::OwnWords));
@@ -217,7 +217,7 @@ impl Hall {
         let told = |reserved: TurnReservation| {
             let short = reserved
                 .short
-                .filter(|short| is_operator || short.purse == BudgetOwner::Conversation);
+                .filter(|short| is_operator || short.owner == BudgetOwner::Conversation);
             GuardSubject::Waiting(TurnReservation { short, ..reserved })
         };
         let waiting = self.reserved().into_iter().filter(waits).map(told);
@@ -226,16 +226,16 @@ impl Hall {
 
     fn budget_guards(
         &self,
-        purse: &BudgetOwner,
+        owner: &BudgetOwner,
         own: Option<WindowTotals>,
         stream: &StreamId,
     ) -> Vec<BudgetGuard> {
-        let reserved = self.inner.reservations.reserved(purse, stream);
+        let reserved = self.inner.reservations.reserved(owner, stream);
         let guard = |budget: BudgetState| {
             let reserved = if budget.measure == Measure::Money { reserved } else { 0 };
             BudgetGuard { budget, reserved }
         };
-        let guards = self.budgets_of(purse, own).into_iter().map(guard);
+        let guards = self.budgets_of(owner, own).into_iter().map(guard);
         guards.filter(|guard| guard.state().is_some()).collect()
     }
 }

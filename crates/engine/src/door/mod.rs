@@ -46,7 +46,7 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::view::Viewer;
 
 pub use crate::access::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, PermittedCommand};
-use crate::access::{AccessError, Caller, Denied, SessionAction, Warrant};
+use crate::access::{AccessDenial, AccessError, Caller, SessionAction, Warrant};
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::runtime::registry::Registry;
@@ -71,11 +71,11 @@ impl Need {
     ///
     /// # Errors
     /// [`Denied`].
-    pub fn check(self, caller: &Caller) -> Result<(), Denied> {
+    pub fn check(self, caller: &Caller) -> Result<(), AccessDenial> {
         match self {
             Need::Nothing => Ok(()),
             Need::Entry | Need::Scope(_) | Need::Proof(_) if caller.is_stranger() => {
-                Err(Denied::Stranger)
+                Err(AccessDenial::Stranger)
             }
             Need::Entry => Ok(()),
             Need::Scope(scope) => caller.must(scope),
@@ -104,7 +104,7 @@ impl Door {
     ///
     /// # Errors
     /// [`Denied`].
-    pub fn may(&self, action: Action) -> Result<(), Denied> {
+    pub fn may(&self, action: Action) -> Result<(), AccessDenial> {
         action.need().check(&self.caller)?;
         match action.acts_on() {
             ActionTarget::Everywhere => self.caller.must_reach_all(),
@@ -176,7 +176,7 @@ impl Door {
     ///
     /// # Errors
     /// [`Denied::Name`].
-    pub fn named(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, Denied> {
+    pub fn named(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, AccessDenial> {
         self.caller.acting_as(named)
     }
 
@@ -185,7 +185,7 @@ impl Door {
     ///
     /// # Errors
     /// [`Denied::Name`].
-    pub fn asker(&self, named: Option<ParticipantId>) -> Result<Actor, Denied> {
+    pub fn asker(&self, named: Option<ParticipantId>) -> Result<Actor, AccessDenial> {
         self.caller.asking_as(named)
     }
 
@@ -249,7 +249,7 @@ impl Door {
     ///
     /// # Errors
     /// [`Denied::Name`].
-    pub fn sight(&self) -> Result<Viewer, Denied> {
+    pub fn sight(&self) -> Result<Viewer, AccessDenial> {
         if self.caller.is_proven() { self.caller.viewer(None) } else { Ok(Viewer::Guest) }
     }
 }

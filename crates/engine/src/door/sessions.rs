@@ -12,7 +12,7 @@ use tokio::sync::broadcast;
 
 use super::{Action, ActionTarget, Door};
 use crate::access::{
-    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAction,
+    ARG_BYTES_MAX, ARGS_MAX, AccessDenial, AccessError, MESSAGE_BYTES_MAX, Reach, SessionAction,
     SessionRequestError, Warrant,
 };
 use crate::answers::Idempotency;
@@ -229,13 +229,15 @@ impl Door {
         };
         check_args(&args)?;
         let session = self.caller.session().cloned();
-        let new = NewSession { client, cwd, args, name, by, session, seat: None };
+        let new = NewSession { client, cwd, args, name, by, session, place: None };
         match self.hall.permit_start(&self.caller, new.clone()) {
             Ok(granted) => {
                 let status = self.terminals()?.start_once(granted, key).await?;
                 Ok(ProgramStart::Runs(Box::new(status), first))
             }
-            Err(AccessError::Denied(Denied::Person(_))) => self.ask_for(&new, thread, first).await,
+            Err(AccessError::Denied(AccessDenial::Person(_))) => {
+                self.ask_for(&new, thread, first).await
+            }
             Err(error) => Err(error),
         }
     }
@@ -472,7 +474,7 @@ impl Door {
         self.reaches_link(id)?;
         let sessions = self.terminals()?;
         if self.caller.is_agent() && self.caller.session().is_none() {
-            return Err(Denied::Person("close a link that they are not in").into());
+            return Err(AccessDenial::Person("close a link that they are not in").into());
         }
         Ok(sessions.close_link(id, by).await?)
     }

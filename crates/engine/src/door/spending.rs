@@ -33,9 +33,9 @@ impl Door {
 
     /// Returns the state of the budgets of a purse that all conversations share. Empty for a caller
     /// that does not reach all of them.
-    pub fn budgets(&self, purse: &BudgetOwner) -> Vec<BudgetState> {
+    pub fn budgets(&self, owner: &BudgetOwner) -> Vec<BudgetState> {
         if self.caller.reach.only().is_none() {
-            self.hall.budgets_of(purse, None)
+            self.hall.budgets_of(owner, None)
         } else {
             Vec::new()
         }

@@ -368,13 +368,13 @@ impl Door {
     /// [`AccessError`].
     pub async fn raise_budget(
         &self,
-        purse: &BudgetOwner,
+        owner: &BudgetOwner,
         turns: u64,
         micros: u64,
         within: Millis,
     ) -> Result<Raise, AccessError> {
         self.may(Action::RaiseBudget)?;
-        Ok(self.hall.raise_budget(&self.caller, purse, turns, micros, within).await?)
+        Ok(self.hall.raise_budget(&self.caller, owner, turns, micros, within).await?)
     }
 }
 

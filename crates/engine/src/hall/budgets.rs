@@ -130,7 +130,7 @@ impl BudgetsConfig {
 }
 
 /// The purses that do not belong to one conversation, and what was spent from them.
-pub struct Purses(Mutex<Book>);
+pub struct SharedBudgets(Mutex<Book>);
 
 pub(crate) struct Book {
     pub(crate) budgets: Budgets,
@@ -140,7 +140,7 @@ pub(crate) struct Book {
     today: Timestamp,
 }
 
-impl Purses {
+impl SharedBudgets {
     /// Makes purses with these limits, from which nothing was spent yet.
     pub fn new(config: &BudgetsConfig) -> Self {
         let budgets = Budgets {
@@ -162,8 +162,8 @@ impl Purses {
         (book.budgets.currency, book.budgets.limits) = (currency.clone(), limits);
         let told = Arc::make_mut(&mut book.told);
         (told.currency, told.limits) = (currency, limits);
-        let purses: Vec<BudgetOwner> = book.budgets.standings.keys().cloned().collect();
-        book.tell_of(&purses, now);
+        let owners: Vec<BudgetOwner> = book.budgets.standings.keys().cloned().collect();
+        book.tell_of(&owners, now);
     }
 
     pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
@@ -194,54 +194,54 @@ impl Purses {
     pub fn give_back(&self, charges: &[Charge], now: Timestamp) {
         let mut book = self.book();
         for charge in charges {
-            for purse in charge.purses() {
-                book.budgets.standings.entry(purse).or_default().give_back(charge);
+            for owner in charge.owners() {
+                book.budgets.standings.entry(owner).or_default().give_back(charge);
             }
         }
         book.tell(charges, now);
     }
 
-    pub(crate) fn raise(&self, purse: &BudgetOwner, raise: Raise, now: Timestamp) {
+    pub(crate) fn raise(&self, owner: &BudgetOwner, raise: Raise, now: Timestamp) {
         let mut book = self.book();
-        book.budgets.standings.entry(purse.clone()).or_default().raise = raise;
-        book.tell_of(std::slice::from_ref(purse), now);
+        book.budgets.standings.entry(owner.clone()).or_default().raise = raise;
+        book.tell_of(std::slice::from_ref(owner), now);
     }
 
     /// Returns the hall's purse, and in order the others from which something was spent.
     pub(crate) fn used(&self) -> Vec<BudgetOwner> {
         let book = self.book();
-        let spent = book.budgets.standings.keys().filter(|purse| **purse != BudgetOwner::Hall);
+        let spent = book.budgets.standings.keys().filter(|owner| **owner != BudgetOwner::Hall);
         std::iter::once(BudgetOwner::Hall).chain(spent.cloned()).collect()
     }
 
     /// Returns the limits, and what was spent from a purse.
-    pub(crate) fn look(&self, purse: &BudgetOwner) -> (Limits, WindowTotals) {
+    pub(crate) fn look(&self, owner: &BudgetOwner) -> (Limits, WindowTotals) {
         let book = self.book();
-        (book.budgets.limits, book.budgets.standing(purse))
+        (book.budgets.limits, book.budgets.standing(owner))
     }
 }
 
 impl Book {
     pub(crate) fn tell(&mut self, charges: &[Charge], now: Timestamp) {
-        let purses: Vec<BudgetOwner> = charges.iter().flat_map(Charge::purses).collect();
-        self.tell_of(&purses, now);
+        let owners: Vec<BudgetOwner> = charges.iter().flat_map(Charge::owners).collect();
+        self.tell_of(&owners, now);
     }
 
     /// Updates the purses that decisions get. On a new day, drops the purses of the day before.
-    fn tell_of(&mut self, purses: &[BudgetOwner], now: Timestamp) {
+    fn tell_of(&mut self, owners: &[BudgetOwner], now: Timestamp) {
         let limits = self.budgets.limits;
-        let is_near = |purse: &BudgetOwner, standing: &WindowTotals| {
+        let is_near = |owner: &BudgetOwner, standing: &WindowTotals| {
             Measure::VARIANTS.iter().any(|&measure| {
-                standing.left(limits.of(purse), measure, now).is_some_and(|left| left <= FAR)
+                standing.left(limits.of(owner), measure, now).is_some_and(|left| left <= FAR)
             })
         };
-        for purse in purses {
-            let standing = self.budgets.standing(purse);
-            let near = is_near(purse, &standing);
-            if near && self.told.standings.get(purse) != Some(&standing) {
-                Arc::make_mut(&mut self.told).standings.insert(purse.clone(), standing);
-            } else if !near && self.told.standings.contains_key(purse) {
-                Arc::make_mut(&mut self.told).standings.remove(purse);
+        for owner in owners {
+            let standing = self.budgets.standing(owner);
+            let near = is_near(owner, &standing);
+            if near && self.told.standings.get(owner) != Some(&standing) {
+                Arc::make_mut(&mut self.told).standings.insert(owner.clone(), standing);
+            } else if !near && self.told.standings.contains_key(owner) {
+                Arc::make_mut(&mut self.told).standings.remove(owner);
             }
         }
         let today = start_of(now, DAY);
@@ -259,7 +259,7 @@ impl Book {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetState {
     /// The purse: of the server, a conversation, an agent or a principal.
-    pub purse: BudgetOwner,
+    pub owner: BudgetOwner,
     /// The unit that it counts: turns, unattended turns or money.
     pub measure: Measure,
     /// Limit of its window, raises included: turns, or millionths of the currency.
@@ -287,10 +287,10 @@ mod tests {
         }
     }
 
-    fn purses(principal: u64, hall: u64) -> Purses {
+    fn owners(principal: u64, hall: u64) -> SharedBudgets {
         let amounts =
             |turns| Amounts { unattended_turns_per_hour: Some(turns), ..Amounts::default() };
-        Purses::new(&BudgetsConfig {
+        SharedBudgets::new(&BudgetsConfig {
             principal: amounts(principal),
             hall: amounts(hall),
             ..BudgetsConfig::default()
@@ -299,45 +299,45 @@ mod tests {
 
     #[test]
     fn all_of_a_decision_is_paid_or_nothing() {
-        let (purses, now) = (purses(3, 4), Timestamp::from_millis(5));
-        assert!(purses.charge(&[turn("x", 0), turn("x", 0)], now));
-        assert!(!purses.charge(&[turn("x", 0), turn("x", 0)], now));
-        assert!(purses.charge(&[turn("x", 0)], now));
-        assert!(!purses.charge(&[turn("y", 0), turn("y", 0)], now), "the hall has one left");
-        purses.give_back(&[turn("x", 0)], now);
-        assert!(purses.charge(&[turn("y", 0), turn("y", 0)], now));
-        assert!(!purses.charge(&[turn("z", 0)], now));
+        let (owners, now) = (owners(3, 4), Timestamp::from_millis(5));
+        assert!(owners.charge(&[turn("x", 0), turn("x", 0)], now));
+        assert!(!owners.charge(&[turn("x", 0), turn("x", 0)], now));
+        assert!(owners.charge(&[turn("x", 0)], now));
+        assert!(!owners.charge(&[turn("y", 0), turn("y", 0)], now), "the hall has one left");
+        owners.give_back(&[turn("x", 0)], now);
+        assert!(owners.charge(&[turn("y", 0), turn("y", 0)], now));
+        assert!(!owners.charge(&[turn("z", 0)], now));
         assert!(
-            purses.charge(&[turn("z", 1)], Timestamp::from_millis(3_600_000)),
+            owners.charge(&[turn("z", 1)], Timestamp::from_millis(3_600_000)),
             "the next hour has its own"
         );
     }
 
     #[test]
     fn a_decision_knows_of_what_is_near_its_limit_alone() {
-        let (purses, now) = (purses(FAR + 2, 1_000_000), Timestamp::from_millis(5));
-        assert!(purses.charge(&[turn("x", 0)], now));
-        assert!(purses.facts().standings.is_empty());
-        assert!(purses.charge(&[turn("x", 0)], now));
-        let known: Vec<_> = purses.facts().standings.keys().cloned().collect();
+        let (owners, now) = (owners(FAR + 2, 1_000_000), Timestamp::from_millis(5));
+        assert!(owners.charge(&[turn("x", 0)], now));
+        assert!(owners.facts().standings.is_empty());
+        assert!(owners.charge(&[turn("x", 0)], now));
+        let known: Vec<_> = owners.facts().standings.keys().cloned().collect();
         assert_eq!(known, [BudgetOwner::Principal("x".into())]);
     }
 
     #[test]
     fn other_limits_hold_from_the_next_decision_for_what_was_spent_before() {
-        let (purses, now) = (purses(1_000_000, 1_000_000), Timestamp::from_millis(5));
-        assert!(purses.charge(&[turn("x", 0), turn("x", 0)], now));
+        let (owners, now) = (owners(1_000_000, 1_000_000), Timestamp::from_millis(5));
+        assert!(owners.charge(&[turn("x", 0), turn("x", 0)], now));
         let few = Amounts { unattended_turns_per_hour: Some(2), ..Amounts::default() };
-        purses.replace(&BudgetsConfig { principal: few, ..BudgetsConfig::default() }, now);
-        assert_eq!(purses.facts().limits.principal.unattended, Some(2));
+        owners.replace(&BudgetsConfig { principal: few, ..BudgetsConfig::default() }, now);
+        assert_eq!(owners.facts().limits.principal.unattended, Some(2));
         assert_eq!(
-            purses.facts().standing(&BudgetOwner::Principal("x".into())).unattended,
+            owners.facts().standing(&BudgetOwner::Principal("x".into())).unattended,
             2,
             "it is near its limit now, and was not"
         );
-        assert!(!purses.charge(&[turn("x", 0)], now) && purses.charge(&[turn("y", 0)], now));
-        purses.replace(&BudgetsConfig::default(), now);
-        assert!(purses.charge(&[turn("x", 0)], now));
+        assert!(!owners.charge(&[turn("x", 0)], now) && owners.charge(&[turn("y", 0)], now));
+        owners.replace(&BudgetsConfig::default(), now);
+        assert!(owners.charge(&[turn("x", 0)], now));
     }
 
     #[test]

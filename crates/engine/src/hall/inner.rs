@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use uuid::Uuid;
 
-use crate::access::begun::CreationLimiter;
+use crate::access::start_rate::CreationLimiter;
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::clock_doubt::Retention;
 use crate::hall::keyed_locks::KeyedLocks;
@@ -75,7 +75,7 @@ impl Inner {
     /// Returns the facts for a decision about a conversation.
     pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
         let here = self.presences.attendees(state.stream(), Some(state), now);
-        Facts { budgets: self.purses.facts(), ..here.facts(state, &[]) }
+        Facts { budgets: self.budgets.facts(), ..here.facts(state, &[]) }
     }
 
     pub(crate) async fn create(
@@ -124,7 +124,7 @@ impl Inner {
         let (reply, answer) = oneshot::channel();
         let wanted = ItemBody::Decision(first.into());
         let submitted = Submission { wanted, idempotency, asked: None, owing, reply };
-        self.seat(stream, Request::Submit(Box::new(submitted)), begin)?;
+        self.enqueue(stream, Request::Submit(Box::new(submitted)), begin)?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
@@ -257,17 +257,17 @@ impl Inner {
             HandOver::Absent(request) => request,
         };
         self.find(stream).await?;
-        self.seat(stream, request, StartMode::Existing(self.opened_at))
+        self.enqueue(stream, request, StartMode::Existing(self.opened_at))
     }
 
     /// Makes a stream live without checking that it exists.
-    pub(crate) fn seat(
+    pub(crate) fn enqueue(
         self: &Arc<Self>,
         stream: &StreamId,
         request: Request,
         begin: StartMode,
     ) -> Result<(), HallError> {
-        match self.directory.seat(stream, request, |seat| self.start(stream, seat, begin)) {
+        match self.directory.enqueue(stream, request, |handle| self.start(stream, handle, begin)) {
             HandOver::Yes | HandOver::Absent(_) => Ok(()),
             HandOver::Full => Err(HallError::Overloaded),
         }
@@ -276,11 +276,11 @@ impl Inner {
     fn start(
         self: &Arc<Self>,
         stream: &StreamId,
-        seat: StreamHandle,
+        handle: StreamHandle,
         begin: StartMode,
     ) -> tokio::task::AbortHandle {
         self.runtime
-            .spawn(shell::run(self.services.clone(), self.streams(), stream.clone(), seat, begin))
+            .spawn(shell::run(self.services.clone(), self.streams(), stream.clone(), handle, begin))
             .abort_handle()
     }
 
@@ -302,8 +302,8 @@ impl Inner {
     pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<TurnNotice>) {
         let HandOver::Absent(notice) = self.directory.notify(stream, notice) else { return };
         if matches!(*notice, TurnNotice::Report(_, Report::Finished { .. }, _)) {
-            self.directory.seat_notice(stream, notice, |seat| {
-                self.start(stream, seat, StartMode::Existing(self.opened_at))
+            self.directory.enqueue_notice(stream, notice, |handle| {
+                self.start(stream, handle, StartMode::Existing(self.opened_at))
             });
         }
     }

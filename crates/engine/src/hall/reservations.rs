@@ -13,7 +13,7 @@ use moothall_kernel::ids::{StreamId, TurnNo};
 use moothall_kernel::time::Timestamp;
 use tokio::sync::Notify;
 
-use crate::hall::budgets::Purses;
+use crate::hall::budgets::SharedBudgets;
 use crate::ports::Clock;
 use crate::runtime::agent::CallCost;
 use crate::runtime::turn::TurnKey;
@@ -67,14 +67,14 @@ pub struct TurnReservation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
     /// The purse.
-    pub purse: BudgetOwner,
+    pub owner: BudgetOwner,
     /// Millionths of the currency that are missing.
     pub micros: u64,
 }
 
 impl CallReservation {
-    fn is_from(&self, stream: &StreamId, purse: &BudgetOwner, own: &StreamId) -> bool {
-        match purse {
+    fn is_from(&self, stream: &StreamId, owner: &BudgetOwner, own: &StreamId) -> bool {
+        match owner {
             BudgetOwner::Hall => true,
             BudgetOwner::Conversation => stream == own,
             BudgetOwner::Agent(agent) => *agent == self.account.agent,
@@ -85,8 +85,8 @@ impl CallReservation {
 
 impl Desk {
     /// Returns the money reserved from a purse, and true if a call in progress is charged to it.
-    fn reserved(&self, purse: &BudgetOwner, own: &StreamId) -> (u64, bool) {
-        let from = self.held.iter().filter(|((stream, _), held)| held.is_from(stream, purse, own));
+    fn reserved(&self, owner: &BudgetOwner, own: &StreamId) -> (u64, bool) {
+        let from = self.held.iter().filter(|((stream, _), held)| held.is_from(stream, owner, own));
         from.fold((0, false), |(sum, _), (_, held)| (held.micros.saturating_add(sum), true))
     }
 
@@ -99,8 +99,8 @@ impl Desk {
         limited: &[(BudgetOwner, u64, u64, Timestamp)],
     ) -> MoneyReply {
         let mut most: Option<u64> = None;
-        for (purse, limit, spent, until) in limited {
-            let (reserved, is_used) = self.reserved(purse, own);
+        for (owner, limit, spent, until) in limited {
+            let (reserved, is_used) = self.reserved(owner, own);
             let left = limit.saturating_sub(*spent).saturating_sub(reserved);
             let fits = match cost {
                 CallCost::Nothing => true,
@@ -114,12 +114,12 @@ impl Desk {
                     CallCost::AtMost { micros } => micros - left,
                     CallCost::Nothing | CallCost::Unknown => 1,
                 };
-                return MoneyReply::Wait(Some(Shortage { purse: purse.clone(), micros }));
+                return MoneyReply::Wait(Some(Shortage { owner: owner.clone(), micros }));
             }
             if !fits && left == 0 {
-                let (purse, measure) = (purse.clone(), Measure::Money);
+                let (owner, measure) = (owner.clone(), Measure::Money);
                 return MoneyReply::Over(SpentBudget {
-                    purse,
+                    owner,
                     measure,
                     limit: *limit,
                     until: *until,
@@ -191,15 +191,15 @@ impl Reservations {
     }
 
     /// Returns the money reserved from a purse. `own` is the conversation, if the purse is its own.
-    pub(crate) fn reserved(&self, purse: &BudgetOwner, own: &StreamId) -> u64 {
-        self.desk().reserved(purse, own).0
+    pub(crate) fn reserved(&self, owner: &BudgetOwner, own: &StreamId) -> u64 {
+        self.desk().reserved(owner, own).0
     }
 }
 
 /// Reserves money on behalf of one turn.
 pub(crate) struct TurnPayer {
     pub(crate) reservations: Arc<Reservations>,
-    pub(crate) purses: Arc<Purses>,
+    pub(crate) budgets: Arc<SharedBudgets>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) account: Account,
     /// The standing of the conversation's own purse, as of its newest commit.
@@ -246,7 +246,7 @@ impl TurnPayer {
                 }
                 MoneyReply::Wait(_) => changed.await,
                 MoneyReply::Over(spent) => {
-                    let sentence = spent.sentence(&self.purses.facts().currency);
+                    let sentence = spent.sentence(&self.budgets.facts().currency);
                     return Err(Fault::new(
                         "over_budget",
                         format!("{sentence} until {}", spent.until),
@@ -281,23 +281,23 @@ impl TurnPayer {
     /// Returns the purses with a limit of money: the limit, the amount spent, and the end of the
     /// window.
     fn limited(&self, now: Timestamp) -> Vec<(BudgetOwner, u64, u64, Timestamp)> {
-        let purses = [
+        let owners = [
             BudgetOwner::Conversation,
             BudgetOwner::Agent(self.account.agent.clone()),
             BudgetOwner::Principal(self.account.by.clone()),
             BudgetOwner::Hall,
         ];
-        let looked = purses.into_iter().filter_map(|purse| {
-            let (limits, standing): (Limits, WindowTotals) = self.purses.look(&purse);
-            let standing = match purse {
+        let looked = owners.into_iter().filter_map(|owner| {
+            let (limits, standing): (Limits, WindowTotals) = self.budgets.look(&owner);
+            let standing = match owner {
                 BudgetOwner::Conversation => {
                     *self.own.lock().unwrap_or_else(PoisonError::into_inner)
                 }
                 BudgetOwner::Agent(_) | BudgetOwner::Principal(_) | BudgetOwner::Hall => standing,
             };
-            let limit = standing.limit(limits.of(&purse), Measure::Money, now)?;
+            let limit = standing.limit(limits.of(&owner), Measure::Money, now)?;
             let (spent, until) = standing.spent(Measure::Money, now);
-            Some((purse, limit, spent, until))
+            Some((owner, limit, spent, until))
         });
         looked.collect()
     }

@@ -112,12 +112,12 @@ impl ResidentHall {
     ///
     /// # Errors
     /// [`LogError`] if the deliveries cannot be read.
-    pub async fn register_courier(
+    pub async fn register_handler(
         &self,
         scheme: &str,
-        courier: Arc<dyn DeliveryHandler>,
+        handler: Arc<dyn DeliveryHandler>,
     ) -> Result<(), LogError> {
-        self.0.outbox.register(scheme, courier).await
+        self.0.outbox.register(scheme, handler).await
     }
 
     /// Waits until the earlier deliveries to a stream have been made.

@@ -6,7 +6,7 @@ use moothall_kernel::search::Query;
 use moothall_kernel::search::tokens::name_key;
 use moothall_kernel::view::{Viewer, visible};
 
-use crate::access::{Denied, Reach};
+use crate::access::{AccessDenial, Reach};
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::ports::{Hits, ListFilter, SearchRequest};
@@ -25,7 +25,7 @@ pub enum SearchError {
     TooManyConversations,
     /// The caller may not search.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    Denied(#[from] AccessDenial),
     /// The search, or a read that it needs, failed in the hall.
     #[error(transparent)]
     Hall(#[from] HallError),

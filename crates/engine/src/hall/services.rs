@@ -13,7 +13,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::answers::{HallChange, HallError, Signal};
 use crate::crash;
-use crate::hall::budgets::{BudgetsConfig, Purses};
+use crate::hall::budgets::{BudgetsConfig, SharedBudgets};
 use crate::hall::copies::Copiers;
 use crate::hall::meters::Metrics;
 use crate::hall::presence::Presence;
@@ -56,7 +56,7 @@ pub(crate) struct Services {
     pub(crate) presences: Arc<Presences>,
     pub(crate) tasks: Arc<TaskDirectory>,
     pub(crate) voices: VoiceBook,
-    pub(crate) purses: Arc<Purses>,
+    pub(crate) budgets: Arc<SharedBudgets>,
     pub(crate) reservations: Arc<Reservations>,
     pub(crate) changes: broadcast::Sender<HallChange>,
     pub(crate) meters: Arc<Metrics>,
@@ -84,7 +84,7 @@ impl Services {
             meters: Arc::default(),
             copiers: Copiers::default(),
             voices: VoiceBook::default(),
-            purses: Arc::new(Purses::new(&parts.budgets)),
+            budgets: Arc::new(SharedBudgets::new(&parts.budgets)),
             reservations: Arc::default(),
             changes: broadcast::channel(CHANGES_LEN).0,
             memberships: broadcast::channel(CHANGES_LEN).0,

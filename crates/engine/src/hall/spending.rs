@@ -22,14 +22,14 @@ use crate::stream::load::charges_up_to;
 const COUNTED_AT_ONCE: usize = 16;
 impl Inner {
     /// Restores what was spent before the hall was opened.
-    pub(crate) async fn open_purses(self: &Arc<Self>) -> Result<(), LogError> {
+    pub(crate) async fn restore_budgets(self: &Arc<Self>) -> Result<(), LogError> {
         let ledger = &self.store.ledger;
         let now = self.now();
-        for (purse, raise) in ledger.raises(now).await? {
-            self.purses.raise(&purse, raise, now);
+        for (owner, raise) in ledger.raises(now).await? {
+            self.budgets.raise(&owner, raise, now);
         }
         let charges = ledger.charged_since(start_of(now, DAY)).await?;
-        let mut book = self.purses.book();
+        let mut book = self.budgets.book();
         charges.iter().for_each(|charge| book.budgets.charge(charge));
         book.tell(&charges, now);
         Ok(())
@@ -75,26 +75,26 @@ impl Inner {
 impl Hall {
     /// Returns the currency of costs.
     pub fn currency(&self) -> String {
-        self.inner.purses.book().budgets.currency.clone()
+        self.inner.budgets.book().budgets.currency.clone()
     }
 
     /// Replaces the limits. What was spent in the current hour and day counts against the new ones,
     /// and raises stay.
     pub fn replace_budgets(&self, config: &BudgetsConfig) {
-        self.inner.purses.replace(config, self.now());
+        self.inner.budgets.replace(config, self.now());
         self.inner.reservations.look_again();
     }
 
     /// Returns the budgets of a purse that have limits. For a conversation's purse, `own` is its
     /// standing.
-    pub fn budgets_of(&self, purse: &BudgetOwner, own: Option<WindowTotals>) -> Vec<BudgetState> {
+    pub fn budgets_of(&self, owner: &BudgetOwner, own: Option<WindowTotals>) -> Vec<BudgetState> {
         let now = self.now();
-        let (limits, standing) = self.inner.purses.look(purse);
+        let (limits, standing) = self.inner.budgets.look(owner);
         let standing = own.unwrap_or(standing);
         let state = |measure| {
-            let limit = standing.limit(limits.of(purse), measure, now)?;
+            let limit = standing.limit(limits.of(owner), measure, now)?;
             let (spent, until) = standing.spent(measure, now);
-            Some(BudgetState { purse: purse.clone(), measure, limit, spent, until })
+            Some(BudgetState { owner: owner.clone(), measure, limit, spent, until })
         };
         Measure::VARIANTS.iter().copied().filter_map(state).collect()
     }
@@ -113,29 +113,29 @@ impl Hall {
     pub async fn raise_budget(
         &self,
         by: &Caller,
-        purse: &BudgetOwner,
+        owner: &BudgetOwner,
         turns: u64,
         micros: u64,
         within: Millis,
     ) -> Result<Raise, HallError> {
         let now = self.now();
-        let (limits, _) = self.inner.purses.look(purse);
-        check_raise(limits.of(purse), turns, micros, within)
+        let (limits, _) = self.inner.budgets.look(owner);
+        check_raise(limits.of(owner), turns, micros, within)
             .map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
         let raise = Raise { turns, micros, until: now + within };
         let entry = AuditEntry {
-            detail: self.said_of(purse, &raise),
+            detail: self.said_of(owner, &raise),
             ..AuditEntry::of(by, AuditAction::BudgetRaised, now)
         };
-        self.inner.store.ledger.keep_raise(purse, &raise, &entry).await?;
-        self.inner.purses.raise(purse, raise, now);
+        self.inner.store.ledger.keep_raise(owner, &raise, &entry).await?;
+        self.inner.budgets.raise(owner, raise, now);
         self.inner.reservations.look_again();
         Ok(raise)
     }
 
     /// Returns a short text about a raise.
-    fn said_of(&self, purse: &BudgetOwner, raise: &Raise) -> String {
-        let whose = match purse {
+    fn said_of(&self, owner: &BudgetOwner, raise: &Raise) -> String {
+        let whose = match owner {
             BudgetOwner::Hall => "the hall".to_owned(),
             BudgetOwner::Conversation => "a conversation".to_owned(),
             BudgetOwner::Agent(client) => format!("agent {client}"),

@@ -22,10 +22,10 @@ pub(crate) const QUEUE_LEN: usize = 1024;
 /// The sending end of a live stream.
 struct Mailbox {
     requests: mpsc::Sender<Request>,
-    lane: mpsc::UnboundedSender<Box<TurnNotice>>,
+    notices: mpsc::UnboundedSender<Box<TurnNotice>>,
     updates: Arc<Updates>,
     board: Arc<Board>,
-    seat: u64,
+    number: u64,
     task: Option<AbortHandle>,
 }
 
@@ -33,7 +33,7 @@ struct Mailbox {
 pub(crate) struct StreamHandle {
     pub(crate) number: u64,
     pub(crate) requests: mpsc::Receiver<Request>,
-    pub(crate) lane: mpsc::UnboundedReceiver<Box<TurnNotice>>,
+    pub(crate) notices: mpsc::UnboundedReceiver<Box<TurnNotice>>,
     pub(crate) updates: Arc<Updates>,
     pub(crate) board: Arc<Board>,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Directory {
 #[derive(Default)]
 struct Streams {
     live: HashMap<StreamId, Mailbox>,
-    seats: u64,
+    opened: u64,
     /// True if the hall was dropped: no task starts any more.
     closed: bool,
 }
@@ -80,14 +80,14 @@ impl Directory {
     ) -> HandOver<Box<TurnNotice>> {
         let streams = self.lock();
         let Some(mailbox) = streams.live.get(stream) else { return HandOver::Absent(notice) };
-        match mailbox.lane.send(notice) {
+        match mailbox.notices.send(notice) {
             Ok(()) => HandOver::Yes,
             Err(refused) => HandOver::Absent(refused.0),
         }
     }
 
     /// Sends a request to a stream. If the stream is not live, starts its task.
-    pub(crate) fn seat(
+    pub(crate) fn enqueue(
         &self,
         stream: &StreamId,
         first: Request,
@@ -101,15 +101,15 @@ impl Directory {
     }
 
     /// Sends a notice of a turn to a stream. If the stream is not live, starts its task.
-    pub(crate) fn seat_notice(
+    pub(crate) fn enqueue_notice(
         &self,
         stream: &StreamId,
         notice: Box<TurnNotice>,
         start: impl FnOnce(StreamHandle) -> AbortHandle,
     ) {
         let mut streams = self.lock();
-        let notice = match streams.live.get(stream).map(|mailbox| mailbox.lane.clone()) {
-            Some(lane) => match lane.send(notice) {
+        let notice = match streams.live.get(stream).map(|mailbox| mailbox.notices.clone()) {
+            Some(notices) => match notices.send(notice) {
                 Ok(()) => return,
                 Err(refused) => refused.0,
             },
@@ -120,19 +120,20 @@ impl Directory {
 
     /// Removes a seat from the directory, if it is still the stream's seat. After that no message
     /// can reach it.
-    pub(crate) fn leave(&self, stream: &StreamId, seat: u64) {
+    pub(crate) fn leave(&self, stream: &StreamId, number: u64) {
         let mut streams = self.lock();
-        if streams.live.get(stream).is_some_and(|mailbox| mailbox.seat == seat) {
+        if streams.live.get(stream).is_some_and(|mailbox| mailbox.number == number) {
             streams.live.remove(stream);
         }
     }
 
     /// Removes a seat from the directory, unless a message or a listener is waiting. True if none
     /// is.
-    pub(crate) fn leave_if_idle(&self, stream: &StreamId, seat: &StreamHandle) -> bool {
+    pub(crate) fn leave_if_idle(&self, stream: &StreamId, handle: &StreamHandle) -> bool {
         let mut streams = self.lock();
-        let idle = seat.requests.is_empty() && seat.lane.is_empty() && !seat.updates.in_use();
-        if idle && streams.live.get(stream).is_some_and(|mailbox| mailbox.seat == seat.number) {
+        let idle =
+            handle.requests.is_empty() && handle.notices.is_empty() && !handle.updates.in_use();
+        if idle && streams.live.get(stream).is_some_and(|mailbox| mailbox.number == handle.number) {
             streams.live.remove(stream);
         }
         idle
@@ -195,13 +196,13 @@ impl Streams {
             return HandOver::Yes;
         }
         let (requests, requests_rx) = mpsc::channel(QUEUE_LEN);
-        let (lane, lane_rx) = mpsc::unbounded_channel();
+        let (notices, notices_rx) = mpsc::unbounded_channel();
         let (updates, board) = (Arc::<Updates>::default(), Arc::<Board>::default());
-        self.seats += 1;
-        let seat = StreamHandle {
-            number: self.seats,
+        self.opened += 1;
+        let handle = StreamHandle {
+            number: self.opened,
             requests: requests_rx,
-            lane: lane_rx,
+            notices: notices_rx,
             updates: updates.clone(),
             board: board.clone(),
         };
@@ -209,12 +210,12 @@ impl Streams {
             let _ = requests.try_send(request);
         }
         if let Some(notice) = notice {
-            let _ = lane.send(notice);
+            let _ = notices.send(notice);
         }
-        let task = Some(start(seat));
+        let task = Some(start(handle));
         self.live.insert(
             stream.clone(),
-            Mailbox { requests, lane, updates, board, seat: self.seats, task },
+            Mailbox { requests, notices, updates, board, number: self.opened, task },
         );
         HandOver::Yes
     }

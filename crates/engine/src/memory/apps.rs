@@ -5,34 +5,34 @@ use moothall_kernel::ids::ParticipantId;
 use std::ops::Bound;
 
 use super::MemoryLog;
-use crate::ports::{APPS_MAX, Apps, AuditEntry, HeldApp, Holding, LogError};
+use crate::ports::{APPS_MAX, AppHold, Apps, AuditEntry, HeldApp, LogError};
 
 #[async_trait]
 impl Apps for MemoryLog {
-    async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, LogError> {
+    async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError> {
         let mut tables = self.to_write()?;
         match tables.apps.get(&app.id) {
-            Some(held) if held.agent == app.agent => return Ok(Holding::Yes),
-            Some(_) => return Ok(Holding::OfOther),
+            Some(held) if held.agent == app.agent => return Ok(AppHold::Yes),
+            Some(_) => return Ok(AppHold::OfOther),
             None => {}
         }
         if tables.apps.values().filter(|held| held.agent == app.agent).count() >= APPS_MAX {
-            return Ok(Holding::TooMany);
+            return Ok(AppHold::TooMany);
         }
         tables.apps.insert(app.id.clone(), app.clone());
         tables.keys.record(entry);
-        Ok(Holding::Yes)
+        Ok(AppHold::Yes)
     }
 
-    async fn give_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, LogError> {
+    async fn give_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError> {
         let mut tables = self.to_write()?;
         let others = tables.apps.values().filter(|held| held.agent == app.agent);
         if others.filter(|held| held.id != app.id).count() >= APPS_MAX {
-            return Ok(Holding::TooMany);
+            return Ok(AppHold::TooMany);
         }
         tables.apps.insert(app.id.clone(), app.clone());
         tables.keys.record(entry);
-        Ok(Holding::Yes)
+        Ok(AppHold::Yes)
     }
 
     async fn free_app(&self, id: &str, entry: &AuditEntry) -> Result<bool, LogError> {

@@ -130,12 +130,12 @@ impl Ledger for MemoryLog {
 
     async fn keep_raise(
         &self,
-        purse: &BudgetOwner,
+        owner: &BudgetOwner,
         raise: &Raise,
         entry: &AuditEntry,
     ) -> Result<(), LogError> {
         let mut tables = self.to_write()?;
-        tables.ledger.raises.insert(purse.clone(), *raise);
+        tables.ledger.raises.insert(owner.clone(), *raise);
         tables.keys.record(entry);
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Ledger for MemoryLog {
             .raises
             .iter()
             .filter(|(_, raise)| raise.until > now)
-            .map(|(purse, raise)| (purse.clone(), *raise))
+            .map(|(owner, raise)| (owner.clone(), *raise))
             .collect())
     }
 

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::MemoryLog;
 use crate::ports::{
     AgentCard, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CardCount, ClaimOutcome, InsertOutcome,
-    LogError, Principal, Principals, Registered, Registration, RevocationScope, Token, TokenHash,
-    TokenId, TokenKind, TokenPlace,
+    LogError, Principal, Principals, RegisterOutcome, Registration, RevocationScope, Token,
+    TokenHash, TokenId, TokenKind, TokenPlace,
 };
 
 const HOUR: Millis = Millis::from_secs(3_600);
@@ -83,17 +83,17 @@ impl Keys {
         claim: &TokenHash,
         token: &Token,
         entry: &AuditEntry,
-    ) -> Registered {
+    ) -> RegisterOutcome {
         let is_named = self.cards.iter().any(|kept| kept.card.name == card.name);
         if is_named || self.principals.contains_key(&card.id) {
-            return Registered::NameTaken;
+            return RegisterOutcome::NameTaken;
         }
         if let Some(refused) = self.count(card.created_at).refuses(card) {
             return refused;
         }
         self.add(&Token { principal: card.principal(), ..token.clone() }, entry);
         self.cards.push(StoredCard { card: card.clone(), claim: *claim });
-        Registered::Yes
+        RegisterOutcome::Yes
     }
 
     fn count(&self, now: Timestamp) -> CardCount {
@@ -282,7 +282,7 @@ impl Principals for MemoryLog {
         claim: &TokenHash,
         token: &Token,
         entry: &AuditEntry,
-    ) -> Result<Registered, LogError> {
+    ) -> Result<RegisterOutcome, LogError> {
         Ok(self.to_write()?.keys.register(card, claim, token, entry))
     }
 

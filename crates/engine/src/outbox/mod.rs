@@ -56,7 +56,7 @@ pub trait DeliveryHandler: Send + Sync + 'static {
 /// The outbox of a hall.
 pub(crate) struct Outbox {
     deliveries: Arc<dyn Deliveries>,
-    couriers: RwLock<BTreeMap<String, Arc<dyn DeliveryHandler>>>,
+    handlers: RwLock<BTreeMap<String, Arc<dyn DeliveryHandler>>>,
     /// The targets that have a task now, with true if a delivery was added since its last look.
     served: Mutex<BTreeMap<String, bool>>,
     /// Notified when a target has no more deliveries to carry.
@@ -65,8 +65,8 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) fn new(deliveries: Arc<dyn Deliveries>) -> Arc<Self> {
-        let (couriers, served, done) = <_>::default();
-        Arc::new(Self { deliveries, couriers, served, done })
+        let (handlers, served, done) = <_>::default();
+        Arc::new(Self { deliveries, handlers, served, done })
     }
 
     fn served(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
@@ -81,13 +81,13 @@ impl Outbox {
     pub(crate) async fn register(
         self: &Arc<Self>,
         scheme: &str,
-        courier: Arc<dyn DeliveryHandler>,
+        handler: Arc<dyn DeliveryHandler>,
     ) -> Result<(), LogError> {
         // Registered before the look, so that a delivery inserted meanwhile is served as new.
-        self.couriers
+        self.handlers
             .write()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(scheme.to_owned(), courier);
+            .insert(scheme.to_owned(), handler);
         let heads = self.deliveries.heads().await?;
         heads
             .iter()
@@ -96,17 +96,17 @@ impl Outbox {
         Ok(())
     }
 
-    fn courier(&self, target: &str) -> Option<Arc<dyn DeliveryHandler>> {
-        self.couriers.read().unwrap_or_else(PoisonError::into_inner).get(scheme_of(target)).cloned()
+    fn handler_of(&self, target: &str) -> Option<Arc<dyn DeliveryHandler>> {
+        self.handlers.read().unwrap_or_else(PoisonError::into_inner).get(scheme_of(target)).cloned()
     }
 
     /// Serves a target that has a new delivery, if a courier is registered for it.
     pub(crate) fn serve(self: &Arc<Self>, target: &str) {
-        let Some(courier) = self.courier(target) else { return };
+        let Some(handler) = self.handler_of(target) else { return };
         if self.served().insert(target.to_owned(), true).is_some() {
             return;
         }
-        tokio::spawn(work(Arc::downgrade(self), target.to_owned(), courier));
+        tokio::spawn(work(Arc::downgrade(self), target.to_owned(), handler));
     }
 
     /// True if a delivery was added since the last look. Otherwise removes the target, whose task
@@ -139,10 +139,10 @@ impl Outbox {
     ///
     /// # Errors
     /// The reason for which the rest has to be carried later.
-    async fn carry_all(&self, target: &str, courier: &dyn DeliveryHandler) -> Result<(), String> {
+    async fn carry_all(&self, target: &str, handler: &dyn DeliveryHandler) -> Result<(), String> {
         for delivery in self.deliveries.owed(target).await.map_err(|error| error.to_string())? {
             crash::point("delivery_taken");
-            carry_one(&*self.deliveries, courier, &delivery)
+            carry_one(&*self.deliveries, handler, &delivery)
                 .await
                 .map_err(|error| error.to_string())??;
         }
@@ -153,21 +153,21 @@ impl Outbox {
 /// Carries one delivery, and stores the result. The inner error is the reason to carry it later.
 async fn carry_one(
     deliveries: &dyn Deliveries,
-    courier: &dyn DeliveryHandler,
+    handler: &dyn DeliveryHandler,
     delivery: &Delivery,
 ) -> Result<Result<(), String>, LogError> {
     let advance = async |to, evidence: &str, lasting| {
         let from = [DeliveryState::Pending, DeliveryState::Sending];
         deliveries.advance(delivery.id, &from, to, evidence, lasting).await
     };
-    let outcome = match (delivery.state, courier.repeats()) {
-        (_, true) => courier.carry(delivery).await,
+    let outcome = match (delivery.state, handler.repeats()) {
+        (_, true) => handler.carry(delivery).await,
         (DeliveryState::Sending, false) => {
             Outcome::Unknown("it was on its way when the server stopped".into())
         }
         (_, false) => {
             advance(DeliveryState::Sending, "", Durability::Synced).await?;
-            courier.carry(delivery).await
+            handler.carry(delivery).await
         }
     };
     crash::point("delivery_carried");
@@ -179,7 +179,7 @@ async fn carry_one(
         Outcome::Failed(why) => advance(DeliveryState::Failed, &why, Durability::Synced).await?,
         Outcome::Unknown(why) => advance(DeliveryState::Unknown, &why, Durability::Synced).await?,
         Outcome::Later(why) => {
-            if !courier.repeats() {
+            if !handler.repeats() {
                 advance(DeliveryState::Pending, "", Durability::Written).await?;
             }
             return Ok(Err(why));
@@ -189,14 +189,14 @@ async fn carry_one(
 }
 
 /// Serves one target while it has deliveries and the hall is open.
-async fn work(outbox: Weak<Outbox>, target: String, courier: Arc<dyn DeliveryHandler>) {
+async fn work(outbox: Weak<Outbox>, target: String, handler: Arc<dyn DeliveryHandler>) {
     let mut pause = PAUSES.0;
     loop {
         let Some(open) = outbox.upgrade() else { return };
         if !open.goes_on(&target) {
             return;
         }
-        match open.carry_all(&target, &*courier).await {
+        match open.carry_all(&target, &*handler).await {
             Ok(()) => pause = PAUSES.0,
             Err(why) => {
                 tracing::debug!(target, why, "deliveries are retried later");

@@ -25,7 +25,7 @@ pub struct HeldApp {
 
 /// The answer to an agent that requests an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holding {
+pub enum AppHold {
     /// The agent manages the app, from now on or from before.
     Yes,
     /// Another agent manages the app.
@@ -38,9 +38,9 @@ pub enum Holding {
 #[async_trait]
 pub trait Apps: Send + Sync {
     /// Gives an app to an agent, if no other agent has it. A repetition is not recorded.
-    async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, LogError>;
+    async fn hold_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError>;
     /// Gives an app to an agent, even if another has it. Never answers [`Holding::OfOther`].
-    async fn give_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<Holding, LogError>;
+    async fn give_app(&self, app: &HeldApp, entry: &AuditEntry) -> Result<AppHold, LogError>;
     /// Takes an app from its agent; `false` if no agent has it.
     async fn free_app(&self, id: &str, entry: &AuditEntry) -> Result<bool, LogError>;
     /// Returns the app with this id, if an agent manages it.

@@ -19,7 +19,7 @@ pub trait Ledger: Send + Sync + 'static {
     /// Stores the raise of a purse, in place of an earlier one.
     async fn keep_raise(
         &self,
-        purse: &BudgetOwner,
+        owner: &BudgetOwner,
         raise: &Raise,
         entry: &AuditEntry,
     ) -> Result<(), LogError>;

@@ -184,7 +184,7 @@ pub struct ListPage {
 
 /// The result of one batch of an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Appended {
+pub struct AppendResult {
     /// The stream's new head.
     pub head: Seq,
     /// Ids of the inserted deliveries, in the order of [`StreamBatch::deliveries`].
@@ -257,7 +257,7 @@ impl Snapshot {
 
 /// The data from which a stream is loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Opening {
+pub struct StreamStart {
     /// The kind of the stream.
     pub kind: String,
     /// The state to continue from, if there is one.
@@ -278,7 +278,7 @@ pub trait EventLog: Send + Sync + 'static {
     ///
     /// A `Deleted` deletes its stream: from then on reads return [`LogError::Deleted`], its claims
     /// are free, and it is in no listing. [`EventLog::erase_deleted`] erases its events.
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError>;
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<AppendResult>, AppendError>;
     /// Erases the content of deleted streams, and returns when none of it is left in the log. After
     /// a crash, another call finishes the work. Each stream's id, head and last link stay.
     async fn erase_deleted(&self) -> Result<(), LogError>;
@@ -303,7 +303,7 @@ pub trait EventLog: Send + Sync + 'static {
         stream: &StreamId,
         version: u32,
         limit: usize,
-    ) -> Result<Opening, LogError>;
+    ) -> Result<StreamStart, LogError>;
     /// Stores a snapshot in place of the present one. True if it was stored. It need not survive a
     /// power cut.
     ///

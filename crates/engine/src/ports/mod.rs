@@ -16,7 +16,7 @@ mod search;
 mod upkeep;
 mod store;
 
-pub use apps::{APPS_MAX, Apps, HeldApp, Holding};
+pub use apps::{APPS_MAX, AppHold, Apps, HeldApp};
 pub use claims::{Claim, ClaimChange};
 pub use clock::{Clock, SystemClock};
 pub use deliveries::{
@@ -25,15 +25,15 @@ pub use deliveries::{
 pub use error::{AppendError, LogError};
 pub use ledger::{Ledger, UsageBy, UsageSum, UsageWanted};
 pub use log::{
-    Acquisition, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage,
-    ListedStream, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
-    StreamBatch,
+    Acquisition, AppendResult, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage,
+    ListedStream, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
+    StreamBatch, StreamStart,
 };
 pub use marks::{ReadMarks, UnreadCount};
 pub use principals::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX,
     CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, InsertOutcome, Principal, Principals,
-    RandomnessError, Registered, Registration, RevocationScope, Scope, Scopes, Secret, Token,
+    RandomnessError, RegisterOutcome, Registration, RevocationScope, Scope, Scopes, Secret, Token,
     TokenHash, TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
 };
 pub use search::{Hit, Hits, Search, SearchRequest};

@@ -32,7 +32,7 @@ pub struct ConversationPlan {
     /// The participant who begins the conversation.
     pub by: Actor,
     /// The sessions to bring.
-    pub comers: Vec<JoiningSession>,
+    pub joining: Vec<JoiningSession>,
     /// The other participants to invite in the same append.
     pub others: Vec<Invite>,
     /// Keys to claim in the same append, each `namespace:key`. If one is taken, the conversation

@@ -71,12 +71,12 @@ pub struct NewSession {
     /// The session whose program asks, if the caller is one.
     pub session: Option<SessionId>,
     /// The seat in a gathering, if the session is started for one.
-    pub seat: Option<GatheringSeat>,
+    pub place: Option<GatheringPlace>,
 }
 
 /// The seat in a gathering for which a program is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GatheringSeat {
+pub struct GatheringPlace {
     /// The name of the seat. The session gets this name, with the first number that is free.
     pub name: String,
     /// The gathering with which the program ends, once the gathering has begun; `None` if the

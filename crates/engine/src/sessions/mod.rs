@@ -18,7 +18,7 @@ mod residents;
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
 pub use convening::{ConversationPlan, JoiningSession, SessionSource};
 pub use facts::{
-    Activity, Asker, ClientRights, Excerpt, FirstWords, GatheringSeat, LINK_EXCHANGES_MAX, Link,
+    Activity, Asker, ClientRights, Excerpt, FirstWords, GatheringPlace, LINK_EXCHANGES_MAX, Link,
     LinkState, Member, Message, MessageReader, NewLink, NewObserved, NewSession, ResumedSession,
     SendResult, SessionData, SessionError, SessionLine, Status,
 };

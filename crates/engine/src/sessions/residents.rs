@@ -24,7 +24,7 @@ use super::facts::{
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
 use crate::access::reach::Reach;
-use crate::access::warrant::{Authorized, Warrant};
+use crate::access::warrant::{AuthorizedRequest, Warrant};
 use crate::answers::Idempotency;
 use crate::ports::{LogError, UnixUser};
 use crate::runtime::agent::Agent;
@@ -85,7 +85,7 @@ pub trait Residents: Send + Sync + 'static {
 
     /// Carries out what a person allowed, once, however often it is called. Then reports the
     /// outcome to the conversation.
-    fn carry_out(&self, _stream: &StreamId, _errand: &AllowedRequest) {}
+    fn carry_out(&self, _stream: &StreamId, _request: &AllowedRequest) {}
 
     /// Returns the program that holds this secret.
     fn by_token(&self, _token: &str) -> Option<Resident> {
@@ -180,7 +180,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; nothing runs then.
     async fn start_once(
         &self,
-        new: Authorized<NewSession>,
+        new: AuthorizedRequest<NewSession>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
@@ -190,7 +190,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; the program is left alone then.
     async fn observe_once(
         &self,
-        new: Authorized<NewObserved>,
+        new: AuthorizedRequest<NewObserved>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
@@ -282,7 +282,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; nothing was said then.
     async fn send_once(
         &self,
-        message: Authorized<Message>,
+        message: AuthorizedRequest<Message>,
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError>;
 
@@ -302,13 +302,19 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of the conversation then.
-    async fn convene(&self, new: Authorized<ConversationPlan>) -> Result<StreamId, SessionError>;
+    async fn convene(
+        &self,
+        new: AuthorizedRequest<ConversationPlan>,
+    ) -> Result<StreamId, SessionError>;
 
     /// Makes a link, or returns the one with exactly these members.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was made then.
-    async fn link(&self, new: Authorized<NewLink>) -> Result<(Link, LinkState), SessionError>;
+    async fn link(
+        &self,
+        new: AuthorizedRequest<NewLink>,
+    ) -> Result<(Link, LinkState), SessionError>;
 
     /// Returns the active links, of one session or of all.
     ///

@@ -270,7 +270,7 @@ fn posted(recorded: &RecordedEvent) -> Option<&Posted> {
 #[derive(Clone, Debug)]
 pub(super) struct Briefing {
     pub(super) runs: VecDeque<TurnDuty>,
-    pub(super) errands: Vec<AllowedRequest>,
+    pub(super) requests: Vec<AllowedRequest>,
     pub(super) wake_at: Option<Timestamp>,
     /// The run whose job is being made, and its draft.
     pub(super) drafting: Option<(TurnDuty, JobDraft)>,

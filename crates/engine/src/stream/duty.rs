@@ -36,8 +36,8 @@ impl Host {
             .into_iter()
             .filter(|run| !around.draining || self.runs.has(&self.key_of(run)));
         let runs: VecDeque<TurnDuty> = wanted.collect();
-        let errands = if around.draining { Vec::new() } else { duties.requests };
-        self.brief(Briefing { runs, errands, wake_at: duties.wake_at, drafting: None }, around);
+        let requests = if around.draining { Vec::new() } else { duties.requests };
+        self.brief(Briefing { runs, requests, wake_at: duties.wake_at, drafting: None }, around);
     }
 
     /// Continues with the first run that was not handled yet.
@@ -67,9 +67,9 @@ impl Host {
                 }
             }
         }
-        let Briefing { errands, wake_at, .. } = briefing;
-        let errands = errands.into_iter().map(Box::new);
-        self.out.extend(errands.map(|errand| Output::CarryOut { errand }));
+        let Briefing { requests, wake_at, .. } = briefing;
+        let requests = requests.into_iter().map(Box::new);
+        self.out.extend(requests.map(|request| Output::CarryOut { request }));
         self.set_alarm(wake_at, around);
         self.rest(around.now);
     }

@@ -32,8 +32,8 @@ use super::awaited::{PendingConsents, refused, unanswered};
 use super::brief::{Briefing, Tail};
 use super::deciding::{Item, PendingBatch, PendingPayment};
 use super::io::{
-    Around, Consent, EndReason, Input, ItemBody, Loaded, Now, Output, ReadOnlyReason, RequestId,
-    StartMode,
+    Around, Consent, EndReason, Input, ItemBody, LoadedStream, Now, Output, ReadOnlyReason,
+    RequestId, StartMode,
 };
 use super::runs::Runs;
 use crate::answers::{HallError, Idempotency, Signal};
@@ -124,8 +124,13 @@ pub(super) enum Stage {
 
 impl Host {
     /// Makes the host of a stream that becomes live.
-    pub fn new(stream: StreamId, loaded: Loaded, begin: StartMode, around: &Around<'_>) -> Self {
-        let Loaded { state, unwritable } = loaded;
+    pub fn new(
+        stream: StreamId,
+        loaded: LoadedStream,
+        begin: StartMode,
+        around: &Around<'_>,
+    ) -> Self {
+        let LoadedStream { state, unwritable } = loaded;
         let mut host = Self {
             stream,
             // No other writer knows the id of a new stream, so there is no earlier epoch to fence.
@@ -502,9 +507,9 @@ impl Host {
         self.out.push(Output::Close { why });
     }
 
-    fn reloaded(&mut self, result: Result<Loaded, HallError>, around: &Around<'_>) {
+    fn reloaded(&mut self, result: Result<LoadedStream, HallError>, around: &Around<'_>) {
         match result {
-            Ok(Loaded { state, unwritable }) => {
+            Ok(LoadedStream { state, unwritable }) => {
                 self.tail.clear();
                 self.committed = state;
                 self.working = None;

@@ -97,14 +97,14 @@ impl ReadOnlyReason {
 
 /// A stream as loaded from its log.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedStream {
     /// The state before the first event that this version does not know.
     pub state: Aggregate,
     /// The reason for which the stream is read-only, if it is.
     pub unwritable: Option<ReadOnlyReason>,
 }
 
-impl Loaded {
+impl LoadedStream {
     /// Makes a loaded stream from a state and the first event after it that this version does not
     /// know. Checks the invariants of the state.
     pub fn new(state: impl Into<Aggregate>, newer: Option<(Seq, String)>) -> Self {
@@ -257,7 +257,7 @@ pub enum Input {
     /// order; or an error, and the log is unchanged.
     Appended(Result<Vec<u64>, AppendError>),
     /// The answer to [`Output::Reload`].
-    Loaded(Result<Box<Loaded>, HallError>),
+    Loaded(Result<Box<LoadedStream>, HallError>),
     /// The answer to [`Output::Read`] and [`Output::ReadMessages`], oldest first.
     Read(Result<Page, LogError>),
 }
@@ -396,7 +396,7 @@ pub enum Output {
     /// once.
     CarryOut {
         /// The request, and the permission under which it was allowed.
-        errand: Box<AllowedRequest>,
+        request: Box<AllowedRequest>,
     },
     /// Give [`Input::Look`] at this time. Replaces the time of every earlier wake.
     Wake {

@@ -6,9 +6,9 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 
-use super::io::Loaded;
+use super::io::LoadedStream;
 use crate::answers::HallError;
-use crate::ports::{EventLog, Opening, Page};
+use crate::ports::{EventLog, Page, StreamStart};
 
 /// Number of events in one read.
 const LOAD_PAGE: usize = 1000;
@@ -18,8 +18,8 @@ const LOAD_PAGE: usize = 1000;
 ///
 /// # Errors
 /// [`HallError`] if the stream does not exist or cannot be read.
-pub async fn load(log: &dyn EventLog, stream: &StreamId) -> Result<(Loaded, Seq), HallError> {
-    let Opening { kind, snapshot, page } = log.load(stream, STATE_VERSION, LOAD_PAGE).await?;
+pub async fn load(log: &dyn EventLog, stream: &StreamId) -> Result<(LoadedStream, Seq), HallError> {
+    let StreamStart { kind, snapshot, page } = log.load(stream, STATE_VERSION, LOAD_PAGE).await?;
     let Some(snapshot) = snapshot else {
         return Ok((go_on(log, new(&kind, stream)?, page).await?, Seq(0)));
     };
@@ -33,7 +33,11 @@ pub async fn load(log: &dyn EventLog, stream: &StreamId) -> Result<(Loaded, Seq)
 ///
 /// # Errors
 /// As for [`load`].
-pub async fn fold(log: &dyn EventLog, kind: &str, stream: &StreamId) -> Result<Loaded, HallError> {
+pub async fn fold(
+    log: &dyn EventLog,
+    kind: &str,
+    stream: &StreamId,
+) -> Result<LoadedStream, HallError> {
     go_on(log, new(kind, stream)?, log.read(stream, Seq(0), LOAD_PAGE).await?).await
 }
 
@@ -49,7 +53,7 @@ async fn go_on(
     log: &dyn EventLog,
     mut state: Aggregate,
     mut page: Page,
-) -> Result<Loaded, HallError> {
+) -> Result<LoadedStream, HallError> {
     let stream = state.stream().clone();
     loop {
         let known = |seq: Seq| page.newer.as_ref().is_none_or(|(newer, _)| seq < *newer);
@@ -62,13 +66,13 @@ async fn go_on(
             .filter(|recorded| known(recorded.seq) && !forgotten(&recorded.event));
         read.for_each(|recorded| state.apply(recorded));
         if page.newer.is_some() {
-            return Ok(Loaded::new(state, page.newer));
+            return Ok(LoadedStream::new(state, page.newer));
         }
         let after = page.through;
         page = log.read(&stream, after, LOAD_PAGE).await?;
         // A page may be short because of its bytes: the last page is one that does not advance.
         if page.newer.is_none() && page.through <= after {
-            return Ok(Loaded::new(state, None));
+            return Ok(LoadedStream::new(state, None));
         }
     }
 }

@@ -33,6 +33,6 @@ mod tests;
 pub use asking::ConsentAsker;
 pub use host::Host;
 pub use io::{
-    Around, Condition, Consent, EndReason, Input, ItemBody, Loaded, Lookups, Now, Output,
+    Around, Condition, Consent, EndReason, Input, ItemBody, LoadedStream, Lookups, Now, Output,
     OwedItems, PriorRequest, ReadOnlyReason, RequestId, StartMode, Verdict,
 };

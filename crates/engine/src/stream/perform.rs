@@ -33,10 +33,10 @@ impl Shell {
                 self.asking.ask(id, principal, request, self.at(until))
             }
             Output::Charge { charges } => {
-                let paid = self.hall.purses.charge(&charges, self.hall.now());
-                return Ok(Some(Input::Charged { paid, budgets: self.hall.purses.facts() }));
+                let paid = self.hall.budgets.charge(&charges, self.hall.now());
+                return Ok(Some(Input::Charged { paid, budgets: self.hall.budgets.facts() }));
             }
-            Output::GiveBack { charges } => self.hall.purses.give_back(&charges, self.hall.now()),
+            Output::GiveBack { charges } => self.hall.budgets.give_back(&charges, self.hall.now()),
             Output::Acquire => {
                 let acquired = self.hall.store.log.acquire(&self.stream, &self.hall.owner).await;
                 match &acquired {
@@ -87,7 +87,7 @@ impl Shell {
             Output::Answer { answers } => self.answer(answers),
             Output::Publish { events } => {
                 crash::point("before_publish");
-                self.seat.updates.events(&events);
+                self.handle.updates.events(&events);
                 if let Some(state) = self.host.conversation() {
                     let (head, waits_for_people) = (state.head(), state.waits_for_people());
                     let stream = self.stream.clone();
@@ -96,7 +96,7 @@ impl Shell {
                 }
                 crash::point("after_publish");
             }
-            Output::Signal(signal) => self.seat.updates.signal(|| signal),
+            Output::Signal(signal) => self.handle.updates.signal(|| signal),
             Output::Presence { participant, state, details } => {
                 self.hall.note_presence(&self.stream, participant, state.to_owned(), details);
             }
@@ -116,7 +116,7 @@ impl Shell {
             Output::Permit { key, permission, given } => {
                 self.with_hand(&key, |agent| agent.permit(&key, &permission, given.as_ref()));
             }
-            Output::CarryOut { errand } => self.hall.residents.carry_out(&self.stream, &errand),
+            Output::CarryOut { request } => self.hall.residents.carry_out(&self.stream, &request),
             Output::Wake { at } => {
                 self.wake = at.map(|at| self.at(at));
                 // Every completed look ends with a `Wake`, so drop the agents of ended turns here.
@@ -141,7 +141,7 @@ impl Shell {
         Lookups {
             earlier,
             here,
-            budgets: self.hall.purses.facts(),
+            budgets: self.hall.budgets.facts(),
             voices: self.hall.voices.facts(),
         }
     }
@@ -202,7 +202,7 @@ impl Shell {
                 let _ = subscriber.send(Ok(Subscription {
                     head,
                     partials,
-                    updates: self.seat.updates.subscribe(),
+                    updates: self.handle.updates.subscribe(),
                 }));
             }
             Some(Waiter::Drained(done)) => self.leaving.push(done),
@@ -217,7 +217,7 @@ impl Shell {
         self.note_standing(state);
         Some(TurnPayer {
             reservations: self.hall.reservations.clone(),
-            purses: self.hall.purses.clone(),
+            budgets: self.hall.budgets.clone(),
             clock: self.hall.clock.clone(),
             account,
             own: self.own.clone(),
@@ -233,8 +233,8 @@ impl Shell {
         crash::point("prompt_built");
         let Some(agent) = self.hand(&job.key, &job.participant) else { return };
         let teller = self.teller(&job.key);
-        let lane = TurnReporter::new(self.streams.clone(), job.key.clone(), teller);
-        agent.ensure(job, Arc::new(lane));
+        let reporter = TurnReporter::new(self.streams.clone(), job.key.clone(), teller);
+        agent.ensure(job, Arc::new(reporter));
         crash::point("agent_started");
     }
 

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::alarm::Alarm;
 use super::asking::{ConsentQuestions, ConsentResult, answer_of};
 use super::host::Host;
-use super::io::{Around, EndReason, Input, Loaded, Now, RequestId, StartMode};
+use super::io::{Around, EndReason, Input, LoadedStream, Now, RequestId, StartMode};
 use super::load::load;
 use super::mail::{NoticeRouter, Receipt, Request, Submission, TurnNotice, Waiter};
 use super::snapshots::Snapshots;
@@ -40,7 +40,7 @@ pub(super) struct Shell {
     /// Streams to which the runtimes' reports are sent.
     pub(super) streams: Weak<dyn NoticeRouter>,
     pub(super) stream: StreamId,
-    pub(super) seat: StreamHandle,
+    pub(super) handle: StreamHandle,
     pub(super) host: Host,
     pub(super) steady: SteadyClock,
     pub(super) wake: Option<Instant>,
@@ -75,11 +75,11 @@ pub(crate) async fn run(
     hall: Arc<Services>,
     streams: Weak<dyn NoticeRouter>,
     stream: StreamId,
-    seat: StreamHandle,
+    handle: StreamHandle,
     begin: StartMode,
 ) {
     let loaded = match begin.empty(&stream) {
-        Some(empty) => Ok((Loaded::new(empty, None), Seq(0))),
+        Some(empty) => Ok((LoadedStream::new(empty, None), Seq(0))),
         None => load(&*hall.store.log, &stream).await,
     };
     match loaded {
@@ -87,18 +87,18 @@ pub(crate) async fn run(
             if !begin.is_new() {
                 crash::point("stream_loaded");
             }
-            Shell::new(hall, streams, stream, seat, loaded, Snapshots::at(snapshot), begin)
+            Shell::new(hall, streams, stream, handle, loaded, Snapshots::at(snapshot), begin)
                 .live()
                 .await;
         }
-        Err(error) => leave(&hall, &stream, seat, &error),
+        Err(error) => leave(&hall, &stream, handle, &error),
     }
 }
 
 /// Leaves the directory and refuses the requests that were still queued.
-fn leave(hall: &Services, stream: &StreamId, mut seat: StreamHandle, error: &HallError) {
-    hall.directory.leave(stream, seat.number);
-    while let Ok(request) = seat.requests.try_recv() {
+fn leave(hall: &Services, stream: &StreamId, mut handle: StreamHandle, error: &HallError) {
+    hall.directory.leave(stream, handle.number);
+    while let Ok(request) = handle.requests.try_recv() {
         request.refuse(error);
     }
 }
@@ -108,8 +108,8 @@ impl Shell {
         hall: Arc<Services>,
         streams: Weak<dyn NoticeRouter>,
         stream: StreamId,
-        seat: StreamHandle,
-        loaded: Loaded,
+        handle: StreamHandle,
+        loaded: LoadedStream,
         snapshots: Snapshots,
         begin: StartMode,
     ) -> Self {
@@ -127,7 +127,7 @@ impl Shell {
             hall,
             streams,
             stream,
-            seat,
+            handle,
             host,
             steady: SteadyClock::new(begun),
             wake: None,
@@ -156,7 +156,7 @@ impl Shell {
                 }
                 let error = why.error(&self.stream);
                 self.waiting.into_values().for_each(|waiting| waiting.refuse(&error));
-                leave(&self.hall, &self.stream, self.seat, &error);
+                leave(&self.hall, &self.stream, self.handle, &error);
             }
         }
     }
@@ -184,7 +184,7 @@ impl Shell {
                     self.tell(Input::Quiet).await?;
                     self.snapshots.at_rest(&self.hall.store.log, self.host.committed());
                     let unused = self.active.elapsed() >= IDLE && self.host.may_leave();
-                    if unused && self.hall.directory.leave_if_idle(&self.stream, &self.seat) {
+                    if unused && self.hall.directory.leave_if_idle(&self.stream, &self.handle) {
                         return Ok(());
                     }
                 }
@@ -209,11 +209,11 @@ impl Shell {
         let (at, woken) = self.next_alarm(quiet);
         let taken = tokio::select! {
             biased;
-            notice = self.seat.lane.recv() => match notice {
+            notice = self.handle.notices.recv() => match notice {
                 Some(notice) => { self.hear(*notice).await?; 0 }
                 None => return Ok(WakeReason::Abandoned),
             },
-            request = self.seat.requests.recv() => match request {
+            request = self.handle.requests.recv() => match request {
                 Some(request) => { self.take(request).await?; 1 }
                 None => return Ok(WakeReason::Abandoned),
             },
@@ -228,14 +228,14 @@ impl Shell {
     }
 
     async fn drain(&mut self, taken: usize) -> Result<(), EndReason> {
-        while let Ok(notice) = self.seat.lane.try_recv() {
+        while let Ok(notice) = self.handle.notices.try_recv() {
             self.hear(*notice).await?;
         }
         while let Some(over) = self.asking.try_next() {
             self.tell_consent(over).await?;
         }
         for _ in taken..DRAIN_MAX {
-            let Ok(request) = self.seat.requests.try_recv() else { break };
+            let Ok(request) = self.handle.requests.try_recv() else { break };
             self.take(request).await?;
         }
         Ok(())
@@ -343,7 +343,7 @@ impl Shell {
     fn update_board(&mut self) {
         let Some(state) = self.host.conversation() else { return };
         self.open_turns.set(state);
-        self.seat.board.show(ConversationFlags::of(state));
+        self.handle.board.show(ConversationFlags::of(state));
     }
 
     /// Returns the present time. If an alarm is set, the task wakes at every beat until then, so a

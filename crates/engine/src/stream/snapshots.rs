@@ -20,14 +20,14 @@ const EVENTS_AT_REST: u64 = 100;
 #[derive(Debug)]
 pub(super) struct Snapshots {
     newest: Seq,
-    writing: Option<Writing>,
+    writing: Option<SnapshotWrite>,
 }
 
 /// A snapshot that is being written. Not a `JoinSet`: most streams are idle and never need one.
 #[derive(Debug)]
-struct Writing(JoinHandle<()>);
+struct SnapshotWrite(JoinHandle<()>);
 
-impl Drop for Writing {
+impl Drop for SnapshotWrite {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -72,7 +72,7 @@ impl Snapshots {
         };
         let (log, stream) = (log.clone(), state.stream().clone());
         let snapshot = Snapshot { version: STATE_VERSION, head: self.newest, bytes };
-        self.writing = Some(Writing(tokio::spawn(put(log, stream, snapshot))));
+        self.writing = Some(SnapshotWrite(tokio::spawn(put(log, stream, snapshot))));
     }
 }
 

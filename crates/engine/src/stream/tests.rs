@@ -14,8 +14,8 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::{
-    Around, EndReason, Host, Input, ItemBody, Loaded, Lookups, Now, Output, OwedItems, RequestId,
-    StartMode,
+    Around, EndReason, Host, Input, ItemBody, LoadedStream, Lookups, Now, Output, OwedItems,
+    RequestId, StartMode,
 };
 use crate::answers::{HallError, Idempotency};
 use crate::outbox::{HOPS_MAX, OutboxEntry, StreamCommand};
@@ -39,7 +39,7 @@ impl Bench {
         let mut roster = Roster::default();
         let facts = AgentFacts::of_runtime(Runtime::SCRIPT);
         roster.insert("demo".into(), facts, false);
-        let loaded = Loaded { state: Conversation::new("s".into()).into(), unwritable: None };
+        let loaded = LoadedStream { state: Conversation::new("s".into()).into(), unwritable: None };
         let around = Around { now: now(0), draining: false, agents: &roster };
         Self {
             host: Host::new("s".into(), loaded, StartMode::New, &around),
@@ -75,7 +75,7 @@ impl Bench {
     fn again(self) -> Self {
         let steady = self.steady + 60_000;
         let around = Around { now: now(steady), draining: false, agents: &self.roster };
-        let loaded = Loaded { state: self.host.committed().clone(), unwritable: None };
+        let loaded = LoadedStream { state: self.host.committed().clone(), unwritable: None };
         let host = Host::new("s".into(), loaded, StartMode::Existing(around.now.wall), &around);
         Self { host, steady, ..self }
     }
@@ -334,7 +334,7 @@ fn haunted(bench: &Bench) -> Conversation {
     state
 }
 
-fn hosted(bench: Bench, loaded: Loaded) -> Bench {
+fn hosted(bench: Bench, loaded: LoadedStream) -> Bench {
     let around = Around { now: now(bench.steady), draining: false, agents: &bench.roster };
     let host = Host::new("s".into(), loaded, StartMode::Existing(around.now.wall), &around);
     Bench { host, ..bench }
@@ -344,7 +344,7 @@ fn hosted(bench: Bench, loaded: Loaded) -> Bench {
 fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_again() {
     let bench = Bench::begun();
     let (good, bad) = (bench.host.committed().clone(), haunted(&bench));
-    let mut bench = hosted(bench, Loaded { state: bad.into(), unwritable: None });
+    let mut bench = hosted(bench, LoadedStream { state: bad.into(), unwritable: None });
     let asked = bench.post("one");
     bench.tell(Input::Look);
     assert!(matches!(bench.tell(found())[..], [Output::Charge { .. }]));
@@ -360,7 +360,7 @@ fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_a
     };
     assert_eq!(broken.rule, "turn_owners");
     assert!(matches!(&told[..], [(id, Err(HallError::Failed(_)))] if *id == asked), "{told:?}");
-    bench.tell(Input::Loaded(Ok(Box::new(Loaded::new(good, None)))));
+    bench.tell(Input::Loaded(Ok(Box::new(LoadedStream::new(good, None)))));
     let asked = bench.post("two");
     let batch = bench.look();
     assert_eq!(answers(&bench.append(batch, Ok(Vec::new()))), [asked]);
@@ -369,7 +369,7 @@ fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_a
 #[test]
 fn a_stream_whose_events_lead_to_such_a_state_can_be_read_and_not_written() {
     let bench = Bench::begun();
-    let loaded = Loaded::new(haunted(&bench), None);
+    let loaded = LoadedStream::new(haunted(&bench), None);
     let mut bench = hosted(bench, loaded);
     let asked = bench.post("one");
     let id = RequestId(99);

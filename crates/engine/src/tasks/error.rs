@@ -4,7 +4,7 @@ use moothall_kernel::command::Rejection;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Millis;
 
-use crate::access::{AccessError, Denied};
+use crate::access::{AccessDenial, AccessError};
 use crate::answers::HallError;
 
 /// The reason why a request about a task failed.
@@ -49,8 +49,8 @@ impl From<HallError> for TaskError {
     }
 }
 
-impl From<Denied> for TaskError {
-    fn from(error: Denied) -> Self {
+impl From<AccessDenial> for TaskError {
+    fn from(error: AccessDenial) -> Self {
         TaskError::Access(AccessError::Denied(error))
     }
 }

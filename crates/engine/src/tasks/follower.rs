@@ -35,12 +35,12 @@ enum FollowedContent {
     Conversation {
         task: StreamId,
         /// Set once the conversation was created; the event with its participants follows.
-        beginning: Option<Beginning>,
+        beginning: Option<FirstParticipants>,
     },
 }
 
 /// The participants for whom a conversation began.
-struct Beginning {
+struct FirstParticipants {
     name: Option<String>,
     participants: Vec<ParticipantId>,
     /// The creator, if the conversation began together with its task. Then the creator gets the
@@ -333,7 +333,7 @@ impl Follower {
         let (task, conversation) = (task.clone(), self.stream.clone());
         match &recorded.event {
             Event::Created { by, name, task: Some(owner), .. } => {
-                let begun = Beginning {
+                let begun = FirstParticipants {
                     name: owner.titled.then(|| name.clone()),
                     participants: owner.participants.clone(),
                     tells: owner.first.then(|| by.clone()),
@@ -401,7 +401,7 @@ impl Follower {
                 _ => {}
             }
         }
-        if let Some(Beginning { name, participants, tells }) = beginning {
+        if let Some(FirstParticipants { name, participants, tells }) = beginning {
             let also = tells.filter(|by| !participants.contains(by));
             let told: Vec<_> = participants.iter().cloned().chain(also).collect();
             self.directory.tell(&told, || Notice::ConversationCreated {

@@ -354,7 +354,7 @@ async fn money_under_way_stands_among_the_guards() {
     };
     let items = read(operator.clone()).await;
     let GuardSubject::Budget(hall) = &items[0].guard else { panic!("{items:?}") };
-    assert_eq!((&hall.budget.purse, &items[0].thread), (&BudgetOwner::Hall, &None));
+    assert_eq!((&hall.budget.owner, &items[0].thread), (&BudgetOwner::Hall, &None));
     assert_eq!((hall.budget.spent, hall.reserved), (0, 20_000_000));
     assert_eq!(hall.state(), Some(GuardState::Near));
     let waits = |item: &&GuardItem| match &item.guard {
@@ -369,7 +369,7 @@ async fn money_under_way_stands_among_the_guards() {
         waiting.collect()
     };
     assert_eq!(items.iter().filter(waits).count(), 2);
-    let short = Some(Shortage { purse: BudgetOwner::Hall, micros: 2_000_000 });
+    let short = Some(Shortage { owner: BudgetOwner::Hall, micros: 2_000_000 });
     assert_eq!(shortages(&items), [short.clone(), short]);
     for reader in [Caller::anonymous(Mode::Local), known("ann", Kind::Human, Scope::ThreadsAdmin)] {
         let items = read(reader).await;

@@ -11,9 +11,9 @@ use moothall_engine::MemoryLog;
 use moothall_engine::agent::{Agent, Job, PermissionAnswer, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
-    Acquisition, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState,
-    Durability, EventLog, Lease, ListFilter, ListPage, ListedStream, LogError, Opening, Page,
-    Snapshot, Store, StreamBatch,
+    Acquisition, AppendError, AppendResult, Claim, Clock, Deliveries, Delivery, DeliveryState,
+    Durability, EventLog, Lease, ListFilter, ListPage, ListedStream, LogError, Page, Snapshot,
+    Store, StreamBatch, StreamStart,
 };
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
@@ -127,7 +127,7 @@ impl TestLog {
 
 #[async_trait]
 impl EventLog for TestLog {
-    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
+    async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<AppendResult>, AppendError> {
         if self.gated.load(Ordering::SeqCst) == 1 {
             self.waiting.notify_one();
             self.gate.acquire().await.unwrap().forget();
@@ -157,7 +157,7 @@ impl EventLog for TestLog {
         stream: &StreamId,
         version: u32,
         limit: usize,
-    ) -> Result<Opening, LogError> {
+    ) -> Result<StreamStart, LogError> {
         let opening = self.inner.load(stream, version, limit).await?;
         self.read.fetch_add(opening.page.events.len(), Ordering::SeqCst);
         Ok(opening)
@@ -270,7 +270,7 @@ pub struct Slow {
     pub on_lost: Option<OnLost>,
 }
 
-pub struct Shared(pub Arc<Slow>);
+pub struct SharedAgent(pub Arc<Slow>);
 
 struct CountDrop<'a>(&'a AtomicUsize);
 
@@ -292,7 +292,7 @@ impl Slow {
 }
 
 #[async_trait]
-impl Work for Shared {
+impl Work for SharedAgent {
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         let _count = CountDrop(&self.0.dropped);
         self.0.jobs.lock().unwrap().push(job.clone());

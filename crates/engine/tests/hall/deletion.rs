@@ -12,7 +12,7 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Millis;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::common::{Shared, Slow, World, agent, eventually, post};
+use crate::common::{SharedAgent, Slow, World, agent, eventually, post};
 
 const DAY: Millis = Millis::from_secs(24 * 3600);
 
@@ -25,7 +25,7 @@ fn user() -> Actor {
 #[tokio::test(start_paused = true)]
 async fn what_runs_is_cancelled_and_whoever_listens_is_told() {
     let slow = Arc::new(Slow::default());
-    let world = World::with(&[("slow", agent(Shared(slow.clone())))]).await;
+    let world = World::with(&[("slow", agent(SharedAgent(slow.clone())))]).await;
     let (stream, other) = (world.create().await, world.create().await);
     world.invite(&stream, "slow", "slow").await;
     world.post(&stream, "@slow hello").await.unwrap();

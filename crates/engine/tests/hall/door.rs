@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use moothall_engine::access::{AccessError, Caller, Denied, Mode, Reach, Scope, Scopes};
+use moothall_engine::access::{AccessDenial, AccessError, Caller, Mode, Reach, Scope, Scopes};
 use moothall_engine::door::{Action, Door, Need};
 use moothall_engine::hall::HallError;
 use moothall_engine::ports::{EventLog, ListFilter, ListedStream};
@@ -16,7 +16,7 @@ use moothall_kernel::time::Millis;
 use moothall_kernel::view::Viewer;
 use moothall_testkit::conformance::build::{Builder, batch};
 
-use crate::common::{Shared, Slow, World, agent};
+use crate::common::{SharedAgent, Slow, World, agent};
 
 /// Returns a caller without a credential, with these scopes in these conversations.
 fn holding(scopes: &[Scope], streams: &[&StreamId]) -> Caller {
@@ -109,19 +109,19 @@ async fn a_scope_that_is_missing_is_refused_before_anything_is_looked_for() {
     for stream in [&own, &nowhere] {
         for (action, error) in answers(&door, stream).await {
             let Need::Scope(scope) = action.need() else { unreachable!("{action:?}") };
-            assert_eq!(error, Some(AccessError::Denied(Denied::Proof(scope))), "{action:?}");
+            assert_eq!(error, Some(AccessError::Denied(AccessDenial::Proof(scope))), "{action:?}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn whoever_cannot_be_seen_publishes_nothing_that_may_run_a_program() {
-    let world = World::with(&[("slow", agent(Shared(Arc::new(Slow::default()))))]).await;
+    let world = World::with(&[("slow", agent(SharedAgent(Arc::new(Slow::default()))))]).await;
     let stream = world.create().await;
     world.invite(&stream, "s", "slow").await;
     let unseen = world.hall.as_(Caller::anonymous(Mode::Local).unseen());
     let refused = unseen.publish(&stream, Seq(1), Actor::unproven("ann"), None).await;
-    assert_eq!(refused, Err(AccessError::Denied(Denied::Proof(Scope::AgentsRun))));
+    assert_eq!(refused, Err(AccessError::Denied(AccessDenial::Proof(Scope::AgentsRun))));
     let seen = world.hall.as_(Caller::anonymous(Mode::Local));
     let answered = seen.publish(&stream, Seq(1), Actor::unproven("ann"), None).await;
     assert!(matches!(answered, Err(AccessError::Hall(HallError::Rejected(_)))), "{answered:?}");

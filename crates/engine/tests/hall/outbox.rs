@@ -198,7 +198,7 @@ async fn what_may_have_arrived_is_not_sent_again_and_holds_up_nothing() {
         .owe(&from, ["one", "two", "three", "four"].map(parcel).into(), owing("four"))
         .await
         .unwrap();
-    world.hall.register_courier("chat", porter.clone()).await.unwrap();
+    world.hall.register_handler("chat", porter.clone()).await.unwrap();
     eventually(async || Some(()).filter(|()| porter.carried.lock().unwrap().len() == 5)).await;
     let world = world.restart(&[]).await;
     let next = Arc::new(Porter {
@@ -206,7 +206,7 @@ async fn what_may_have_arrived_is_not_sent_again_and_holds_up_nothing() {
         ..Porter::default()
     });
     world.hall.owe(&from, vec![parcel("five")], owing("five")).await.unwrap();
-    world.hall.register_courier("chat", next.clone()).await.unwrap();
+    world.hall.register_handler("chat", next.clone()).await.unwrap();
     let states: Vec<_> =
         settled(&world, &from, 5).await.into_iter().map(|(state, _)| state).collect();
     let on_its_way = DeliveryState::Unknown;

@@ -11,7 +11,7 @@ use moothall_kernel::event::Event;
 use moothall_kernel::ids::{Seq, StreamId, TurnNo};
 use moothall_kernel::view::Viewer;
 
-use crate::common::{Shared, Slow, World, agent, eventually, post_by};
+use crate::common::{SharedAgent, Slow, World, agent, eventually, post_by};
 
 fn door(world: &World) -> Door {
     world.hall.as_(Caller::anonymous(Mode::Local))
@@ -143,7 +143,7 @@ async fn a_reader_that_was_too_slow_hears_where_it_is_and_can_go_on_from_there()
 #[tokio::test(start_paused = true)]
 async fn whoever_comes_in_the_middle_of_an_answer_gets_what_was_said_of_it() {
     let slow = Arc::new(Slow::default());
-    let world = World::with(&[("slow", agent(Shared(slow.clone())))]).await;
+    let world = World::with(&[("slow", agent(SharedAgent(slow.clone())))]).await;
     let stream = world.create().await;
     world.invite(&stream, "s", "slow").await;
     world.post(&stream, "@s hello").await.unwrap();

@@ -19,7 +19,7 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::{Address, AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::Policy;
 
-use crate::common::{Shared, Slow, TestClock, TestLog, World, agent, has, post, words};
+use crate::common::{SharedAgent, Slow, TestClock, TestLog, World, agent, has, post, words};
 
 /// A resident that speaks when the test tells it to, and records the commits that it hears of.
 #[derive(Default)]
@@ -40,7 +40,7 @@ fn guest() -> SessionId {
 impl Residents for Guests {
     fn agent(&self, address: Option<&Address>) -> Arc<dyn Agent> {
         assert_eq!(address.map(|address| address.local_id.as_str()), Some("guest"));
-        agent(Shared(self.mouth.clone()))
+        agent(SharedAgent(self.mouth.clone()))
     }
 
     async fn before_commit(

@@ -15,7 +15,8 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 
 use crate::common::{
-    Careful, Dawdler, Flood, Parrot, Rebuilt, Shared, Slow, World, agent, eventually, has, words,
+    Careful, Dawdler, Flood, Parrot, Rebuilt, SharedAgent, Slow, World, agent, eventually, has,
+    words,
 };
 
 mod draining;
@@ -23,7 +24,7 @@ mod waited;
 
 fn slow() -> (Arc<Slow>, Arc<dyn Agent>) {
     let slow = Arc::new(Slow::default());
-    (slow.clone(), agent(Shared(slow)))
+    (slow.clone(), agent(SharedAgent(slow)))
 }
 
 fn ended(event: &Event) -> Option<Outcome> {
@@ -103,13 +104,13 @@ async fn a_turn_that_a_restart_lost_runs_again_and_its_late_result_is_not_shown(
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_must_not_run_twice_ends_as_interrupted() {
     let fragile = || Arc::new(Slow { on_lost: Some(OnLost::Fail), ..Slow::default() });
-    let world = World::with(&[("slow", agent(Shared(fragile())))]).await;
+    let world = World::with(&[("slow", agent(SharedAgent(fragile())))]).await;
     let stream = world.create().await;
     world.invite(&stream, "s", "slow").await;
     world.post(&stream, "@s hello").await.unwrap();
     world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
     let second = fragile();
-    let world = world.restart(&[("slow", agent(Shared(second.clone())))]).await;
+    let world = world.restart(&[("slow", agent(SharedAgent(second.clone())))]).await;
     let interrupted = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "interrupted");
     world.until(&stream, |events| has(events, interrupted)).await;
     assert_eq!(second.asked(), []);
@@ -516,7 +517,7 @@ async fn turns_of_a_client_that_a_restart_does_not_know_end_and_block_nobody() {
 async fn an_agent_is_not_late_because_the_server_stood_still() {
     for stood in [12, 60, 3600] {
         let slow = Arc::new(Slow::default());
-        let world = World::with(&[("slow", agent(Shared(slow.clone())))]).await;
+        let world = World::with(&[("slow", agent(SharedAgent(slow.clone())))]).await;
         let stream = world
             .create_with(Policy {
                 agent_reply_timeout: Some(Millis::from_secs(10)),
@@ -548,7 +549,7 @@ async fn an_agent_is_not_late_because_the_server_stood_still() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_says_nothing_is_late_after_its_own_time() {
     let slow = Arc::new(Slow::default());
-    let world = World::with(&[("slow", agent(Shared(slow.clone())))]).await;
+    let world = World::with(&[("slow", agent(SharedAgent(slow.clone())))]).await;
     let stream = world
         .create_with(Policy {
             agent_reply_timeout: Some(Millis::from_secs(10)),

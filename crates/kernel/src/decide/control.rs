@@ -330,8 +330,8 @@ impl Decider<'_> {
             )
             .about(id));
         }
-        let seats = kind == Kind::Human && known.is_none() && *id != by.id;
-        if seats && !planted::is_open(Bypass::Seating) {
+        let adds_person = kind == Kind::Human && known.is_none() && *id != by.id;
+        if adds_person && !planted::is_open(Bypass::Seating) {
             let message = format!(
                 "Only people can bring people. Leave {id} out, and ask {id} or a person here to \
                  do it."

@@ -85,8 +85,8 @@ pub struct Limits {
 
 impl Limits {
     /// Returns the limit of a purse.
-    pub fn of(&self, purse: &BudgetOwner) -> &Limit {
-        match purse {
+    pub fn of(&self, owner: &BudgetOwner) -> &Limit {
+        match owner {
             BudgetOwner::Hall => &self.hall,
             BudgetOwner::Conversation => &self.conversation,
             BudgetOwner::Agent(_) => &self.agent,
@@ -132,7 +132,7 @@ pub struct Charge {
 
 impl Charge {
     /// Returns the purses charged in addition to the conversation's.
-    pub fn purses(&self) -> [BudgetOwner; 3] {
+    pub fn owners(&self) -> [BudgetOwner; 3] {
         [
             BudgetOwner::Hall,
             BudgetOwner::Agent(self.account.agent.clone()),
@@ -140,8 +140,8 @@ impl Charge {
         ]
     }
 
-    fn is_from(&self, purse: &BudgetOwner) -> bool {
-        match purse {
+    fn is_from(&self, owner: &BudgetOwner) -> bool {
+        match owner {
             BudgetOwner::Hall => true,
             BudgetOwner::Conversation => false,
             BudgetOwner::Agent(agent) => *agent == self.account.agent,
@@ -176,7 +176,8 @@ pub struct WindowTotals {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentBudget {
     /// The owner of the budget.
-    pub purse: BudgetOwner,
+    #[serde(rename = "purse")]
+    pub owner: BudgetOwner,
     /// The unit that is counted.
     pub measure: Measure,
     /// The limit, in turns or millionths of the currency.
@@ -274,16 +275,16 @@ pub struct Budgets {
 
 impl Budgets {
     /// Returns the amounts spent from a purse.
-    pub fn standing(&self, purse: &BudgetOwner) -> WindowTotals {
-        self.standings.get(purse).copied().unwrap_or_default()
+    pub fn standing(&self, owner: &BudgetOwner) -> WindowTotals {
+        self.standings.get(owner).copied().unwrap_or_default()
     }
 
     /// Returns the amounts spent from a purse, including these charges.
-    pub(crate) fn standing_after(&self, purse: &BudgetOwner, charges: &[Charge]) -> WindowTotals {
-        let mut standing = self.standing(purse);
+    pub(crate) fn standing_after(&self, owner: &BudgetOwner, charges: &[Charge]) -> WindowTotals {
+        let mut standing = self.standing(owner);
         charges
             .iter()
-            .filter(|charge| charge.is_from(purse))
+            .filter(|charge| charge.is_from(owner))
             .for_each(|charge| standing.charge(charge));
         standing
     }
@@ -292,21 +293,21 @@ impl Budgets {
     pub fn can_pay(&self, charges: &[Charge], now: Timestamp) -> bool {
         (0..charges.len()).all(|at| {
             let (before, charge) = (&charges[..at], &charges[at]);
-            let pays = |purse: &BudgetOwner| {
-                let standing = self.standing_after(purse, before);
-                let (limit, attended) = (self.limits.of(purse), charge.account.attended);
+            let pays = |owner: &BudgetOwner| {
+                let standing = self.standing_after(owner, before);
+                let (limit, attended) = (self.limits.of(owner), charge.account.attended);
                 // The time of a stream may be ahead of the computer's clock.
                 standing.used_up(limit, Measure::VARIANTS, attended, now.max(charge.hour)).is_none()
             };
             // A charge without turns is a cost that was spent already: refusing it saves nothing.
-            charge.turns == 0 || charge.purses().iter().all(pays)
+            charge.turns == 0 || charge.owners().iter().all(pays)
         })
     }
 
     /// Adds a charge to each of its purses.
     pub fn charge(&mut self, charge: &Charge) {
-        for purse in charge.purses() {
-            self.standings.entry(purse).or_default().charge(charge);
+        for owner in charge.owners() {
+            self.standings.entry(owner).or_default().charge(charge);
         }
     }
 }
@@ -320,7 +321,7 @@ pub fn start_of(ts: Timestamp, length: Millis) -> Timestamp {
 impl SpentBudget {
     /// Returns a sentence for people about the used-up budget.
     pub fn sentence(&self, currency: &str) -> String {
-        let whose = match &self.purse {
+        let whose = match &self.owner {
             BudgetOwner::Hall => "this server".to_owned(),
             BudgetOwner::Conversation => "this conversation".to_owned(),
             BudgetOwner::Agent(agent) => format!("the agent {agent}"),

@@ -98,21 +98,21 @@ impl Conversation {
         if budgets.limits == Limits::default() {
             return None;
         }
-        let purses = [
+        let owners = [
             BudgetOwner::Conversation,
             BudgetOwner::Agent(account.agent.clone()),
             BudgetOwner::Principal(account.by.clone()),
             BudgetOwner::Hall,
         ];
-        purses.into_iter().find_map(|purse| {
-            let standing = if purse == BudgetOwner::Conversation {
+        owners.into_iter().find_map(|owner| {
+            let standing = if owner == BudgetOwner::Conversation {
                 self.spending.standing
             } else {
-                budgets.standing_after(&purse, decided)
+                budgets.standing_after(&owner, decided)
             };
             let (measure, limit, until) =
-                standing.used_up(budgets.limits.of(&purse), measures, account.attended, now)?;
-            Some(SpentBudget { purse, measure, limit, until })
+                standing.used_up(budgets.limits.of(&owner), measures, account.attended, now)?;
+            Some(SpentBudget { owner, measure, limit, until })
         })
     }
 }

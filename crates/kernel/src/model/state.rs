@@ -10,12 +10,12 @@ use crate::model::event::{Cause, Guard, RecordedEvent};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::message_count::MessageCounters;
 use crate::model::own::Restraint;
 use crate::model::participant::{Kind, Participant, SeatRole, TerminalReach};
 use crate::model::permission::{OpenQuestion, SettledPermission, Settlement};
 use crate::model::refused::Refusals;
 use crate::model::request::OpenRequest;
-use crate::model::said::MessageCounters;
 use crate::model::settings::Policy;
 use crate::model::summary::{Summaries, Summary};
 use crate::model::talk::TalkRefusal;
@@ -116,6 +116,7 @@ pub(crate) struct Origin {
 pub(crate) struct Spending {
     pub(crate) standing: WindowTotals,
     /// Used-up budgets that people were notified of.
+    #[serde(rename = "told")]
     pub(crate) told: Vec<SpentBudget>,
     /// Origins of the latest contributions that answered a turn.
     pub(crate) origins: VecDeque<Origin>,
@@ -176,7 +177,7 @@ pub struct Floor {
     pub(crate) passed_over: Vec<ParticipantId>,
     /// True if people were notified, since a person last spoke, that a provider takes no more
     /// requests.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, rename = "limits_told", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) limits_told: bool,
 }
 

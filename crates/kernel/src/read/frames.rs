@@ -49,8 +49,8 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>)
 pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     let gathering = state.newest_gathering().filter(|_| state.rules().gathers);
     let members = gathering.map_or(&[][..], |gathering| &gathering.members);
-    if let Some(seat) = members.iter().find(|member| member.id == *from) {
-        return format!("{} ({})", seat.name, seat.number);
+    if let Some(member) = members.iter().find(|member| member.id == *from) {
+        return format!("{} ({})", member.name, member.number);
     }
     let name = if from.as_str() == ParticipantId::USER { "User" } else { state.name_of(from) };
     state.number_of(from).map_or_else(|| name.to_owned(), |number| format!("{name} ({number})"))
@@ -108,9 +108,9 @@ impl Names<'_> {
             let known = state
                 .known()
                 .flat_map(|(id, name)| [FoldedLine::of(id.as_str()), FoldedLine::of(name)]);
-            let seats = state.newest_gathering().map_or(&[][..], |gathering| &gathering.members);
+            let members = state.newest_gathering().map_or(&[][..], |gathering| &gathering.members);
             known
-                .chain(seats.iter().map(|seat| FoldedLine::of(&seat.name)))
+                .chain(members.iter().map(|member| FoldedLine::of(&member.name)))
                 .chain(reserved().map(FoldedLine::of))
                 .collect()
         })

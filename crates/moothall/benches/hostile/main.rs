@@ -238,9 +238,9 @@ async fn crowd(server: &Server, home: &Path) {
 
 /// Keeps so many connections that say nothing; those that the server closes are opened again.
 async fn silence(address: SocketAddr) {
-    let mut seats = tokio::task::JoinSet::new();
+    let mut connections = tokio::task::JoinSet::new();
     for _ in 0..SILENT {
-        seats.spawn(async move {
+        connections.spawn(async move {
             loop {
                 if let Ok(mut stream) = TcpStream::connect(address).await {
                     let _ = stream.read(&mut [0; 1]).await;
@@ -249,7 +249,7 @@ async fn silence(address: SocketAddr) {
             }
         });
     }
-    while seats.join_next().await.is_some() {}
+    while connections.join_next().await.is_some() {}
 }
 
 async fn speak(address: SocketAddr) {

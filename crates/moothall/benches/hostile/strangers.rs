@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use super::{FILES_KEPT, Server};
 
 /// Seats of a server that has files for them.
-const SEATS: usize = 16_384;
+const SLOTS: usize = 16_384;
 const UNFINISHED: usize = 4_000;
 /// The time for which memory is watched.
 const WATCHED: Duration = Duration::from_secs(8);
@@ -27,20 +27,20 @@ const FLOODERS: [usize; 4] = [0, 2, 4, 12];
 
 pub async fn measure(home: &Path, data: &Path) {
     let mine = getrlimit(Resource::RLIMIT_NOFILE).unwrap().0 as usize;
-    let many = SEATS.min(mine.saturating_sub(FILES_KEPT));
+    let many = SLOTS.min(mine.saturating_sub(FILES_KEPT));
     println!(
-        "strangers: {many} connections (a server has {SEATS} seats; this process {mine} files)"
+        "strangers: {many} connections (a server has {SLOTS} seats; this process {mine} files)"
     );
     let start = || Server::start(home, data, "token");
     for (what, opening) in
-        [("silent", Opening::Nothing), ("silent after the upgrade", Opening::Upgrade)]
+        [("silent", FirstBytes::Nothing), ("silent after the upgrade", FirstBytes::Upgrade)]
     {
         memory(&start(), &format!("{many} {what}"), many, opening).await;
     }
     for (what, opening) in [
-        ("heads of 60 kB", Opening::Head),
-        ("frames of 480 kB", Opening::Frame),
-        ("bodies of 980 kB", Opening::Body),
+        ("heads of 60 kB", FirstBytes::Head),
+        ("frames of 480 kB", FirstBytes::Frame),
+        ("bodies of 980 kB", FirstBytes::Body),
     ] {
         memory(&start(), &format!("{UNFINISHED} unfinished {what}"), UNFINISHED, opening).await;
     }
@@ -57,7 +57,7 @@ pub async fn measure(home: &Path, data: &Path) {
 
 /// The bytes that a stranger sends before it falls silent.
 #[derive(Clone, Copy)]
-enum Opening {
+enum FirstBytes {
     Nothing,
     Upgrade,
     Head,
@@ -73,28 +73,28 @@ fn upgrade(address: SocketAddr) -> Vec<u8> {
     .into_bytes()
 }
 
-impl Opening {
+impl FirstBytes {
     fn bytes(self, address: SocketAddr) -> Vec<u8> {
         let mut bytes = match self {
-            Opening::Nothing => Vec::new(),
-            Opening::Upgrade | Opening::Frame => upgrade(address),
-            Opening::Head => {
+            FirstBytes::Nothing => Vec::new(),
+            FirstBytes::Upgrade | FirstBytes::Frame => upgrade(address),
+            FirstBytes::Head => {
                 format!("GET /ping HTTP/1.1\r\nHost: {address}\r\nX-Slow: ").into_bytes()
             }
-            Opening::Body => format!(
+            FirstBytes::Body => format!(
                 "POST /session HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
                  Transfer-Encoding: chunked\r\n\r\nffff0\r\n"
             )
             .into_bytes(),
         };
-        if let Opening::Frame = self {
+        if let FirstBytes::Frame = self {
             bytes.extend([0x81, 0x80 | 127, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0]);
         }
         let more = match self {
-            Opening::Nothing | Opening::Upgrade => 0,
-            Opening::Head => 60_000,
-            Opening::Frame => 480_000,
-            Opening::Body => 980_000,
+            FirstBytes::Nothing | FirstBytes::Upgrade => 0,
+            FirstBytes::Head => 60_000,
+            FirstBytes::Frame => 480_000,
+            FirstBytes::Body => 980_000,
         };
         bytes.resize(bytes.len() + more, b'a');
         bytes
@@ -117,7 +117,7 @@ async fn stranger(address: SocketAddr, opening: Arc<Vec<u8>>) {
     }
 }
 
-async fn memory(server: &Server, what: &str, many: usize, opening: Opening) {
+async fn memory(server: &Server, what: &str, many: usize, opening: FirstBytes) {
     let (before, opening) = (server.resident_mib(), Arc::new(opening.bytes(server.address)));
     let mut strangers = JoinSet::new();
     for _ in 0..many {
@@ -160,7 +160,7 @@ fn told(what: &str, mut times: Vec<Duration>) {
 
 /// Strangers on all seats, who come back when they are sent away.
 async fn sign_ins(server: &Server, data: &Path, many: usize) {
-    let opening = Arc::new(Opening::Upgrade.bytes(server.address));
+    let opening = Arc::new(FirstBytes::Upgrade.bytes(server.address));
     let mut strangers = JoinSet::new();
     for _ in 0..many {
         let (address, opening) = (server.address, opening.clone());

@@ -6,7 +6,7 @@ use moothall_surfaces::wire::{
 };
 use serde_json::json;
 
-use super::{Context, sure};
+use super::{Context, confirmation};
 use crate::cli::{AgentCommand, AgentNames, Agents};
 use crate::client::segment;
 use crate::clock::day_and_time;
@@ -68,7 +68,7 @@ fn standing(context: &Context, agent: &RegistrationEntry) -> String {
 
 async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
-    sure::ask(context, &args.sure, &format!("Make the keys of {names} worthless?"))?;
+    confirmation::ask(context, &args.sure, &format!("Make the keys of {names} worthless?"))?;
     for name in &args.names {
         let path = format!("/registrations/{}/revoke", segment(name));
         let revoked: AgentRevoked = context.client.post(&path, &json!({})).await?;
@@ -86,7 +86,7 @@ async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
 async fn free(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
     let question = format!("Free {names}? Their keys are worth nothing then, for good.");
-    sure::ask(context, &args.sure, &question)?;
+    confirmation::ask(context, &args.sure, &question)?;
     for name in &args.names {
         let path = format!("/registrations/{}/free", segment(name));
         let freed: AgentFreed = context.client.post(&path, &json!({})).await?;

@@ -2,7 +2,7 @@
 
 use moothall_surfaces::wire::{AppEntry, AppFreed, AppPage, AppTransfer};
 
-use super::{Context, sure};
+use super::{Context, confirmation};
 use crate::cli::{AppCommand, AppGiven, AppId, Apps};
 use crate::client::segment;
 use crate::fault::Fault;
@@ -65,7 +65,7 @@ async fn transfer(context: &Context, args: &AppGiven) -> Result<(), Fault> {
 }
 
 async fn free(context: &Context, args: &AppId) -> Result<(), Fault> {
-    sure::ask(
+    confirmation::ask(
         context,
         &args.sure,
         &format!("Free app {}? Its tasks have no manager until you transfer it.", args.app),

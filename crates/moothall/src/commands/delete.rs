@@ -2,7 +2,7 @@
 
 use moothall_surfaces::wire::ThreadDeleted;
 
-use super::{Context, sure};
+use super::{Context, confirmation};
 use crate::cli::Delete;
 use crate::client::segment;
 use crate::fault::Fault;
@@ -15,7 +15,7 @@ pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
         .await
         .ok()
         .map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
-    sure::ask(
+    confirmation::ask(
         context,
         &args.sure,
         &format!("Delete {named} for good, with everything that was said in it?"),

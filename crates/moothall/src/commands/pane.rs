@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use moothall_agents::terminal::hooks::run_errand;
+use moothall_agents::terminal::hooks::run_as_user;
 use nix::unistd::{Uid, fchown};
 
 use crate::cli::Pane;
@@ -18,7 +18,7 @@ use crate::fault::{Exit, Fault};
 pub fn run(pane: &Pane) -> Result<(), Fault> {
     match pane {
         Pane::Dress => {
-            let outcome = run_errand(io::stdin().lock())
+            let outcome = run_as_user(io::stdin().lock())
                 .map_err(|error| Fault::io("cannot read what is to be prepared", &error))?;
             println!("{outcome}");
             Ok(())

@@ -3,7 +3,7 @@
 use moothall_surfaces::wire::{EventPage, Redacted};
 use serde_json::json;
 
-use super::{Context, sure};
+use super::{Context, confirmation};
 use crate::cli::Redact;
 use crate::client::{Client, segment};
 use crate::fault::{Exit, Fault};
@@ -13,7 +13,7 @@ use crate::threads;
 pub async fn run(context: &Context, args: &Redact) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let event = id_of(&context.client, &thread, &args.event).await?;
-    sure::ask(
+    confirmation::ask(
         context,
         &args.sure,
         &format!("Erase the words of message {} for good?", args.event),

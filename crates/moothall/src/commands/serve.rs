@@ -101,8 +101,8 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let (stop, stopped) = oneshot::channel::<()>();
     let options =
         HttpOptions { tls: tls.clone(), ..options(&settled, &reach, address, key, args.log) };
-    let gate = Surface::new(hall.clone(), options);
-    let doors = tokio::spawn(serve_through(gate.clone(), listener, async move {
+    let surface = Surface::new(hall.clone(), options);
+    let doors = tokio::spawn(serve_through(surface.clone(), listener, async move {
         // A dropped sender also means stop.
         let _ = stopped.await;
     }));
@@ -113,7 +113,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         args,
         hall: &hall,
         sessions,
-        gate,
+        surface,
         host,
         address,
         tls,
@@ -388,7 +388,7 @@ async fn open_hall(
 /// Registers the courier that carries harvests to their trails.
 async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
     let trails = Trails { hall: hall.weak(), folder: config.server.trails.clone() };
-    hall.register_courier(TRAIL, Arc::new(trails)).await.map_err(|error| {
+    hall.register_handler(TRAIL, Arc::new(trails)).await.map_err(|error| {
         Fault::new(Exit::Failure, "cannot read what is owed to trails").because(error)
     })
 }

@@ -11,7 +11,7 @@ use moothall_surfaces::wire::{
 };
 
 use super::events::{self, EventSelection};
-use super::{Context, answers, say, sure, width};
+use super::{Context, answers, confirmation, say, width};
 use crate::cli::{End, Run, Send, Session, Sessions};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
@@ -205,7 +205,11 @@ pub async fn interrupt(context: &Context, args: &Session) -> Result<(), Fault> {
 
 pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
     let session = &args.session.session;
-    sure::ask(context, &args.sure, &format!("End {session}, and the program in its terminal?"))?;
+    confirmation::ask(
+        context,
+        &args.sure,
+        &format!("End {session}, and the program in its terminal?"),
+    )?;
     act(context, &args.session, "end", "is over. What it said is kept: moothall sessions --ended")
         .await
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::Context;
 use super::circle::{self, Circle};
+use super::descriptions::control;
 use super::permit::told;
-use super::said::control;
 use crate::client::Client;
 use crate::clock::{day, time};
 use crate::fault::Fault;

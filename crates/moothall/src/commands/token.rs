@@ -6,7 +6,7 @@ use moothall_surfaces::wire::{
     RevokeRequest, TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked,
 };
 
-use super::{Context, sure};
+use super::{Context, confirmation};
 use crate::cli::{NewToken, RevokedToken, Token, TokenId};
 use crate::client::{Client, segment};
 use crate::fault::Fault;
@@ -118,7 +118,7 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
         }
         _ => String::new(),
     };
-    sure::ask(
+    confirmation::ask(
         context,
         sure,
         &format!(

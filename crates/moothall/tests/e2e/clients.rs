@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::harness::{Home, PATIENCE, Running, Server};
+use crate::harness::{Home, PATIENCE, RunningProcess, Server};
 
 /// The example itself, so that the tests run what people copy.
 #[path = "../../../../examples/agent/main.rs"]
@@ -85,7 +85,7 @@ fn agents_by_the_typescript_client_of_tasks_miss_nothing_when_the_server_dies() 
     program.arg(&server.url).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = program.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
-    let agents = Running::of(child);
+    let agents = RunningProcess::of(child);
     assert_eq!(agents.line(), "kill");
     let _server = server.crash_and_restart();
     writeln!(input, "again").unwrap();
@@ -173,7 +173,7 @@ async fn the_agent_in_typescript_answers_and_comes_back() {
     let server = home.serve();
     let mut program = tsx_with_sockets("examples/agent.ts");
     program.arg(&server.url).arg("ada").env_remove("MOOTHALL_AGENT_KEY").stdout(Stdio::piped());
-    let agent = Running::of(program.stderr(Stdio::null()).spawn().unwrap());
+    let agent = RunningProcess::of(program.stderr(Stdio::null()).spawn().unwrap());
     assert!(agent.line().starts_with("The key of ada is "));
     let line = agent.line();
     let ada = line.strip_prefix("ada is ").and_then(|rest| rest.split(',').next());
@@ -192,12 +192,14 @@ fn started(
     server: &Server<'_>,
     thread: &str,
     token: Option<&str>,
-) -> Running {
+) -> RunningProcess {
     program.arg(format!("{}/threads/{thread}", server.url)).arg("ada").env_remove("MOOTHALL_TOKEN");
     if let Some(token) = token {
         program.env("MOOTHALL_TOKEN", token);
     }
-    let bot = Running::of(program.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap());
+    let bot = RunningProcess::of(
+        program.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap(),
+    );
     assert_eq!(bot.line(), "ada listens");
     bot
 }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Running, Server};
+use crate::harness::{Home, PATIENCE, RunningProcess, Server};
 
 /// Number of kills under load.
 const KILLS: usize = 5;
@@ -233,7 +233,7 @@ async fn whoever_waits_for_an_answer_waits_through_a_restart_too() {
     server.ok(&["new", "Room", "--with", "late"]);
     let mut waiting = server.command(&["say", "Room", "@late well?", "--wait"]);
     let mut waiting =
-        Running::of(waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        RunningProcess::of(waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let heard = waiting.errors();
     let address = server.address().to_string();
     let list = server.get("/threads").await;

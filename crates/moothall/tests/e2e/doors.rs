@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use serde_json::json;
 
-use crate::harness::{Home, PATIENCE, Running, stderr};
+use crate::harness::{Home, PATIENCE, RunningProcess, stderr};
 
 #[test]
 fn a_data_folder_has_one_server() {
@@ -123,7 +123,7 @@ fn ctrl_c_ends_a_command_with_its_own_code() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let tail = Running::of(tail);
+    let tail = RunningProcess::of(tail);
     tail.line();
     tail.signal(Signal::SIGINT);
     assert_eq!(tail.end().code(), Some(130));

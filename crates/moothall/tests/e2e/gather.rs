@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Home, Running, Server, stderr};
+use crate::harness::{Home, RunningProcess, Server, stderr};
 
 /// An agent that writes a harvest at once, and one that takes longer than any test.
 const AGENTS: &str = r#"
@@ -147,7 +147,7 @@ async fn whoever_waits_gets_the_harvest() {
         let args = [&["gather", "start", "--file", "daily.toml", "--wait"], more].concat();
         let mut command = server.command(&args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::of(command.spawn().unwrap())
+        RunningProcess::of(command.spawn().unwrap())
     };
     let id_in = |hint: String| hint.rsplit(' ').next().unwrap().to_owned();
 

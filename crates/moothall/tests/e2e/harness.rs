@@ -142,7 +142,7 @@ impl Home {
     /// Starts a server by a given command.
     pub fn serve_by(&self, mut command: Command) -> Server<'_> {
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let running = Running::of(child);
+        let running = RunningProcess::of(child);
         let first: Value = serde_json::from_str(&running.line()).unwrap();
         // Earlier versions print only `listening`.
         let here = first.get("here").unwrap_or(&first["listening"]);
@@ -160,12 +160,12 @@ impl Home {
 }
 
 /// A process whose output lines are read as they come. Dropping kills it.
-pub struct Running {
+pub struct RunningProcess {
     child: Child,
     lines: mpsc::Receiver<String>,
 }
 
-impl Running {
+impl RunningProcess {
     pub fn of(mut child: Child) -> Self {
         let lines = lines_of(child.stdout.take().unwrap());
         Self { child, lines }
@@ -207,7 +207,7 @@ fn lines_of(output: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     lines
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -217,7 +217,7 @@ impl Drop for Running {
 /// A running server.
 pub struct Server<'a> {
     home: &'a Home,
-    running: Running,
+    running: RunningProcess,
     pub url: String,
     /// Announcement at the start.
     pub first: Value,

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use moothall_testkit::fake_tui;
 use serde_json::{Value, json};
 
-use crate::harness::{Running, Server};
+use crate::harness::{RunningProcess, Server};
 
 mod again;
 mod deaths;
@@ -446,7 +446,7 @@ async fn a_sessions_tools_find_the_server_on_another_port() {
     command.envs(own).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut tools = command.spawn().unwrap();
     let mut input = tools.stdin.take().unwrap();
-    let running = Running::of(tools);
+    let running = RunningProcess::of(tools);
     let mut ask = || {
         let line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_sessions", "arguments": {}}});
         writeln!(input, "{line}").unwrap();

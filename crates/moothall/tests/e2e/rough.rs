@@ -27,7 +27,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Running, Server};
+use crate::harness::{RunningProcess, Server};
 use crate::links::{
     Agent, Hall, call, direct, environment, links, said, start, start_with, state, told, types,
     until, was_told,
@@ -296,7 +296,7 @@ async fn nothing_is_typed_into_what_a_person_types() {
     .await;
     let mut sends = server.command(&["send", "ada", "[say:the answer]", "--wait"]);
     sends.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut sends = Running::of(sends.spawn().unwrap());
+    let mut sends = RunningProcess::of(sends.spawn().unwrap());
     let errors = sends.errors();
     until("it waits", async || server.get(&format!("/sessions/{}", ada.id)).await["waiting"] == 1)
         .await;

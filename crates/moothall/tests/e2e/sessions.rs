@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::harness::{Home, PATIENCE, stderr};
-use crate::stage::Stage;
+use crate::stage::FakeHost;
 
 /// A server in this process, and its command line.
 struct House {
@@ -28,12 +28,12 @@ struct House {
     key: String,
     hall: Hall,
     sessions: Sessions,
-    stage: Arc<Stage>,
+    stage: Arc<FakeHost>,
 }
 
 impl House {
     async fn open() -> Self {
-        let stage = Arc::<Stage>::default();
+        let stage = Arc::<FakeHost>::default();
         let parts = HallParts {
             store: Store::of(Arc::new(MemoryLog::new())),
             clock: Arc::new(SystemClock),

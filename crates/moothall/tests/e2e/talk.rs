@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::harness::{Home, Running, stderr};
+use crate::harness::{Home, RunningProcess, stderr};
 
 #[test]
 fn the_demo_agents_answer() {
@@ -136,7 +136,7 @@ fn tail_goes_on_after_a_crash_without_loss() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let tail = Running::of(child);
+    let tail = RunningProcess::of(child);
     let mut heard = vec![tail.line()];
     for round in 1..4 {
         server = server.crash_and_restart();

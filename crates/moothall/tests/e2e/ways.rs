@@ -152,7 +152,7 @@ fn every_command_has_a_row() {
 
 /// Role of the caller.
 #[derive(Clone, Copy)]
-enum Who {
+enum Role {
     Operator,
     Person,
     Agent,
@@ -197,7 +197,7 @@ impl<'a> Stage<'a> {
 
     /// Plays every row for each role in one way. Each role has its own conversation, so that none
     /// waits for another.
-    fn play(&self, way: &Way<'_>, everybody: &[Who]) {
+    fn play(&self, way: &Way<'_>, everybody: &[Role]) {
         for who in everybody {
             let thread = self
                 .server
@@ -214,7 +214,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn run(&self, way: &Way<'_>, who: Who, args: &[&str], thread: &str, code: &str) -> Output {
+    fn run(&self, way: &Way<'_>, who: Role, args: &[&str], thread: &str, code: &str) -> Output {
         let put = |word: &&str| match *word {
             "T" => thread.to_owned(),
             "C" => code.to_owned(),
@@ -242,7 +242,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn judge(row: &Row, who: Who, way: &Way<'_>, output: &Output) {
+fn judge(row: &Row, who: Role, way: &Way<'_>, output: &Output) {
     let (code, told) = (output.status.code(), stderr(output));
     let at = || {
         format!(
@@ -280,20 +280,21 @@ fn every_command_works_without_tls_here_and_under_an_address_of_the_network() {
         cacert: None,
     });
     assert_eq!(here.url, format!("http://127.0.0.1:{port}"), "what is printed can be used");
-    let everybody = [Who::Operator, Who::Person, Who::Agent];
+    let everybody = [Role::Operator, Role::Person, Role::Agent];
     stage.play(&here, &everybody);
     lan.iter().for_each(|lan| stage.play(lan, &everybody));
 }
 
 /// A certificate for this computer, and its files.
-struct Certified {
+struct Certificate {
     cert: PathBuf,
     key: PathBuf,
 }
 
-fn certify(home: &Home) -> Certified {
+fn certify(home: &Home) -> Certificate {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let files = Certified { cert: home.path().join("cert.pem"), key: home.path().join("key.pem") };
+    let files =
+        Certificate { cert: home.path().join("cert.pem"), key: home.path().join("key.pem") };
     std::fs::write(&files.cert, made.cert.pem()).unwrap();
     std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
     files
@@ -321,8 +322,8 @@ async fn every_command_works_over_tls_and_behind_a_proxy_with_tls() {
         Way { name: "tls", url: format!("https://localhost:{behind}"), cacert: cacert.clone() };
     let proxied = Way { name: "proxy", url: format!("https://localhost:{proxied}"), cacert };
     tokio::task::block_in_place(|| {
-        stage.play(&direct, &[Who::Operator, Who::Person, Who::Agent]);
-        stage.play(&proxied, &[Who::Person, Who::Agent]);
+        stage.play(&direct, &[Role::Operator, Role::Person, Role::Agent]);
+        stage.play(&proxied, &[Role::Person, Role::Agent]);
     });
     // Without trust in the certificate, no data is sent. A joined client keeps the certificates
     // that it trusted then.
@@ -331,7 +332,7 @@ async fn every_command_works_over_tls_and_behind_a_proxy_with_tls() {
     assert!(stderr(&refused).contains("--cacert"), "{}", stderr(&refused));
 }
 
-fn acceptor(files: &Certified) -> TlsAcceptor {
+fn acceptor(files: &Certificate) -> TlsAcceptor {
     let chain = CertificateDer::pem_file_iter(&files.cert).unwrap().map(Result::unwrap).collect();
     let key = PrivateKeyDer::from_pem_file(&files.key).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -12,14 +12,14 @@ use tokio::time::timeout;
 use crate::house::PATIENCE;
 
 /// One request, with an idempotency key, and its answer, if any.
-pub struct Asked {
+pub struct KeyedRequest {
     pub path: String,
     pub body: Value,
     pub key: String,
     pub answer: OnceLock<Value>,
 }
 
-impl Asked {
+impl KeyedRequest {
     /// Returns the event that the answer acknowledges.
     pub fn event(&self) -> Option<&Value> {
         self.answer.get().map(|answer| &answer["event"]).filter(|event| !event.is_null())
@@ -29,7 +29,7 @@ impl Asked {
 /// Record of all requests.
 pub struct Ledger {
     http: Client,
-    asked: Mutex<Vec<Arc<Asked>>>,
+    asked: Mutex<Vec<Arc<KeyedRequest>>>,
     /// Reason of the latest lost answer.
     loss: Mutex<String>,
     /// Number of first acknowledgements.
@@ -51,19 +51,19 @@ impl Ledger {
     }
 
     /// Records a request before it is sent.
-    pub fn note(&self, path: String, body: Value, key: String) -> Arc<Asked> {
-        let asked = Arc::new(Asked { path, body, key, answer: OnceLock::new() });
+    pub fn note(&self, path: String, body: Value, key: String) -> Arc<KeyedRequest> {
+        let asked = Arc::new(KeyedRequest { path, body, key, answer: OnceLock::new() });
         self.asked.lock().unwrap().push(asked.clone());
         asked
     }
 
-    pub fn all(&self) -> Vec<Arc<Asked>> {
+    pub fn all(&self) -> Vec<Arc<KeyedRequest>> {
         self.asked.lock().unwrap().clone()
     }
 
     /// Sends a request; returns `None` if the server is away or dies. A repeated request must get
     /// the same answer.
-    pub async fn ask(&self, address: &str, asked: &Asked) -> Option<Value> {
+    pub async fn ask(&self, address: &str, asked: &KeyedRequest) -> Option<Value> {
         let (status, answer) = self.post(address, asked).await?;
         if status == 503 {
             return self.lost(&asked.path, &answer);
@@ -83,13 +83,13 @@ impl Ledger {
     }
 
     /// Sends a request without a stored effect.
-    pub async fn tell(&self, address: &str, asked: &Asked) -> Option<()> {
+    pub async fn tell(&self, address: &str, asked: &KeyedRequest) -> Option<()> {
         let (status, answer) = self.post(address, asked).await?;
         assert!(matches!(status, 200 | 503), "{} {} was refused: {answer}", asked.path, asked.body);
         if status == 200 { Some(()) } else { self.lost(&asked.path, &answer) }
     }
 
-    async fn post(&self, address: &str, asked: &Asked) -> Option<(u16, Value)> {
+    async fn post(&self, address: &str, asked: &KeyedRequest) -> Option<(u16, Value)> {
         let request = self
             .http
             .post(format!("{address}{}", asked.path))

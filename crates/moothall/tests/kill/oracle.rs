@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::ledger::Asked;
+use crate::ledger::KeyedRequest;
 use crate::world::Floor;
 
 /// Returns the faults of a thread: from its whole log as operators see it, its turns, and the
@@ -14,7 +14,7 @@ pub fn faults(
     floor: Floor,
     events: &[Value],
     turns: &[Value],
-    asked: &[Arc<Asked>],
+    asked: &[Arc<KeyedRequest>],
 ) -> Vec<String> {
     let mut faults = Vec::new();
     in_order(events, &mut faults);
@@ -69,7 +69,7 @@ fn in_order(events: &[Value], faults: &mut Vec<String>) {
 }
 
 /// Checks that every acknowledged event is there, unchanged.
-fn kept(events: &[Value], asked: &[Arc<Asked>], faults: &mut Vec<String>) {
+fn kept(events: &[Value], asked: &[Arc<KeyedRequest>], faults: &mut Vec<String>) {
     for event in asked.iter().filter_map(|asked| asked.event()) {
         let found = usize::try_from(number(event, "seq")).ok().and_then(|seq| events.get(seq - 1));
         if found != Some(event) {
@@ -79,7 +79,7 @@ fn kept(events: &[Value], asked: &[Arc<Asked>], faults: &mut Vec<String>) {
 }
 
 /// Checks that each request had its effect once, however often it was sent.
-fn nothing_twice(events: &[Value], asked: &[Arc<Asked>], faults: &mut Vec<String>) {
+fn nothing_twice(events: &[Value], asked: &[Arc<KeyedRequest>], faults: &mut Vec<String>) {
     let caused = |event: &&Value| match text(event, "type") {
         "message" => matches!(text(event, "from"), "user" | "guest"),
         "control" | "thread.renamed" | "thread.created" => true,

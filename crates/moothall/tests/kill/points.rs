@@ -26,7 +26,7 @@ const GATED: usize = 1;
 
 /// Phase in which a server passes a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum When {
+enum Phase {
     /// During normal work.
     Working,
     /// During a start after a crash, with a turn to resume.
@@ -35,12 +35,12 @@ enum When {
     Stopping,
 }
 
-fn when(at: &str) -> When {
+fn when(at: &str) -> Phase {
     match at.split(':').next().unwrap_or_default() {
         "writer_became" | "before_lost_append" | "after_lost_append" | "stream_loaded"
-        | "turn_probed" | "hall_opened" => When::Starting,
-        "drain" | "before_checkpoint" | "after_checkpoint" => When::Stopping,
-        _ => When::Working,
+        | "turn_probed" | "hall_opened" => Phase::Starting,
+        "drain" | "before_checkpoint" | "after_checkpoint" => Phase::Stopping,
+        _ => Phase::Working,
     }
 }
 
@@ -62,7 +62,7 @@ fn deaths(chance: &mut Chance) -> Vec<String> {
 fn counts(point: &str, chance: &mut Chance) -> Vec<u64> {
     let more = setting("MOOTHALL_KILL_ROUNDS", || 0);
     match when(point) {
-        When::Working => {
+        Phase::Working => {
             let rare = ["pass", "mute", "pause", "stop", "summary"]
                 .iter()
                 .any(|rare| point.contains(rare));
@@ -72,7 +72,7 @@ fn counts(point: &str, chance: &mut Chance) -> Vec<u64> {
                 .chain((0..more).map(|_| 1 + chance.below(if rare { 6 } else { 60 })))
                 .collect()
         }
-        When::Starting | When::Stopping => vec![1; usize::try_from(1 + more).unwrap()],
+        Phase::Starting | Phase::Stopping => vec![1; usize::try_from(1 + more).unwrap()],
     }
 }
 
@@ -103,7 +103,7 @@ async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
 async fn play(at: String, mut chance: Chance) -> Vec<String> {
     let when = when(&at);
     let mut world = World::new().await;
-    let first = Some(at.as_str()).filter(|_| when != When::Starting);
+    let first = Some(at.as_str()).filter(|_| when != Phase::Starting);
     let mut server =
         world.house.start_until(first).await.expect("a server that works before it dies");
     world.furnish(&mut server, &FLOORS).await;
@@ -111,9 +111,9 @@ async fn play(at: String, mut chance: Chance) -> Vec<String> {
         (0..4).map(|number| Writer::of(number % FLOORS.len(), number, chance.branch())).collect();
     if world.house.crashes() == 0 {
         server = match when {
-            When::Working => die_working(&world, server, &mut writers).await,
-            When::Starting => die_starting(&world, server, &mut writers, &at).await,
-            When::Stopping => die_stopping(&world, server, &mut writers).await,
+            Phase::Working => die_working(&world, server, &mut writers).await,
+            Phase::Starting => die_starting(&world, server, &mut writers, &at).await,
+            Phase::Stopping => die_stopping(&world, server, &mut writers).await,
         };
     }
     if world.house.crashes() != 1 {

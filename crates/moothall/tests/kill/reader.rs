@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 /// Events and faults that a reader saw.
 #[derive(Default)]
-struct Seen {
+struct SeenEvents {
     events: Vec<Value>,
     faults: Vec<String>,
     connections: u64,
@@ -21,7 +21,7 @@ struct Seen {
 pub struct Reader {
     /// Id of the viewer; `None` for an operator, who sees everything.
     viewer: Option<String>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<SeenEvents>>,
     /// Position of the newest seen event.
     pub head: watch::Receiver<u64>,
     task: JoinHandle<()>,
@@ -40,14 +40,14 @@ impl Reader {
         viewer: Option<&str>,
         address: watch::Receiver<Option<String>>,
     ) -> Self {
-        let seen = Arc::<Mutex<Seen>>::default();
+        let seen = Arc::<Mutex<SeenEvents>>::default();
         let (heads, head) = watch::channel(0);
         let query = viewer.map(|viewer| format!("&as={viewer}")).unwrap_or_default();
         let path = format!(
             "/threads/{thread}/events/stream?after=0&types={}{query}",
             EventTypes::EVERY.list()
         );
-        let reading = Reading {
+        let reading = EventReader {
             path,
             gapless: viewer.is_none(),
             seen: seen.clone(),
@@ -97,15 +97,15 @@ impl Reader {
     }
 }
 
-struct Reading {
+struct EventReader {
     path: String,
     gapless: bool,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<SeenEvents>>,
     heads: watch::Sender<u64>,
     http: Client,
 }
 
-impl Reading {
+impl EventReader {
     async fn run(self, mut address: watch::Receiver<Option<String>>) {
         loop {
             let at = address.borrow_and_update().clone();

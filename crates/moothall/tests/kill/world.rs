@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::house::{House, PATIENCE, Server, crashed};
-use crate::ledger::{Asked, Ledger};
+use crate::ledger::{KeyedRequest, Ledger};
 use crate::oracle;
 use crate::reader::Reader;
 
@@ -98,7 +98,7 @@ impl World {
 
     /// Repeats a request until it is answered. A server that died at its point is replaced by one
     /// without a point.
-    pub async fn insist(&self, server: &mut Server, asked: &Arc<Asked>) -> Value {
+    pub async fn insist(&self, server: &mut Server, asked: &Arc<KeyedRequest>) -> Value {
         loop {
             let address = self.house.address.borrow().clone().expect("a server");
             if let Some(answer) = self.ledger.ask(&address, asked).await {
@@ -251,7 +251,7 @@ impl World {
     }
 }
 
-impl Asked {
+impl KeyedRequest {
     fn concerns(&self, thread: &str) -> bool {
         self.event().is_some_and(|event| event["thread"] == thread)
     }

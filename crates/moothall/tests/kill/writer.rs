@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::chance::Chance;
-use crate::ledger::Asked;
+use crate::ledger::KeyedRequest;
 use crate::world::{Floor, World};
 
 /// Earlier requests repeated after each restart.
@@ -29,8 +29,8 @@ pub struct Writer {
     step: u64,
     next: VecDeque<Act>,
     /// The request that may be unanswered.
-    open: Option<Arc<Asked>>,
-    answered: Vec<Arc<Asked>>,
+    open: Option<Arc<KeyedRequest>>,
+    answered: Vec<Arc<KeyedRequest>>,
 }
 
 impl Writer {
@@ -93,7 +93,7 @@ impl Writer {
             }
             Act::Presence(state) => {
                 let path = format!("/threads/{}/presence", world.threads[self.thread].id);
-                let asked = Asked {
+                let asked = KeyedRequest {
                     path,
                     body: json!({"from": self.name, "state": state}),
                     key: "presence".into(),
@@ -173,12 +173,12 @@ fn control(content: Value) -> Act {
     }
 }
 
-async fn ask(world: &World, asked: &Asked) -> Option<Value> {
+async fn ask(world: &World, asked: &KeyedRequest) -> Option<Value> {
     let address = world.house.address.borrow().clone()?;
     world.ledger.ask(&address, asked).await
 }
 
-async fn ask_freely(world: &World, asked: &Asked) -> Option<()> {
+async fn ask_freely(world: &World, asked: &KeyedRequest) -> Option<()> {
     let address = world.house.address.borrow().clone()?;
     world.ledger.tell(&address, asked).await
 }

@@ -13,7 +13,7 @@ use moothall_testkit::model_server::{ModelServer, Reply};
 
 use crate::harness::{Home, PATIENCE};
 use crate::programs;
-use crate::world::{Listening, SESSION, TOKEN};
+use crate::world::{SESSION, SpoolListener, TOKEN};
 
 /// The tmux server of a data folder. Dropping this ends it.
 struct Server(PathBuf);
@@ -44,7 +44,7 @@ async fn idle(host: &TmuxHost, pane: &Pane, client: &str) {
 }
 
 /// Returns the text at the end of the first prompt's turn.
-async fn end_of_turn(listening: &mut Listening) -> Option<String> {
+async fn end_of_turn(listening: &mut SpoolListener) -> Option<String> {
     loop {
         match listening.news().await {
             HookNews::Began => {}
@@ -60,12 +60,12 @@ async fn end_of_turn(listening: &mut Listening) -> Option<String> {
 async fn takes_a_turn(client: &str, args: &[&str]) {
     let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
     let cwd = programs::settle(&home, &models.url());
-    let mut listening = Listening::new(Permit::Undecided);
+    let mut listening = SpoolListener::new(Permit::Undecided);
     let mut known = Program::known();
     known.values_mut().for_each(|program| program.env = programs::variables(&home));
     let folder = home.path().join("terminals");
     let _server = Server(folder.join("tmux.sock"));
-    let host = TmuxHost::new(&folder, known, Arc::new(listening.dress.clone())).unwrap();
+    let host = TmuxHost::new(&folder, known, Arc::new(listening.injector.clone())).unwrap();
     let env = BTreeMap::from([("MOOTHALL_SESSION_TOKEN".to_owned(), TOKEN.to_owned())]);
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();
     let launch = Launch {

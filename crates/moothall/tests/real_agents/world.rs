@@ -43,20 +43,20 @@ impl HookSink for Ear {
 }
 
 /// A reader of one session's spool.
-pub struct Listening {
-    pub dress: HookInjector,
+pub struct SpoolListener {
+    pub injector: HookInjector,
     came: mpsc::UnboundedReceiver<Came>,
     reader: tokio::task::JoinHandle<()>,
     _kept: TempDir,
 }
 
-impl Drop for Listening {
+impl Drop for SpoolListener {
     fn drop(&mut self) {
         self.reader.abort();
     }
 }
 
-impl Listening {
+impl SpoolListener {
     /// Starts reading, and answers every permission request with `permit`.
     pub fn new(permit: Permit) -> Self {
         let kept = tempfile::tempdir().unwrap();
@@ -65,13 +65,13 @@ impl Listening {
         let (sender, came) = mpsc::unbounded_channel();
         let ear: Arc<dyn HookSink> = Arc::new(Ear { came: sender, permit });
         let reader = tokio::spawn(async move { opened.run(ear).await });
-        let dress = HookInjector {
+        let injector = HookInjector {
             moothall: env!("CARGO_BIN_EXE_moothall").into(),
             url: "http://127.0.0.1:9".into(),
             spool,
             outside: None,
         };
-        Self { dress, came, reader, _kept: kept }
+        Self { injector, came, reader, _kept: kept }
     }
 
     pub async fn next(&mut self) -> Came {
@@ -113,7 +113,7 @@ pub struct World {
     pub models: ModelServer,
     pub terminal: Terminal,
     pub home: Home,
-    pub listening: Listening,
+    pub listening: SpoolListener,
 }
 
 impl World {
@@ -121,10 +121,12 @@ impl World {
     pub async fn of(client: &str, args: &[&str], ready: &[&str], permit: Permit) -> Self {
         let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
         let work = programs::settle(&home, &models.url());
-        let listening = Listening::new(permit);
+        let listening = SpoolListener::new(permit);
         let mut env = programs::variables(&home);
-        let launch_command =
-            listening.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env).unwrap();
+        let launch_command = listening
+            .injector
+            .of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env)
+            .unwrap();
         let mut argv = vec![programs::file(client)];
         argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(launch_command.args));
         env.extend(launch_command.env);

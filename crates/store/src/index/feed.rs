@@ -26,7 +26,7 @@ const NEXT: &str = "SELECT rowid, stream, seq, ts, envelope, body, chain FROM ev
 pub(crate) struct Feeder {
     index: Connection,
     log: Connection,
-    bell: Arc<Wakeup>,
+    wakeup: Arc<Wakeup>,
     turn: Arc<erase::WriteTurn>,
     /// The newest event that was read, by its row in the log.
     through: i64,
@@ -46,11 +46,11 @@ impl Feeder {
     pub(crate) fn new(
         index: Connection,
         log: Connection,
-        bell: Arc<Wakeup>,
+        wakeup: Arc<Wakeup>,
         turn: Arc<erase::WriteTurn>,
     ) -> rusqlite::Result<Self> {
         let through = index.query_row("SELECT through FROM place", [], |row| row.get(0))?;
-        Ok(Self { index, log, bell, turn, through, failing: false })
+        Ok(Self { index, log, wakeup, turn, through, failing: false })
     }
 
     /// Follows the log until the index is closed. A failed step, for example on a full disk, is
@@ -64,7 +64,7 @@ impl Feeder {
             }
             self.failing = step.is_err();
             let go_on =
-                if step == Ok(Step::Some) { !self.bell.is_closing() } else { self.bell.wait() };
+                if step == Ok(Step::Some) { !self.wakeup.is_closing() } else { self.wakeup.wait() };
             if !go_on {
                 return;
             }
@@ -92,7 +92,7 @@ impl Feeder {
         let mut rows = next.query([self.through, BATCH])?;
         while let Some(row) = rows.next()? {
             batch.take(row)?;
-            if batch.bytes > BATCH_BYTES || self.bell.is_closing() {
+            if batch.bytes > BATCH_BYTES || self.wakeup.is_closing() {
                 break;
             }
         }

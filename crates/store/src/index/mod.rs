@@ -31,26 +31,26 @@ use crate::schema;
 pub(crate) struct Index {
     path: PathBuf,
     readers: Arc<Readers>,
-    bell: Arc<Wakeup>,
+    wakeup: Arc<Wakeup>,
     turn: Arc<erase::WriteTurn>,
     feeder: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Index {
     /// Opens or rebuilds the index in a folder, and starts to follow the log.
-    pub(crate) fn start(dir: &Path, log: &Path, bell: Arc<Wakeup>) -> Result<Self, LogError> {
+    pub(crate) fn start(dir: &Path, log: &Path, wakeup: Arc<Wakeup>) -> Result<Self, LogError> {
         let path = dir.join(table::INDEX_FILE);
         let log = schema::open_reader(log).map_err(failed)?;
         let conn = table::open(&path, &log)?;
         let turn = Arc::default();
         let feeder =
-            feed::Feeder::new(conn, log, bell.clone(), Arc::clone(&turn)).map_err(failed)?;
+            feed::Feeder::new(conn, log, wakeup.clone(), Arc::clone(&turn)).map_err(failed)?;
         let thread = thread::Builder::new().name("log-indexer".into()).spawn(move || feeder.run());
         let thread = thread.map_err(|error| LogError::Failed(error.to_string()))?;
         Ok(Self {
             readers: Arc::new(Readers::new(path.clone())),
             path,
-            bell,
+            wakeup,
             turn,
             feeder: Mutex::new(Some(thread)),
         })
@@ -59,7 +59,7 @@ impl Index {
     /// Ends the thread after its current step, which takes milliseconds. The next start indexes the
     /// rest.
     pub(crate) fn stop(&self) {
-        self.bell.close();
+        self.wakeup.close();
         self.readers.close();
         if let Some(feeder) = self.feeder.lock().unwrap_or_else(PoisonError::into_inner).take() {
             // If the feeder panicked, the index is only out of date.

@@ -249,7 +249,7 @@ fn first_cell(page: &[u8]) -> usize {
 fn entry(detail: &str) -> AuditEntry {
     AuditEntry {
         at: Timestamp::from_millis(1_900_000_000_000),
-        deed: AuditAction::Denied,
+        action: AuditAction::Denied,
         by: None,
         token: None,
         about: None,

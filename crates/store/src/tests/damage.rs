@@ -212,9 +212,9 @@ fn begun(id: &str) -> StreamBatch {
 }
 
 /// The readable contents of two streams.
-type Known = (Vec<Result<Page, LogError>>, Result<ListPage, LogError>);
+type Readable = (Vec<Result<Page, LogError>>, Result<ListPage, LogError>);
 
-async fn known(log: &SqliteLog) -> Known {
+async fn known(log: &SqliteLog) -> Readable {
     let (a, b) =
         (log.read(&"a".into(), Seq(0), 1000).await, log.read(&"b".into(), Seq(0), 1000).await);
     (vec![a, b], log.list(ListFilter::default()).await)
@@ -264,7 +264,7 @@ fn catalog_bits(path: &Path) -> std::iter::StepBy<std::ops::Range<usize>> {
     ((page * size - 220) * 8..page * size * 8).step_by(11)
 }
 
-async fn notices(bytes: &[u8], good: &Known, bit: usize) -> bool {
+async fn notices(bytes: &[u8], good: &Readable, bit: usize) -> bool {
     let mut bytes = bytes.to_vec();
     bytes[bit / 8] ^= 1 << (bit % 8);
     let folder = tempfile::tempdir().unwrap();

@@ -16,12 +16,12 @@ const COMMITS: u64 = 12;
 
 /// A folder as a killed process left it: all events are in the write-ahead log. Each event is its
 /// own commit.
-struct Died {
+struct KilledFolder {
     folder: tempfile::TempDir,
     wal: Vec<u8>,
 }
 
-impl Died {
+impl KilledFolder {
     async fn after_talking(indexed: bool) -> Self {
         let disk = Disk::fresh();
         for head in 0..COMMITS {
@@ -93,7 +93,7 @@ impl Died {
 
 #[tokio::test]
 async fn a_bit_that_changed_in_the_write_ahead_log_is_found() {
-    let died = Died::after_talking(false).await;
+    let died = KilledFolder::after_talking(false).await;
     let last = died.commits()[died.commits().len() - 2];
     assert_eq!(died.commits().len() as u64, COMMITS);
     for flip in 0..60 {
@@ -122,7 +122,7 @@ async fn a_bit_that_changed_in_the_write_ahead_log_is_found() {
 /// earlier use of the file do not count.
 #[tokio::test]
 async fn a_last_commit_that_is_torn_is_no_damage() {
-    let died = Died::after_talking(false).await;
+    let died = KilledFolder::after_talking(false).await;
     let commits = died.commits();
     let (before, end) = (commits[commits.len() - 2], commits[commits.len() - 1]);
     for torn in [before + 1, before + 24, before + died.frame(), end - 1] {
@@ -146,10 +146,10 @@ async fn a_last_commit_that_is_torn_is_no_damage() {
 /// The index has seen only synced events, so they must be in the log.
 #[tokio::test]
 async fn what_the_index_has_seen_is_missed() {
-    let died = Died::after_talking(true).await;
+    let died = KilledFolder::after_talking(true).await;
     died.leave(&died.wal);
     assert_eq!(died.is_refused().await, None);
-    let died = Died::after_talking(true).await;
+    let died = KilledFolder::after_talking(true).await;
     for kept in [0, died.commits()[3], died.commits()[10]] {
         died.leave(&died.wal[..kept]);
         let reason = died.is_refused().await.unwrap();
@@ -163,13 +163,13 @@ async fn what_the_index_has_seen_is_missed() {
 
 #[tokio::test]
 async fn an_empty_log_beside_what_belongs_to_one_is_no_new_one() {
-    let died = Died::after_talking(true).await;
+    let died = KilledFolder::after_talking(true).await;
     died.leave(&died.wal);
     drop(SqliteLog::open(died.path()).unwrap());
     fs::write(died.path().join(LOG_FILE), b"").unwrap();
     assert!(died.is_refused().await.unwrap().contains("search.db"));
 
-    let died = Died::after_talking(false).await;
+    let died = KilledFolder::after_talking(false).await;
     let log = SqliteLog::open(died.path()).unwrap();
     log.append(vec![batch("a", COMMITS).says("one more")]).await.unwrap();
     let later = fs::read(died.wal()).unwrap();

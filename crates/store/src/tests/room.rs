@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use moothall_engine::ports::{AppendError, Appended, EventLog, Upkeep};
+use moothall_engine::ports::{AppendError, AppendResult, EventLog, Upkeep};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_testkit::conformance::build::{Builder, batch, claim, heads};
 use rusqlite::Connection;
@@ -50,16 +50,16 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
     log.close().await.unwrap();
 }
 
-type Answer = Result<Vec<Appended>, AppendError>;
+type Answer = Result<Vec<AppendResult>, AppendError>;
 
 /// A lock that keeps the writer waiting, like another process that writes to the file.
-struct Stalled<'a> {
+struct StalledWriter<'a> {
     conn: Connection,
     log: &'a SqliteLog,
     waiting: Vec<Pin<Box<dyn Future<Output = Answer> + 'a>>>,
 }
 
-impl<'a> Stalled<'a> {
+impl<'a> StalledWriter<'a> {
     fn new(disk: &'a Disk) -> Self {
         let conn = disk.intruder();
         conn.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -93,7 +93,7 @@ async fn a_full_queue_refuses_before_anything_is_decided() {
     const QUEUE: usize = 4;
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk { log: SqliteLog::open_with_queue(folder.path(), QUEUE).unwrap(), folder };
-    let mut stalled = Stalled::new(&disk);
+    let mut stalled = StalledWriter::new(&disk);
     // The writer may hold one group of its own while it waits; then the queue fills.
     let refused = (0..=2 * QUEUE).find_map(|n| {
         stalled.queue(batch(&format!("s{n}"), 0).says("one")).map(|answer| (n, answer))
@@ -124,7 +124,7 @@ async fn those_who_wait_together_share_a_commit_and_nothing_else() {
     let disk = Disk::fresh();
     disk.log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     let before = commits(&disk);
-    let mut stalled = Stalled::new(&disk);
+    let mut stalled = StalledWriter::new(&disk);
     for n in 0..20 {
         let head = if n % 5 == 4 { 7 } else { 0 };
         assert_eq!(stalled.queue(batch(&format!("s{n}"), head).says("one").owes("x")), None);
@@ -144,7 +144,7 @@ async fn nobody_who_waits_for_room_takes_others_down() {
     let disk = Disk::fresh();
     disk.log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     limit_pages(&disk.log, 2).await;
-    let mut stalled = Stalled::new(&disk);
+    let mut stalled = StalledWriter::new(&disk);
     assert_eq!(stalled.queue(batch("a", 1).says("small")), None);
     assert_eq!(stalled.queue(batch("a", 2).says(&"big ".repeat(10_000))), None);
     assert_eq!(stalled.queue(batch("a", 2).says("small again")), None);
@@ -154,7 +154,7 @@ async fn nobody_who_waits_for_room_takes_others_down() {
 #[tokio::test]
 async fn a_writer_that_stopped_waiting_has_still_written() {
     let disk = Disk::fresh();
-    let mut stalled = Stalled::new(&disk);
+    let mut stalled = StalledWriter::new(&disk);
     assert_eq!(stalled.queue(batch("a", 0).says("one")), None);
     stalled.waiting.clear();
     stalled.go_on().await;

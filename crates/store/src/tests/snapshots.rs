@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use moothall_engine::ports::{EventLog, LogError, Opening, Snapshot, Upkeep};
+use moothall_engine::ports::{EventLog, LogError, Snapshot, StreamStart, Upkeep};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::{Conversation, STATE_VERSION};
@@ -44,7 +44,7 @@ async fn one_that_changed_is_not_used_and_a_walk_says_so() {
         let opening = disk.log.load(&"a".into(), STATE_VERSION, 10).await.unwrap();
         assert_eq!(
             opening,
-            Opening {
+            StreamStart {
                 kind: "conversation".into(),
                 snapshot: None,
                 page: disk.log.read(&"a".into(), Seq(0), 10).await.unwrap()

@@ -168,7 +168,7 @@ async fn a_turn_in_a_terminal_waits_for_the_disk_three_times() {
         name: None,
         by: Actor::human("user"),
         session: None,
-        seat: None,
+        place: None,
     };
     let home = sessions.start(new).await.unwrap().session.id;
     // The first turn also stores the program's own id.

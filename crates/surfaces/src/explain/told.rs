@@ -14,7 +14,7 @@ use moothall_kernel::view::Viewer;
 
 use super::TurnFold;
 use crate::error::ApiResult;
-use crate::ways::Reader;
+use crate::next_steps::Reader;
 use crate::wire::{
     ForecastEntry, NoAgentAsked, PendingAnswers, Preview, TurnEntry, UnaskedMessage, turn_id,
 };

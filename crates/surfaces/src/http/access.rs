@@ -23,12 +23,12 @@ use moothall_kernel::ids::StreamId;
 use super::{App, UnknownPeerRights};
 use crate::error::{ApiError, ApiResult, Code, RefusalNote, told};
 use crate::mcp;
+use crate::next_steps::Reader;
 use crate::peer::{Peer, UnknownPeer};
-use crate::rates::Streaming;
+use crate::rates::StreamSlot;
 use crate::request::{BodyMax, OPEN_BODY_BYTES_MAX, stream_id};
-use crate::seats::ConnectionSlot;
+use crate::slots::ConnectionSlot;
 use crate::sse;
-use crate::ways::Reader;
 
 /// A route and method, with the action that defines its needed rights and its reach.
 #[derive(Clone, Copy, Debug)]
@@ -186,14 +186,14 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     };
     let (caller, streaming, response) = match admitted {
         Ok((caller, streaming)) => {
-            let seat = parts.extensions.get::<Arc<ConnectionSlot>>().cloned();
+            let slot = parts.extensions.get::<Arc<ConnectionSlot>>().cloned();
             let response = next.run(Request::from_parts(parts, body)).await;
             // On a route without a credential, success means that the key or code in the body was
             // valid.
-            if let Some(seat) =
-                seat.filter(|_| method == Method::POST && response.status().is_success())
+            if let Some(slot) =
+                slot.filter(|_| method == Method::POST && response.status().is_success())
             {
-                seat.vouch();
+                slot.vouch();
             }
             (caller, streaming, response)
         }
@@ -204,7 +204,7 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
         app.access.refused(&caller, format!("{method} {template}: {briefly}")).await;
     }
     if sse::is_stream(&response) {
-        leashed(response, revocations, app, caller, StreamGuard { thread, streaming })
+        end_with_credential(response, revocations, app, caller, StreamGuard { thread, streaming })
     } else {
         response
     }
@@ -226,9 +226,9 @@ fn charge(
     caller: &Caller,
     parts: &Parts,
     template: &str,
-) -> ApiResult<Option<Streaming>> {
+) -> ApiResult<Option<StreamSlot>> {
     let row = row(template, &parts.method)?;
-    let spare = parts.extensions.get::<Arc<ConnectionSlot>>().is_some_and(|seat| seat.is_spare());
+    let spare = parts.extensions.get::<Arc<ConnectionSlot>>().is_some_and(|slot| slot.is_spare());
     // A WebSocket would occupy a spare seat, which has to be free again after one answer.
     let is_short = row.action.need() == Need::Nothing && row.action != Action::OpenConnection;
     if spare && !is_short && caller.must_prove(Scope::ServerAdmin).is_err() {
@@ -298,7 +298,7 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
     checked.map_err(|error| (caller.clone(), error))?;
     match (row.action.need(), parts.extensions.get::<Arc<ConnectionSlot>>()) {
         (Need::Nothing, _) => drop(parts.extensions.insert(BodyMax(OPEN_BODY_BYTES_MAX))),
-        (Need::Entry | Need::Scope(_) | Need::Proof(_), Some(seat)) => seat.vouch(),
+        (Need::Entry | Need::Scope(_) | Need::Proof(_), Some(slot)) => slot.vouch(),
         (Need::Entry | Need::Scope(_) | Need::Proof(_), None) => {}
     }
     parts.extensions.insert(caller.clone());
@@ -409,20 +409,20 @@ struct StreamGuard {
     /// The thread of the stream, if it has one.
     thread: Option<StreamId>,
     /// The stream's slot among those of its principal.
-    streaming: Option<Streaming>,
+    streaming: Option<StreamSlot>,
 }
 
 /// Wraps an event stream. It ends when the caller's credential is revoked or expires, or when the
 /// caller loses access to the thread.
-fn leashed(
+fn end_with_credential(
     response: Response,
     revocations: Revocations,
     app: &App,
     caller: Caller,
-    leash: StreamGuard,
+    guard: StreamGuard,
 ) -> Response {
     let (parts, body) = response.into_parts();
-    let StreamGuard { thread, streaming } = leash;
+    let StreamGuard { thread, streaming } = guard;
     let (now, reach) = (app.entrance.now(), caller.reach.clone());
     let lost = async move {
         let left = async {

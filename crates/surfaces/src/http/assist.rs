@@ -14,11 +14,11 @@ use super::App;
 use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::{explain, newest_of_people, told};
-use crate::held;
+use crate::held_answers;
+use crate::next_steps::Reader;
 use crate::parse_event;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
-use crate::ways::Reader;
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, NewCommand, Preview,
     Published, TurnEntry,
@@ -100,7 +100,7 @@ pub async fn run(
         SlashOutcome::Do(permitted, text) => {
             body.rates().command(body.caller(), &permitted)?;
             let answer = door.submit(*permitted, idempotency).await;
-            let said = held::said(answer, body.caller(), &stream)?;
+            let said = held_answers::said(answer, body.caller(), &stream)?;
             let own = match &said.event {
                 Some(recorded) => warnings_of(&door, &stream, recorded).await,
                 None => Vec::new(),

@@ -15,10 +15,10 @@ use moothall_kernel::time::Timestamp;
 
 use super::App;
 use crate::error::{ApiError, ApiResult};
-use crate::held;
+use crate::held_answers;
+use crate::next_steps::Reader;
 use crate::parse_event;
 use crate::request::{Body, Params, ThreadId};
-use crate::ways::Reader;
 use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent};
 
 /// Returns the events of a thread.
@@ -188,7 +188,7 @@ pub async fn post(
         .map_err(|error| ApiError::from(error).in_thread(&stream))?;
     body.rates().command(body.caller(), &permitted)?;
     let answer = door.submit(permitted, body.idempotency(&parsed.by)).await;
-    let said = held::said(answer, body.caller(), &stream)?;
+    let said = held_answers::said(answer, body.caller(), &stream)?;
     let event = said.event.as_ref();
     let mut warnings = parsed.warnings;
     warnings.extend(said.warnings);

@@ -16,9 +16,9 @@ use super::access::{self, bearer};
 use super::observe::{ObservedRequest, method_word};
 use super::{App, HttpOptions};
 use crate::error::{ApiError, ApiResult, Code};
-use crate::gate::Surface;
 use crate::peer::Peer;
 use crate::request::pairs;
+use crate::surface::Surface;
 use crate::tls::Tls;
 
 /// Content security policy of API answers: a browser may load nothing.
@@ -141,13 +141,13 @@ fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
 
 /// Rejects requests of other users of this computer. Exceptions are health checks, and requests of
 /// a live session's program that runs as that user and sends the session's token.
-fn check_user(gate: &Surface, request: &Request) -> ApiResult<()> {
+fn check_user(surface: &Surface, request: &Request) -> ApiResult<()> {
     let Some(Peer::Other(uid)) = request.extensions().get() else { return Ok(()) };
     let own = || {
         bearer(request.headers())
             .ok()
             .flatten()
-            .and_then(|token| gate.access().user_of_session(token))
+            .and_then(|token| surface.access().user_of_session(token))
     };
     let let_in = FOR_EVERY_USER.contains(&request.uri().path()) || own() == Some(*uid);
     if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
@@ -155,9 +155,9 @@ fn check_user(gate: &Surface, request: &Request) -> ApiResult<()> {
 
 /// Rejects requests through a proxy in local mode. The proxy may run as the server's own user, but
 /// its client may not.
-fn check_sender(gate: &Surface, request: &Request) -> ApiResult<()> {
+fn check_sender(surface: &Surface, request: &Request) -> ApiResult<()> {
     let for_every_user = FOR_EVERY_USER.contains(&request.uri().path());
-    if gate.options().mode == Mode::Token || for_every_user {
+    if surface.options().mode == Mode::Token || for_every_user {
         return Ok(());
     }
     let passed_on = request.headers().keys().any(|name| {
@@ -169,29 +169,29 @@ fn check_sender(gate: &Surface, request: &Request) -> ApiResult<()> {
 
 /// Puts the guards before a router. They are a single layer, because every layer is cloned for
 /// every request.
-pub fn stand_before(router: Router, gate: Surface, app: App) -> Router {
-    router.layer(middleware::from_fn_with_state((gate, app), enter))
+pub fn stand_before(router: Router, surface: Surface, app: App) -> Router {
+    router.layer(middleware::from_fn_with_state((surface, app), enter))
 }
 
 async fn enter(
-    State((gate, app)): State<(Surface, App)>,
+    State((surface, app)): State<(Surface, App)>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let (observed, csp) = (ObservedRequest::of(&request), csp(request.uri().path()));
-    let checked = check(&gate, &request)
+    let checked = check(&surface, &request)
         .and_then(|()| check_log(app.entrance.log_id(), &request).map_err(|error| (error, None)));
     let log = HeaderValue::from_str(app.entrance.log_id());
     let response = match checked {
         Ok(()) => {
-            request.extensions_mut().insert(gate.clone());
+            request.extensions_mut().insert(surface.clone());
             let answered =
                 AssertUnwindSafe(access::guard(&app, request, next)).catch_unwind().await;
             errors_as_json(answered.unwrap_or_else(answer_panic))
         }
-        Err((error, deed)) => {
-            if let Some(deed) = deed {
-                gate.access().refused(&gate.access().anonymous().unseen(), deed).await;
+        Err((error, action)) => {
+            if let Some(action) = action {
+                surface.access().refused(&surface.access().anonymous().unseen(), action).await;
             }
             error.into_response()
         }
@@ -200,14 +200,14 @@ async fn enter(
     if let Ok(log) = log {
         response.headers_mut().insert(LOG, log);
     }
-    observed.answered(gate.meters(), &response);
+    observed.answered(surface.meters(), &response);
     response
 }
 
 /// Checks the user, the sender, the host and the conditions of a request. An error comes with a
 /// text for the audit record, if it should be recorded.
-fn check(gate: &Surface, request: &Request) -> Result<(), (ApiError, Option<String>)> {
-    check_user(gate, request).map_err(|error| {
+fn check(surface: &Surface, request: &Request) -> Result<(), (ApiError, Option<String>)> {
+    check_user(surface, request).map_err(|error| {
         let route =
             request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
         (
@@ -218,8 +218,8 @@ fn check(gate: &Surface, request: &Request) -> Result<(), (ApiError, Option<Stri
             )),
         )
     })?;
-    check_sender(gate, request).map_err(|error| (error, None))?;
-    let trusted = gate.said().trusted.check(request.uri(), request.headers());
+    check_sender(surface, request).map_err(|error| (error, None))?;
+    let trusted = surface.reloadable().trusted.check(request.uri(), request.headers());
     trusted.and_then(|()| check_conditions(request)).map_err(|error| (error, None))
 }
 
@@ -319,9 +319,9 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
-        let gate = Surface::new(crate::gate::tests::hall().await, options);
-        let app = App::of(&gate, KnownParameters::default(), watch::channel(false).1);
-        let router = stand_before(Router::new().route("/", get(broken)), gate, app);
+        let surface = Surface::new(crate::surface::tests::hall().await, options);
+        let app = App::of(&surface, KnownParameters::default(), watch::channel(false).1);
+        let router = stand_before(Router::new().route("/", get(broken)), surface, app);
         let request = Request::builder()
             .uri("/")
             .header("host", "127.0.0.1:5111")

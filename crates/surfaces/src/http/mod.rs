@@ -54,12 +54,12 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use crate::error::{ApiError, Code};
-use crate::gate::Surface;
 use crate::jsonrpc::socket;
 use crate::mcp;
 use crate::meters::{Gauges, SurfaceMetrics};
 use crate::rates::{Limits, Rates};
 use crate::sse::frames::FrameCache;
+use crate::surface::Surface;
 use crate::tls::Tls;
 use crate::ui;
 use crate::wire::{
@@ -150,13 +150,13 @@ impl App {
     /// Creates the state for a gate. `known` lists the parameters of each route. `closing` turns
     /// true at shutdown.
     pub(crate) fn of(
-        gate: &Surface,
+        surface: &Surface,
         known: query::KnownParameters,
         closing: watch::Receiver<bool>,
     ) -> Self {
-        let (entrance, options) = (gate.entrance().clone(), gate.options());
+        let (entrance, options) = (surface.entrance().clone(), surface.options());
         Self(Arc::new(Parts {
-            access: gate.access().clone(),
+            access: surface.access().clone(),
             cookie: access::cookie_name(options.bound.port()),
             tokens_made: Arc::default(),
             frames: FrameCache::of_hall(&entrance),
@@ -165,8 +165,8 @@ impl App {
             unasked: options.unasked,
             over_tls: options.tls.is_some(),
             presences: Arc::default(),
-            meters: gate.meters().clone(),
-            rates: gate.rates().clone(),
+            meters: surface.meters().clone(),
+            rates: surface.rates().clone(),
             gauges: options.gauges.clone(),
             page: ui::routes().collect(),
             known,
@@ -210,10 +210,10 @@ pub(crate) struct Parts {
 }
 
 /// Returns the router with all HTTP routes. `closing` turns true at shutdown.
-pub(crate) fn router_until(gate: &Surface, closing: watch::Receiver<bool>) -> Router {
+pub(crate) fn router_until(surface: &Surface, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
-    let api = completed(api, &access::cookie_name(gate.options().bound.port()));
-    let app = App::of(gate, query::KnownParameters::of(&api), closing);
+    let api = completed(api, &access::cookie_name(surface.options().bound.port()));
+    let app = App::of(surface, query::KnownParameters::of(&api), closing);
     let guarded = routes.merge(SwaggerUi::new("/docs").url("/openapi.json", api));
     let guarded = guarded.route("/health", get(basics::healthz));
     let guarded = guarded.route(mcp::PATH_WITH_SLASH, post(mcp::serve));
@@ -224,7 +224,7 @@ pub(crate) fn router_until(gate: &Surface, closing: watch::Receiver<bool>) -> Ro
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
         .with_state(app.clone());
-    layer::stand_before(router, gate.clone(), app)
+    layer::stand_before(router, surface.clone(), app)
 }
 
 /// Returns the OpenAPI description of the HTTP routes, for the default port.

@@ -10,9 +10,9 @@ use moothall_kernel::ids::{EventId, StreamId, TurnNo};
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::{Explanation, explain, no_event};
+use crate::next_steps::Reader;
 use crate::request::{Body, Params, ThreadId, TurnRef};
 use crate::submit::submit;
-use crate::ways::Reader;
 use crate::wire::{
     Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList,
 };

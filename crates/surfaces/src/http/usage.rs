@@ -106,11 +106,11 @@ async fn named(door: &Door, used: &UsageSum) -> ApiResult<UsageRow> {
     responses((status = 200, body = BudgetRaised), (status = "4XX", body = ErrorBody)))]
 pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetRaised>> {
     let BudgetRaise { budget, whose, turns, cost, seconds } = body.read()?;
-    let purse = purse(&budget, whose)?;
+    let owner = budget_owner(&budget, whose)?;
     let BudgetIncrease { turns, micros, within } = NewRaise { turns, cost, seconds }.try_into()?;
     let door = body.door(&app.entrance);
-    let raise = door.raise_budget(&purse, turns, micros, within).await?;
-    let budgets = door.budgets(&purse);
+    let raise = door.raise_budget(&owner, turns, micros, within).await?;
+    let budgets = door.budgets(&owner);
     Ok(Json(BudgetRaised {
         until: raise.until.to_string(),
         budgets: budgets.iter().map(BudgetEntry::from).collect(),
@@ -126,7 +126,7 @@ impl Inbound for BudgetRaise {
     }
 }
 
-fn purse(budget: &str, whose: Option<String>) -> ApiResult<BudgetOwner> {
+fn budget_owner(budget: &str, whose: Option<String>) -> ApiResult<BudgetOwner> {
     let refused = |message: &str| ApiError::new(Code::InvalidField, message);
     if budget == "hall" && whose.is_some() {
         return Err(refused("The hall has a single budget: leave 'whose' out."));

@@ -20,7 +20,7 @@ use super::frame;
 use super::manager::{PendingCall, RemoteManager};
 use super::methods::{Call, Method};
 use crate::http::{App, stray_name};
-use crate::ways::Reader;
+use crate::next_steps::Reader;
 use crate::wire::rpc;
 
 /// The protocol version of this server.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ways::Reader;
+use crate::next_steps::Reader;
 
 /// Maximum number of characters of client input that an error repeats.
 const REPEATED_CHARS_MAX: usize = 256;

@@ -32,8 +32,8 @@ use super::manager::PendingCall;
 use super::methods::{Call, Method};
 use super::under_way::RunningCalls;
 use crate::http::App;
-use crate::rates::Streaming;
-use crate::seats::ConnectionSlot;
+use crate::rates::StreamSlot;
+use crate::slots::ConnectionSlot;
 use crate::sse;
 use crate::wire::rpc;
 
@@ -124,7 +124,7 @@ struct IdentifiedAgent {
     attendance: AgentConnection,
     asked: mpsc::Receiver<PendingCall>,
     lost: Pin<Box<dyn Future<Output = ()> + Send>>,
-    _streaming: Option<Streaming>,
+    _streaming: Option<StreamSlot>,
 }
 
 /// An event that wakes the connection.
@@ -142,7 +142,7 @@ struct Connection {
     app: App,
     /// The client's address, for the limits of wrong keys.
     address: Option<IpAddr>,
-    seat: Arc<ConnectionSlot>,
+    slot: Arc<ConnectionSlot>,
     known: Option<IdentifiedAgent>,
     calls: RunningCalls,
     /// Messages sent over this connection whose notices are still to come. Those notices are
@@ -162,7 +162,7 @@ struct Connection {
 pub(super) async fn serve(
     app: App,
     address: Option<IpAddr>,
-    seat: &Arc<ConnectionSlot>,
+    slot: &Arc<ConnectionSlot>,
     socket: AgentSocket,
     revocations: Revocations,
 ) {
@@ -170,7 +170,7 @@ pub(super) async fn serve(
     let mut connection = Connection {
         app,
         address,
-        seat: seat.clone(),
+        slot: slot.clone(),
         known: None,
         calls: RunningCalls::default(),
         own: VecDeque::new(),
@@ -183,7 +183,7 @@ pub(super) async fn serve(
     };
     let end = tokio::select! {
         end = connection.live(&mut sink, &mut stream, revocations) => end,
-        () = seat.cut() => End::Crowded,
+        () = slot.cut() => End::Crowded,
     };
     if connection.known.is_none() {
         connection.app.rates.ended_keyless(address);
@@ -437,7 +437,7 @@ impl Connection {
         };
         let own = attendance.line().clone();
         let hello = calls::hello(&own);
-        self.seat.vouch();
+        self.slot.vouch();
         self.known = Some(Self::known(door, attendance, lost, streaming));
         Ok(hello)
     }
@@ -446,7 +446,7 @@ impl Connection {
         door: Door,
         attendance: AgentConnection,
         lost: Pin<Box<dyn Future<Output = ()> + Send>>,
-        streaming: Streaming,
+        streaming: StreamSlot,
     ) -> IdentifiedAgent {
         let (asks, asked) = mpsc::channel(ASKED_MAX);
         let at = ConnectedAgent { door, own: attendance.line().clone(), asked: asks };

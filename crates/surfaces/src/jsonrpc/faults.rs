@@ -1,6 +1,6 @@
 //! Conversion of engine errors to JSON-RPC errors.
 
-use moothall_engine::access::{AccessError, Denied};
+use moothall_engine::access::{AccessDenial, AccessError};
 use moothall_engine::answers::HallError;
 use moothall_engine::tasks::TaskError;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -34,7 +34,7 @@ impl RpcError {
 
     fn of_access(method: Method, error: AccessError) -> Self {
         match error {
-            AccessError::Denied(Denied::Stranger) => {
+            AccessError::Denied(AccessDenial::Stranger) => {
                 Self::new(RpcCode::Unauthorized, "Authentication failed")
             }
             AccessError::Denied(denied) => Self::new(RpcCode::Forbidden, denied.to_string()),

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 use tokio_tungstenite::WebSocketStream;
 
-use crate::seats::ConnectionSlot;
+use crate::slots::ConnectionSlot;
 
 /// The WebSocket of a connection.
 pub(super) type AgentSocket = WebSocketStream<FrameGuard<TokioIo<Upgraded>>>;
@@ -180,7 +180,7 @@ impl FramePosition {
 /// A byte stream of WebSocket frames that are checked.
 pub(super) struct FrameGuard<S> {
     stream: S,
-    seat: Arc<ConnectionSlot>,
+    slot: Arc<ConnectionSlot>,
     frames: FramePosition,
     is_deaf: bool,
 }
@@ -188,8 +188,8 @@ pub(super) struct FrameGuard<S> {
 impl<S> FrameGuard<S> {
     /// Wraps a connection. Its seat says if its sender is authenticated, and counts unfinished
     /// bytes.
-    pub(super) fn new(stream: S, seat: Arc<ConnectionSlot>) -> Self {
-        Self { stream, seat, frames: FramePosition::new(Instant::now()), is_deaf: false }
+    pub(super) fn new(stream: S, slot: Arc<ConnectionSlot>) -> Self {
+        Self { stream, slot, frames: FramePosition::new(Instant::now()), is_deaf: false }
     }
 
     /// Stops checking. The remaining bytes are discarded.
@@ -209,11 +209,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for FrameGuard<S> {
         if self.is_deaf {
             return Poll::Ready(Ok(()));
         }
-        let bounds = if self.seat.is_known() { &KNOWN } else { &UNKNOWN };
+        let bounds = if self.slot.is_known() { &KNOWN } else { &UNKNOWN };
         self.frames
             .follow(&into.filled()[before..], bounds, Instant::now())
             .map_err(io::Error::other)?;
-        self.seat.hold(self.frames.unfinished());
+        self.slot.hold(self.frames.unfinished());
         Poll::Ready(Ok(()))
     }
 }

@@ -20,7 +20,7 @@ use super::guarded::{FrameGuard, MESSAGE_BYTES_MAX};
 use crate::error::{ApiError, Code};
 use crate::http::App;
 use crate::request::Address;
-use crate::seats::ConnectionSlot;
+use crate::slots::ConnectionSlot;
 use crate::wire::ErrorBody;
 
 /// Size of the read buffer, which a silent connection holds too.
@@ -62,14 +62,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Handshake {
 pub async fn connect(
     State(app): State<App>,
     Address(address): Address,
-    Extension(seat): Extension<Arc<ConnectionSlot>>,
+    Extension(slot): Extension<Arc<ConnectionSlot>>,
     Handshake { upgraded, answer }: Handshake,
 ) -> Response {
     // The seat stays busy for the whole connection, so that an authenticated one keeps its seat.
     // Without a key, the time until eviction counts from here, not from the end of the pause.
-    let busy = seat.hear();
+    let busy = slot.hear();
     // Frames sent during the pause wait in the system's buffers.
-    if !seat.is_known() {
+    if !slot.is_known() {
         tokio::time::sleep(app.rates.pause(address)).await;
     }
     let (revocations, open) = (app.access.listen(), app.meters.reader());
@@ -80,9 +80,9 @@ pub async fn connect(
             .write_buffer_size(WRITE_BUFFER_BYTES)
             .max_message_size(Some(MESSAGE_BYTES_MAX))
             .max_frame_size(Some(MESSAGE_BYTES_MAX));
-        let guarded = FrameGuard::new(TokioIo::new(upgraded), seat.clone());
+        let guarded = FrameGuard::new(TokioIo::new(upgraded), slot.clone());
         let socket = WebSocketStream::from_raw_socket(guarded, Role::Server, Some(config)).await;
-        serve(app, address, &seat, socket, revocations).await;
+        serve(app, address, &slot, socket, revocations).await;
         drop((busy, open));
     });
     answer

@@ -49,11 +49,11 @@ use strum::VariantArray;
 
 use self::tools::Tool;
 use crate::error::{ApiError, ApiResult, Code, RefusalNote};
-use crate::gate::Surface;
 use crate::json;
+use crate::next_steps::Reader;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::strict::{self, Inbound};
-use crate::ways::Reader;
+use crate::surface::Surface;
 use crate::wire::arguments::{
     CreateThread, EndSession, GatheringStatus, GetReasons, GetSessionData, Invite, LeaveLink,
     LinkSessions, ListLinks, ListSessions, ListThreads, PassPiece, ReadThread, Search, SendMessage,
@@ -124,7 +124,10 @@ fn with_port(origin: &str) -> String {
 /// token of its environment>`.
 #[utoipa::path(post, path = "/mcp", operation_id = "call_mcp", tag = "mcp", request_body = McpMessage,
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
-pub async fn serve(Extension(gate): Extension<Surface>, request: Request) -> ApiResult<Response> {
+pub async fn serve(
+    Extension(surface): Extension<Surface>,
+    request: Request,
+) -> ApiResult<Response> {
     let (mut parts, body) = request.into_parts();
     let bytes = whole(&parts.headers, body).await?;
     // Read strictly first, so that the library never gets input that two programs could read
@@ -141,7 +144,7 @@ pub async fn serve(Extension(gate): Extension<Surface>, request: Request) -> Api
     let mut request = Request::from_parts(parts, Body::from(message.to_string()));
     let denied = Denial::default();
     request.extensions_mut().insert(denied.clone());
-    let answer = gate.said().mcp.0.handle(request).await.map(Body::new);
+    let answer = surface.reloadable().mcp.0.handle(request).await.map(Body::new);
     let mut answer = explained(&id, answer).await;
     if let Some(refused) = denied.0.get() {
         answer.extensions_mut().insert(refused.clone());

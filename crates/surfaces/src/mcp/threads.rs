@@ -18,12 +18,12 @@ use crate::ask::{required, said};
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain;
-use crate::held;
+use crate::held_answers;
 use crate::http::{find_messages, policy_of, strangers, stray_name_read};
+use crate::next_steps::Reader;
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::submit::submit;
-use crate::ways::Reader;
 use crate::wire::arguments::{
     CreateThread, GetReasons, Invite, ListThreads, ReadThread, Search, WaitForMessage,
 };
@@ -126,7 +126,7 @@ pub async fn say(
     let me = by.id.clone();
     let permitted = door.permit(&stream, ClientCommand::Post(Post::new(by, text))).await?;
     rates.command(door.caller(), &permitted)?;
-    let said = held::said(door.submit(permitted, key).await, door.caller(), &stream)?;
+    let said = held_answers::said(door.submit(permitted, key).await, door.caller(), &stream)?;
     let Some(recorded) = said.event else {
         return Ok(MessageSent::held_back(&stream, told(said.warnings)));
     };

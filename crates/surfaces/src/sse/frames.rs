@@ -21,13 +21,13 @@ const KEPT: usize = 64;
 const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// An encoded batch of events: one buffer, and the end of each event in it.
-pub struct Encoded {
+pub struct EncodedBatch {
     batch: Arc<Vec<RecordedEvent>>,
     joined: Bytes,
     ends: Vec<usize>,
 }
 
-impl Encoded {
+impl EncodedBatch {
     /// Encodes a batch.
     pub fn new(stream: &StreamId, batch: Arc<Vec<RecordedEvent>>) -> Self {
         let mut text = Vec::new();
@@ -69,7 +69,7 @@ fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &RecordedEvent) 
 /// so that a pointer identifies one batch.
 #[derive(Default)]
 pub struct FrameCache {
-    batches: Mutex<VecDeque<Arc<Encoded>>>,
+    batches: Mutex<VecDeque<Arc<EncodedBatch>>>,
     signals: Mutex<VecDeque<(Arc<Signal>, Bytes)>>,
 }
 
@@ -89,13 +89,13 @@ impl FrameCache {
     }
 
     /// Returns the bytes of a batch of this stream.
-    pub fn of(&self, stream: &StreamId, batch: &Arc<Vec<RecordedEvent>>) -> Arc<Encoded> {
+    pub fn of(&self, stream: &StreamId, batch: &Arc<Vec<RecordedEvent>>) -> Arc<EncodedBatch> {
         let mut kept = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept.iter().rev().find(|encoded| Arc::ptr_eq(&encoded.batch, batch)) {
             return found.clone();
         }
         // The lock is held meanwhile: other readers of the batch wait for these bytes.
-        let encoded = Arc::new(Encoded::new(stream, batch.clone()));
+        let encoded = Arc::new(EncodedBatch::new(stream, batch.clone()));
         keep(&mut kept, encoded.clone(), |encoded| encoded.joined.len());
         encoded
     }
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn each_viewer_gets_what_it_may_see_and_has_not_seen() {
-        let encoded = Encoded::new(&"s".into(), batch());
+        let encoded = EncodedBatch::new(&"s".into(), batch());
         let pieces = |viewer: &Viewer, after: u64| -> Vec<Bytes> {
             encoded.pieces(Batch::new(batch(), &viewer.clone().into(), Seq(after)).seen()).collect()
         };
@@ -224,7 +224,7 @@ mod tests {
 
     #[tokio::test]
     async fn erased_words_are_kept_by_nobody_whichever_way_they_were_erased() {
-        let hall = crate::gate::tests::hall().await;
+        let hall = crate::surface::tests::hall().await;
         let user = || Actor::human("user");
         let stream = hall.create("t".into(), Policy::default(), user(), None).await.unwrap().stream;
         let said = hall

@@ -52,7 +52,7 @@ impl HallReader {
         };
         self.silence.begin();
         match received {
-            Ok(bell) => Some(frame(bell)),
+            Ok(change) => Some(frame(change)),
             Err(RecvError::Lagged(_)) => {
                 self.app.meters.resync();
                 self.end(resync_hall())
@@ -67,15 +67,15 @@ impl HallReader {
     }
 }
 
-fn frame(bell: hall::HallChange) -> Bytes {
-    match bell {
+fn frame(change: hall::HallChange) -> Bytes {
+    match change {
         hall::HallChange::Head { stream, head, waits_for_people } => {
-            let bell = Bell {
+            let event = Bell {
                 thread: stream.to_string(),
                 head: head.0,
                 waits_for_people: waits_for_people as u64,
             };
-            let json = serde_json::to_string(&bell).unwrap_or_default();
+            let json = serde_json::to_string(&event).unwrap_or_default();
             format!("data: {json}\n\n").into()
         }
         hall::HallChange::Presence { stream, presence } => {

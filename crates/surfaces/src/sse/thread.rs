@@ -110,8 +110,8 @@ impl Writer {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::gate::Surface;
     use crate::http::HttpOptions;
+    use crate::surface::Surface;
     use futures_util::StreamExt;
     use moothall_engine::MemoryLog;
     use moothall_engine::access::{Caller, Mode};
@@ -151,8 +151,9 @@ mod tests {
     }
 
     fn app(hall: &Hall) -> App {
-        let gate = Surface::new(hall.clone(), HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
-        App::of(&gate, Default::default(), watch::channel(false).1)
+        let surface =
+            Surface::new(hall.clone(), HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
+        App::of(&surface, Default::default(), watch::channel(false).1)
     }
 
     #[tokio::test(start_paused = true)]

@@ -265,7 +265,8 @@ pub struct AuditRow {
     pub at: String,
     /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
     /// `registered`, `claimed`, `budget_raised` or `denied`.
-    pub deed: String,
+    #[serde(rename = "deed")]
+    pub action: String,
     /// Id of the person or agent that did it; `null` if not proven.
     pub by: Option<String>,
     /// Id of the credential that was used; `null` without one.
@@ -283,7 +284,7 @@ impl AuditRow {
         Self {
             number: audited.number,
             at: entry.at.to_string(),
-            deed: entry.deed.to_string(),
+            action: entry.action.to_string(),
             by: entry.by.as_ref().map(ToString::to_string),
             token: entry.token.as_ref().map(ToString::to_string),
             about: entry.about.as_ref().map(ToString::to_string),

@@ -14,7 +14,7 @@ use super::control::changes_as_content;
 use super::gathering_step::GatheringStep;
 use super::session::OptionEntry;
 use super::turn::{TurnEvent, WireFault, texts, turn_id};
-use super::usage::purse_words;
+use super::usage::owner_words;
 
 /// An event as clients see it. Order comes from `seq` alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -388,7 +388,7 @@ fn notice(code: &str, text: &str, about: Option<&ParticipantId>) -> Value {
 
 /// Returns the content for a spent budget: its owner, measure, limit and end of window.
 fn spent_content(spent: &SpentBudget, currency: &str, about: &ParticipantId) -> Value {
-    let (budget, whose) = purse_words(&spent.purse);
+    let (budget, whose) = owner_words(&spent.owner);
     let sentence = spent.sentence(currency);
     let text = format!(
         "{}{}, until {}. A person can raise it.",

@@ -9,7 +9,7 @@ use moothall_kernel::ids::ParticipantId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::usage::purse_words;
+use super::usage::owner_words;
 
 /// Answer of `GET /guards`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -140,13 +140,13 @@ impl GuardEntry {
         Self {
             guard: "budget".into(),
             state: guard.state().map(|state| state.to_string()).unwrap_or_default(),
-            says: budget_words(budget.measure, &budget.purse),
+            says: budget_words(budget.measure, &budget.owner),
             measure: Some(budget.measure.to_string()),
             reserved: Some(guard.reserved).filter(|reserved| *reserved > 0),
             until: Some(budget.until.to_string()),
             ..Self::counting(Some(Count { count: budget.spent, limit: budget.limit }))
         }
-        .raised(&budget.purse)
+        .raised(&budget.owner)
     }
 
     fn of_waiting(call: &TurnReservation) -> Self {
@@ -160,8 +160,8 @@ impl GuardEntry {
         };
         // A call without a short purse waits for an earlier call, so only time helps.
         match &call.short {
-            Some(Shortage { purse, micros }) => {
-                Self { missing: Some(*micros), ..entry }.raised(purse)
+            Some(Shortage { owner, micros }) => {
+                Self { missing: Some(*micros), ..entry }.raised(owner)
             }
             None => Self { lift: Some(GuardLift::time()), ..entry },
         }
@@ -192,8 +192,8 @@ impl GuardEntry {
         Self { count, limit, ..Self::default() }
     }
 
-    fn raised(self, purse: &BudgetOwner) -> Self {
-        let (budget, whose) = purse_words(purse);
+    fn raised(self, owner: &BudgetOwner) -> Self {
+        let (budget, whose) = owner_words(owner);
         let lift = GuardLift { by: "raise".into(), proof: true, ..GuardLift::time() };
         Self { budget: Some(budget.into()), whose: whose.map(Into::into), lift: Some(lift), ..self }
     }
@@ -252,13 +252,13 @@ fn floor_words(check: &Check) -> String {
     }
 }
 
-fn budget_words(measure: Measure, purse: &BudgetOwner) -> String {
+fn budget_words(measure: Measure, owner: &BudgetOwner) -> String {
     let what = match measure {
         Measure::Turns => "turns an hour",
         Measure::Unattended => "turns an hour without a person",
         Measure::Money => "money a day",
     };
-    match purse {
+    match owner {
         BudgetOwner::Hall => format!("{what}, whole server"),
         BudgetOwner::Conversation => format!("{what}, this conversation"),
         BudgetOwner::Agent(agent) => format!("{what}, agent {agent}"),

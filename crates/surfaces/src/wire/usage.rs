@@ -114,8 +114,8 @@ impl UsageRow {
 }
 
 /// Returns the kind of a budget's owner, and its name unless there is only one of the kind.
-pub(super) fn purse_words(purse: &BudgetOwner) -> (&'static str, Option<&str>) {
-    match purse {
+pub(super) fn owner_words(owner: &BudgetOwner) -> (&'static str, Option<&str>) {
+    match owner {
         BudgetOwner::Hall => ("hall", None),
         BudgetOwner::Conversation => ("conversation", None),
         BudgetOwner::Agent(agent) => ("agent", Some(agent.as_str())),
@@ -125,7 +125,7 @@ pub(super) fn purse_words(purse: &BudgetOwner) -> (&'static str, Option<&str>) {
 
 impl From<&BudgetState> for BudgetEntry {
     fn from(state: &BudgetState) -> Self {
-        let (budget, whose) = purse_words(&state.purse);
+        let (budget, whose) = owner_words(&state.owner);
         Self {
             budget: budget.into(),
             whose: whose.map(Into::into),

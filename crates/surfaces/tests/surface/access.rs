@@ -44,7 +44,7 @@ pub async fn expired(server: &Server) -> String {
     };
     let entry = AuditEntry {
         at: now,
-        deed: AuditAction::TokenCreated,
+        action: AuditAction::TokenCreated,
         by: None,
         token: None,
         about: None,
@@ -547,7 +547,7 @@ async fn no_agent_comes_to_be_called_like_a_person_or_the_server_and_one_that_is
         };
         let entry = AuditEntry {
             at: now,
-            deed: AuditAction::TokenCreated,
+            action: AuditAction::TokenCreated,
             by: None,
             token: None,
             about: None,

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::server::Server;
-use crate::stage::Stage;
+use crate::stage::FakeHost;
 
 pub fn api() -> Value {
     serde_json::to_value(openapi()).unwrap()
@@ -73,7 +73,7 @@ pub struct Hall {
     pub session: String,
     pub link: String,
     event: String,
-    pub stage: Arc<Stage>,
+    pub stage: Arc<FakeHost>,
 }
 
 impl Hall {

@@ -47,9 +47,9 @@ async fn the_details_of_sessions_name_what_their_reader_may_see() {
         server.session(name).await;
     }
     let thread = server.introduce(&["neighbour"]).await;
-    let seat = json!({"participant_id": "worker", "profile": {"session": "planner"}});
+    let member = json!({"participant_id": "worker", "profile": {"session": "planner"}});
     let events = format!("/threads/{thread}/events");
-    let invite = json!({"type": "control", "from": "user", "content": {"invite": seat}});
+    let invite = json!({"type": "control", "from": "user", "content": {"invite": member}});
     let (status, invited) = server.post_as(&server.key, &events, invite).await;
     assert_eq!(status, 200, "{invited}");
     stage.draft("half a line");

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use moothall_engine::access::{Mode, Scope};
 
 use ways::{Need, Way};
-use world::{Credential, Place, Who, World};
+use world::{CallerKind, Credential, Place, World};
 
 /// True if the rules promise that this credential succeeds by this way.
 fn promised(mode: Mode, credential: &Credential, way: Way, place: Place) -> bool {
@@ -27,7 +27,7 @@ fn promised(mode: Mode, credential: &Credential, way: Way, place: Place) -> bool
         return false;
     }
     // An unproven client calls itself `user`, whose controls count.
-    let is_person = credential.who == Who::Person || local;
+    let is_person = credential.who == CallerKind::Person || local;
     if people && !is_person || way.is_of_programs_alone() && is_person && proven {
         return false;
     }
@@ -36,10 +36,10 @@ fn promised(mode: Mode, credential: &Credential, way: Way, place: Place) -> bool
         return false;
     }
     match credential.who {
-        Who::Nobody | Who::Person => true,
+        CallerKind::Nobody | CallerKind::Person => true,
         // A driving agent has not met any of the sessions.
-        Who::Agent => !typed && !programs,
-        Who::Session => way.is_open_to_sessions(),
+        CallerKind::Agent => !typed && !programs,
+        CallerKind::Session => way.is_open_to_sessions(),
     }
 }
 

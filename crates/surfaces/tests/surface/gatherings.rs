@@ -376,11 +376,11 @@ async fn only_the_holder_passes_the_piece_and_only_people_end_a_gathering() {
     // A thread without a gathering, and a missing thread.
     let (_, bare) = server.as_operator(Method::POST, "/threads", json!({"name": "bare"})).await;
     let bare = id_of(&bare);
-    for (deed, expected) in [("pass", (409, "no_gathering")), ("end", (409, "no_gathering"))] {
+    for (action, expected) in [("pass", (409, "no_gathering")), ("end", (409, "no_gathering"))] {
         for (thread, expected) in
             [(bare.as_str(), expected), ("nothing", (404, "thread_not_found"))]
         {
-            let path = format!("/gatherings/{thread}/{deed}");
+            let path = format!("/gatherings/{thread}/{action}");
             assert_eq!(code(&server.post_as(&ann, &path, json!({})).await), expected, "{path}");
         }
     }

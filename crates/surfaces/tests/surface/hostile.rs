@@ -79,12 +79,12 @@ fn codes() -> BTreeSet<&'static str> {
 }
 
 /// One hostile request.
-struct Attempt {
+struct HostileRequest {
     name: String,
     body: Vec<u8>,
 }
 
-impl Attempt {
+impl HostileRequest {
     fn of(name: impl Into<String>, body: &Value) -> Self {
         Self { name: name.into(), body: body.to_string().into_bytes() }
     }
@@ -132,23 +132,23 @@ fn extremes(types: &BTreeSet<&str>) -> Vec<Value> {
 }
 
 /// Returns a body with another value at a key.
-fn with(smallest: &Value, key: &str, value: Value) -> Attempt {
+fn with(smallest: &Value, key: &str, value: Value) -> HostileRequest {
     let mut body = smallest.clone();
     let shown: String = value.to_string().chars().take(20).collect();
     body[key] = value;
-    Attempt::of(format!("{key}: {shown}"), &body)
+    HostileRequest::of(format!("{key}: {shown}"), &body)
 }
 
 /// Returns bodies that every route must refuse: without a required key, with a key that is unknown
 /// or of another type, empty, too large, or not JSON.
-fn impossible(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
+fn impossible(api: &Value, schema: &Value, smallest: &Value) -> Vec<HostileRequest> {
     let mut attempts = malformed();
-    attempts.push(Attempt::of("two megabytes", &json!({"from": "a".repeat(2 << 20)})));
+    attempts.push(HostileRequest::of("two megabytes", &json!({"from": "a".repeat(2 << 20)})));
     let needed = smallest.as_object().unwrap();
     for key in needed.keys() {
         let mut body = needed.clone();
         body.remove(key);
-        attempts.push(Attempt::of(format!("without {key}"), &body.into()));
+        attempts.push(HostileRequest::of(format!("without {key}"), &body.into()));
     }
     for (key, property) in schema["properties"].as_object().unwrap() {
         let types = types(api, property);
@@ -165,7 +165,7 @@ fn impossible(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
 
 /// Returns bodies with one value that is too long or out of range. A name that is too long may also
 /// be reported as not found.
-fn extreme(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
+fn extreme(api: &Value, schema: &Value, smallest: &Value) -> Vec<HostileRequest> {
     let properties = schema["properties"].as_object().unwrap().iter();
     let of = |(key, property): (&String, &Value)| {
         let values = extremes(&types(api, property)).into_iter();
@@ -175,7 +175,7 @@ fn extreme(api: &Value, schema: &Value, smallest: &Value) -> Vec<Attempt> {
 }
 
 /// Returns bodies that are not a JSON object.
-fn malformed() -> Vec<Attempt> {
+fn malformed() -> Vec<HostileRequest> {
     let deep = "[".repeat(100_000);
     let texts: [&[u8]; 10] = [
         b"{",
@@ -190,7 +190,7 @@ fn malformed() -> Vec<Attempt> {
         deep.as_bytes(),
     ];
     texts
-        .map(|text| Attempt {
+        .map(|text| HostileRequest {
             name: String::from_utf8_lossy(text).chars().take(30).collect(),
             body: text.to_vec(),
         })
@@ -270,7 +270,7 @@ async fn objections(
     hall: &Hall,
     method: &Method,
     path: &str,
-    attempts: Vec<Attempt>,
+    attempts: Vec<HostileRequest>,
     allowed: &[u16],
 ) -> Vec<String> {
     let mut wrong = Vec::new();

@@ -14,7 +14,7 @@ use crate::server::{Server, soon};
 
 /// A kind of caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+enum CallerKind {
     Nobody,
     Person,
     Agent,
@@ -25,7 +25,7 @@ enum Who {
 #[derive(Clone, Debug)]
 struct Role {
     name: &'static str,
-    who: Who,
+    who: CallerKind,
     credential: Option<String>,
     scopes: Scopes,
     /// True if the caller is bound to another conversation than the requested one.
@@ -124,18 +124,24 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
         Role {
             credential: None,
             valid: false,
-            ..role("anonymous", Who::Nobody, String::new(), Scopes::NONE)
+            ..role("anonymous", CallerKind::Nobody, String::new(), Scopes::NONE)
         },
-        role("reader", Who::Person, reading, Scopes::of(&[Scope::ThreadsRead])),
-        role("writer", Who::Person, writing, writer),
-        role("driver", Who::Person, driving, drive),
-        role("driving agent", Who::Agent, agent_driving, drive),
-        Role { elsewhere: true, ..role("agent elsewhere", Who::Agent, agent, Scopes::of(&AGENT)) },
-        role("operator", Who::Person, server.key.clone(), Scopes::ALL),
-        Role { cookie: true, ..role("page", Who::Person, cookie, Scopes::ALL) },
-        role("session", Who::Session, session, Scopes::of(&SESSION)),
-        Role { valid: false, ..role("revoked", Who::Person, revoked, Scopes::ALL) },
-        Role { valid: false, ..role("expired", Who::Person, expired(server).await, Scopes::ALL) },
+        role("reader", CallerKind::Person, reading, Scopes::of(&[Scope::ThreadsRead])),
+        role("writer", CallerKind::Person, writing, writer),
+        role("driver", CallerKind::Person, driving, drive),
+        role("driving agent", CallerKind::Agent, agent_driving, drive),
+        Role {
+            elsewhere: true,
+            ..role("agent elsewhere", CallerKind::Agent, agent, Scopes::of(&AGENT))
+        },
+        role("operator", CallerKind::Person, server.key.clone(), Scopes::ALL),
+        Role { cookie: true, ..role("page", CallerKind::Person, cookie, Scopes::ALL) },
+        role("session", CallerKind::Session, session, Scopes::of(&SESSION)),
+        Role { valid: false, ..role("revoked", CallerKind::Person, revoked, Scopes::ALL) },
+        Role {
+            valid: false,
+            ..role("expired", CallerKind::Person, expired(server).await, Scopes::ALL)
+        },
     ]
 }
 
@@ -161,16 +167,16 @@ fn refusal(
         Need::Scope(scope) => role.scopes.has(scope) || (!role.valid && free),
         Need::Proof(scope) => role.valid && role.scopes.has(scope),
     };
-    let out_of_reach = role.elsewhere || (role.who == Who::Session && target != Target::Own);
+    let out_of_reach = role.elsewhere || (role.who == CallerKind::Session && target != Target::Own);
     match place {
         _ if !enough => forbidden,
-        ActionTarget::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
+        ActionTarget::Everywhere if role.elsewhere || role.who == CallerKind::Session => forbidden,
         ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link if role.elsewhere => {
             forbidden
         }
         // An agent from outside is not in any link.
         ActionTarget::Link
-            if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) =>
+            if role.who == CallerKind::Agent && need == Need::Proof(Scope::SessionsDrive) =>
         {
             forbidden
         }
@@ -191,30 +197,35 @@ fn refusal(
 
 /// Returns the refusal for a session's token, or for an agent from outside. A session's rights
 /// differ for itself, for sessions it started, for linked ones, and for others.
-fn over_session(who: Who, over: SessionAction, target: Target) -> Option<(u16, &'static str)> {
+fn over_session(
+    who: CallerKind,
+    over: SessionAction,
+    target: Target,
+) -> Option<(u16, &'static str)> {
     let allowed: &[Target] = match (who, over) {
-        (Who::Nobody | Who::Person, _) | (Who::Agent, SessionAction::Seeing) => &TARGETS,
+        (CallerKind::Nobody | CallerKind::Person, _)
+        | (CallerKind::Agent, SessionAction::Seeing) => &TARGETS,
         (
-            Who::Agent,
+            CallerKind::Agent,
             SessionAction::Messaging
             | SessionAction::Telling
             | SessionAction::Looking
             | SessionAction::Steering
             | SessionAction::Sitting,
         )
-        | (Who::Session, SessionAction::Sitting) => &[],
-        (Who::Session, SessionAction::Seeing | SessionAction::Telling) => {
+        | (CallerKind::Session, SessionAction::Sitting) => &[],
+        (CallerKind::Session, SessionAction::Seeing | SessionAction::Telling) => {
             &[Target::Own, Target::Started, Target::Beside]
         }
         // For a session that the caller has not met, a person is asked first, so this is not a
         // refusal.
-        (Who::Session, SessionAction::Messaging) => &TARGETS,
-        (Who::Session, SessionAction::Looking) => &[Target::Own, Target::Started],
-        (Who::Session, SessionAction::Steering) => &[Target::Started],
+        (CallerKind::Session, SessionAction::Messaging) => &TARGETS,
+        (CallerKind::Session, SessionAction::Looking) => &[Target::Own, Target::Started],
+        (CallerKind::Session, SessionAction::Steering) => &[Target::Started],
     };
     match target {
         target if allowed.contains(&target) => None,
-        Target::Stranger if who == Who::Session => Some((404, "session_not_found")),
+        Target::Stranger if who == CallerKind::Session => Some((404, "session_not_found")),
         Target::Own | Target::Started | Target::Beside | Target::Stranger => {
             Some((403, "forbidden"))
         }
@@ -295,7 +306,11 @@ impl Board {
 
     /// Returns the conversation that a caller asks for. A session is in its own home only.
     fn thread(&self, role: &Role, target: Target) -> &str {
-        if role.who == Who::Session && target == Target::Own { &self.home } else { &self.thread }
+        if role.who == CallerKind::Session && target == Target::Own {
+            &self.home
+        } else {
+            &self.thread
+        }
     }
 }
 
@@ -312,7 +327,7 @@ fn refused(status: u16, code: String) -> Option<(u16, String)> {
 
 /// Returns the targets to try: all four for a session, one for other callers.
 fn targets(role: &Role) -> &'static [Target] {
-    if role.who == Who::Session { &TARGETS } else { &[Target::Stranger] }
+    if role.who == CallerKind::Session { &TARGETS } else { &[Target::Stranger] }
 }
 
 async fn play_matrix(mode: Mode) {
@@ -381,7 +396,7 @@ fn arguments(tool: &str, place: ActionTarget, thread: &str, role: &Role, target:
         _ => json!({}),
     };
     // A caller without a credential names itself; a credential names all others.
-    if role.who == Who::Nobody && ["send_message", "end_session"].contains(&tool) {
+    if role.who == CallerKind::Nobody && ["send_message", "end_session"].contains(&tool) {
         arguments["from"] = json!("desk");
     }
     arguments

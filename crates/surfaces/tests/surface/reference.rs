@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use moothall_engine::door::Need;
 use moothall_surfaces::error::{Code, RULE_CODES};
 use moothall_surfaces::jsonrpc::code::TASK_CODES;
-use moothall_surfaces::ways::{self, WAYS};
+use moothall_surfaces::next_steps::{self, WAYS};
 use moothall_surfaces::{ROUTES, openapi, openrpc, reference};
 use serde_json::{Value, json};
 use strum::VariantArray;
@@ -125,7 +125,7 @@ fn each_path_in_a_message_is_a_way_that_each_surface_has() {
             let start = line[..at].rfind(['`', ' ', '"']).unwrap_or(0);
             let code = line[start..].strip_prefix('`').and_then(|rest| rest.split('`').next());
             let code = code.unwrap_or_else(|| panic!("a path without backticks: {line}"));
-            let (way, _) = ways::find(code).unwrap_or_else(|| panic!("not in WAYS: {code}"));
+            let (way, _) = next_steps::find(code).unwrap_or_else(|| panic!("not in WAYS: {code}"));
             found.insert(way.path);
         }
     }

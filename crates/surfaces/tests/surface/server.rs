@@ -29,7 +29,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::stage::Stage;
+use crate::stage::FakeHost;
 
 /// Longer than every wait of a passing test; only a failing test waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -40,10 +40,10 @@ pub async fn soon<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// An agent that answers every turn at once with a fixed text.
-struct Fixed(&'static str);
+struct FixedAgent(&'static str);
 
 #[async_trait]
-impl Work for Fixed {
+impl Work for FixedAgent {
     async fn run(&self, _: &Job, _: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         (Ok(self.0.into()), Usage::default())
     }
@@ -86,10 +86,10 @@ impl Work for Teller {
 }
 
 /// An agent that fails.
-struct Broken;
+struct BrokenAgent;
 
 #[async_trait]
-impl Work for Broken {
+impl Work for BrokenAgent {
     async fn run(&self, _: &Job, _: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         (Err(Fault::new("exit_status", "it ended with status 3")), Usage::default())
     }
@@ -128,12 +128,12 @@ fn registry() -> Registry {
     let agents: [(&str, Arc<dyn moothall_engine::agent::Agent>); 9] = [
         ("demo", Arc::new(OnDemand { timeout: None })),
         ("careful", Arc::new(RunOnce::new(Careful::default()))),
-        ("echo", Arc::new(RunOnce::new(Fixed("I heard you.")))),
-        ("ping", Arc::new(RunOnce::new(Fixed("@pong, over to you.")))),
-        ("pong", Arc::new(RunOnce::new(Fixed("@ping, over to you.")))),
-        ("quiet", Arc::new(RunOnce::new(Fixed("[PASS]")))),
+        ("echo", Arc::new(RunOnce::new(FixedAgent("I heard you.")))),
+        ("ping", Arc::new(RunOnce::new(FixedAgent("@pong, over to you.")))),
+        ("pong", Arc::new(RunOnce::new(FixedAgent("@ping, over to you.")))),
+        ("quiet", Arc::new(RunOnce::new(FixedAgent("[PASS]")))),
         ("stuck", Arc::new(RunOnce::new(Stuck))),
-        ("broken", Arc::new(RunOnce::new(Broken))),
+        ("broken", Arc::new(RunOnce::new(BrokenAgent))),
         ("teller", Arc::new(RunOnce::new(Teller))),
     ];
     let mut registry = Registry::default();
@@ -180,18 +180,18 @@ impl Server {
 
     /// Starts a server with terminals. The client is the owner, so all its requests may drive
     /// sessions.
-    pub async fn with_terminals() -> (Self, Arc<Stage>) {
+    pub async fn with_terminals() -> (Self, Arc<FakeHost>) {
         let (server, stage) = Self::with_terminals_in(Mode::Local).await;
         (Self { signed: true, ..server }, stage)
     }
 
-    pub async fn with_terminals_in(mode: Mode) -> (Self, Arc<Stage>) {
-        let stage = Arc::<Stage>::default();
+    pub async fn with_terminals_in(mode: Mode) -> (Self, Arc<FakeHost>) {
+        let stage = Arc::<FakeHost>::default();
         (Self::open(mode, Some(stage.clone())).await, stage)
     }
 
     /// Starts a server with terminals whose agents may start `demo` by themselves in one folder.
-    pub async fn with_startable(mode: Mode, folder: &std::path::Path) -> (Self, Arc<Stage>) {
+    pub async fn with_startable(mode: Mode, folder: &std::path::Path) -> (Self, Arc<FakeHost>) {
         Self::with_rights(
             mode,
             ClientRights { startable_by_agents: true, ..ClientRights::default() },
@@ -205,8 +205,8 @@ impl Server {
         mode: Mode,
         demo: ClientRights,
         folder: &std::path::Path,
-    ) -> (Self, Arc<Stage>) {
-        let stage = Arc::<Stage>::default();
+    ) -> (Self, Arc<FakeHost>) {
+        let stage = Arc::<FakeHost>::default();
         let config =
             SessionsConfig { folders: vec![folder.to_owned()], ..SessionsConfig::default() };
         let clients = [("demo".to_owned(), demo)].into();

@@ -10,7 +10,7 @@ use moothall_engine::sessions::{
 use tokio::sync::{broadcast, watch};
 
 /// One pane.
-struct Seen {
+struct FakePane {
     launch: Option<Launch>,
     text: String,
     composer: String,
@@ -23,22 +23,22 @@ struct Seen {
 
 /// All panes, in the order in which they were opened.
 #[derive(Default)]
-pub struct Stage {
-    panes: Mutex<Vec<Seen>>,
+pub struct FakeHost {
+    panes: Mutex<Vec<FakePane>>,
     /// Number of prompts that were sent.
     sent: watch::Sender<usize>,
     /// Number of programs that can still be started; `None` for no limit.
     room: Mutex<Option<usize>>,
 }
 
-impl Stage {
-    fn panes(&self) -> MutexGuard<'_, Vec<Seen>> {
+impl FakeHost {
+    fn panes(&self) -> MutexGuard<'_, Vec<FakePane>> {
         self.panes.lock().unwrap()
     }
 
     fn open(&self, launch: Option<Launch>) -> Pane {
         let mut panes = self.panes();
-        panes.push(Seen {
+        panes.push(FakePane {
             launch,
             text: "Ready.".into(),
             composer: String::new(),
@@ -56,7 +56,7 @@ impl Stage {
         }
     }
 
-    fn with<T>(&self, pane: &Pane, act: impl FnOnce(&mut Seen) -> T) -> Result<T, HostFault> {
+    fn with<T>(&self, pane: &Pane, act: impl FnOnce(&mut FakePane) -> T) -> Result<T, HostFault> {
         let place: usize = pane.id.trim_start_matches('%').parse().unwrap();
         let mut panes = self.panes();
         let seen = panes
@@ -145,7 +145,7 @@ impl Stage {
 }
 
 #[async_trait]
-impl SessionHost for Stage {
+impl SessionHost for FakeHost {
     fn programs(&self) -> Vec<(String, String)> {
         vec![("demo".into(), "A program for tests".into())]
     }

@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use moothall_engine::access::{AccessError, Denied, Mode, Scope, SessionRequestError};
+use moothall_engine::access::{AccessDenial, AccessError, Mode, Scope, SessionRequestError};
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::silence::Reason;
 use moothall_surfaces::actions_of_tools;
 use moothall_surfaces::error::{ApiError, Code, RULE_CODES};
 use moothall_surfaces::jsonrpc::code::{RpcCode, RpcError, TASK_CODES};
-use moothall_surfaces::ways::Reader;
+use moothall_surfaces::next_steps::Reader;
 use reqwest::Method;
 use serde_json::{Value, json};
 use strum::VariantArray;
@@ -61,13 +61,13 @@ fn texts_of(folder: &Path, texts: &mut Vec<String>) {
 fn refusals() -> Vec<ApiError> {
     let name = || "ada".into();
     let denied = [
-        Denied::Stranger,
-        Denied::Scope(Scope::ServerAdmin),
-        Denied::Proof(Scope::SessionsDrive),
-        Denied::Registered(name()),
-        Denied::NotStarted(name()),
-        Denied::NotMet(name()),
-        Denied::Session,
+        AccessDenial::Stranger,
+        AccessDenial::Scope(Scope::ServerAdmin),
+        AccessDenial::Proof(Scope::SessionsDrive),
+        AccessDenial::Registered(name()),
+        AccessDenial::NotStarted(name()),
+        AccessDenial::NotMet(name()),
+        AccessDenial::Session,
     ];
     let sessions = [
         SessionError::Unavailable("no pty".into()),

@@ -108,9 +108,9 @@ impl Sessions {
         id: &SessionId,
         mail: impl FnOnce(oneshot::Sender<T>) -> Mail,
     ) -> Result<T, SessionError> {
-        let seat = self.living(id)?;
+        let handle = self.living(id)?;
         let (reply, answer) = oneshot::channel();
-        seat.send(mail(reply));
+        handle.send(mail(reply));
         answer.await.map_err(|_| SessionError::Conflict("The session has just ended.".into()))
     }
 
@@ -129,8 +129,8 @@ impl Sessions {
 
     /// Checks that a report comes from a living session's program.
     fn check(&self, hook: &Hook) -> Result<(), ReportOutcome> {
-        let seat = self.seat_of(&hook.session).ok_or(ReportOutcome::Unknown)?;
-        let session = seat.session();
+        let handle = self.handle_of(&hook.session).ok_or(ReportOutcome::Unknown)?;
+        let session = handle.session();
         if session.token_hash != hash_of(&hook.token) {
             tracing::warn!(session = %hook.session, "a report did not contain the session's secret");
             return Err(ReportOutcome::Forged);

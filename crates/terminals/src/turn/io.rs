@@ -57,7 +57,7 @@ pub struct UnfinishedDelivery {
 
 /// The content of a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct PaneContent {
     /// The parsed screen.
     pub view: View,
     /// The newest lines including the history above the screen, if they were requested and could be
@@ -125,7 +125,7 @@ pub enum Input {
     /// The time of an [`Output::Wake`] has come.
     Tick,
     /// The answer to [`Output::See`]; unset if the terminal could not be read.
-    Seen(Option<Box<Seen>>),
+    Seen(Option<Box<PaneContent>>),
     /// The answer to a synced [`Output::Mark`]: true if the row was in one of the states.
     Marked(Result<bool, LogError>),
     /// The answer to [`Output::Paste`].

@@ -12,7 +12,7 @@ use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::time::Millis;
 
 use super::asks::{Choice, HookQuestion, Questions};
-use super::io::{Around, Input, Output, Reply, RequestId, Seen, UnfinishedDelivery};
+use super::io::{Around, Input, Output, PaneContent, Reply, RequestId, UnfinishedDelivery};
 use super::stage::{Current, Draft, LateTurn, Patience, PromptSource, Stage, UnreadableScreen};
 use crate::faults::host_error;
 use crate::tags::TagKey;
@@ -510,7 +510,7 @@ impl Machine {
         }
     }
 
-    fn seen(&mut self, around: &Around<'_>, seen: Option<Seen>) {
+    fn seen(&mut self, around: &Around<'_>, seen: Option<PaneContent>) {
         match &seen {
             Some(seen) => {
                 self.state = seen.view.state;

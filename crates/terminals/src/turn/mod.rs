@@ -30,5 +30,5 @@ mod no_turn;
 #[cfg(test)]
 mod tests;
 
-pub use io::{Around, Input, KeptItem, Output, Reply, RequestId, Seen, UnfinishedDelivery};
+pub use io::{Around, Input, KeptItem, Output, PaneContent, Reply, RequestId, UnfinishedDelivery};
 pub use machine::Machine;

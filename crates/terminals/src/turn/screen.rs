@@ -6,7 +6,7 @@ use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
-use super::io::{Around, Output, Reply, RequestId, Seen};
+use super::io::{Around, Output, PaneContent, Reply, RequestId};
 use super::machine::{Machine, Wait};
 use super::record::{GRACE, interrupted};
 use super::stage::{Current, Patience, PromptSource, Stage, UnreadableScreen};
@@ -26,7 +26,7 @@ impl Machine {
     pub(super) fn looked(
         &mut self,
         around: &Around<'_>,
-        seen: Option<Seen>,
+        seen: Option<PaneContent>,
         patient: bool,
         looker: Option<RequestId>,
     ) {
@@ -187,8 +187,9 @@ impl Machine {
     }
 
     /// Reads the record of a program that is still idle after the grace period, without a report.
-    pub(super) fn grace_is_over(&mut self, seen: Option<Seen>) {
-        let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else {
+    pub(super) fn grace_is_over(&mut self, seen: Option<PaneContent>) {
+        let Some(PaneContent { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle)
+        else {
             return;
         };
         if !self.look_up(&view, Patience::Over) && !self.look_up_newest(&view) {
@@ -230,8 +231,10 @@ impl Machine {
     /// Ends a finished turn of a program without reports: the words below its prompt are its
     /// answer. A prompt that was not accepted may stand in the composer still, above a status line.
     /// Then its words count only if an empty composer is below them.
-    pub(super) fn harvested(&mut self, seen: Option<Seen>) {
-        let (Some(current), Some(Seen { view, tail })) = (&self.current, seen) else { return };
+    pub(super) fn harvested(&mut self, seen: Option<PaneContent>) {
+        let (Some(current), Some(PaneContent { view, tail })) = (&self.current, seen) else {
+            return;
+        };
         let (text, is_composer_below) = below(&tail.unwrap_or_default(), &current.tag);
         let id = format!("screen:{}", current.tag);
         if current.stage < Stage::Accepted {

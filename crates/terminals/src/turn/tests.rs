@@ -82,7 +82,7 @@ fn session() -> Session {
 
 fn screen(state: PaneState, composer: &str) -> Input {
     let view = View { state, composer: Some(composer.into()), dialog: None, text: String::new() };
-    Input::Seen(Some(Box::new(Seen { view, tail: Some(composer.into()) })))
+    Input::Seen(Some(Box::new(PaneContent { view, tail: Some(composer.into()) })))
 }
 
 fn idle() -> Input {
@@ -96,7 +96,7 @@ fn asking(action: &str) -> Input {
         dialog: Some(dialog(action)),
         text: String::new(),
     };
-    Input::Seen(Some(Box::new(Seen { view, tail: None })))
+    Input::Seen(Some(Box::new(PaneContent { view, tail: None })))
 }
 
 fn dialog(action: &str) -> Dialog {

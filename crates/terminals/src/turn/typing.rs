@@ -9,7 +9,7 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
 use super::asks::QuestionPlace;
-use super::io::{Around, Output, Reply, RequestId, Seen, UnfinishedDelivery};
+use super::io::{Around, Output, PaneContent, Reply, RequestId, UnfinishedDelivery};
 use super::machine::{Machine, OPEN, Wait};
 use super::stage::{Current, LateTurn, PromptSource, Stage};
 use crate::tags::tagged;
@@ -348,7 +348,7 @@ impl Machine {
     pub(super) fn settle_typing(
         &mut self,
         around: &Around<'_>,
-        seen: &Seen,
+        seen: &PaneContent,
         looker: Option<RequestId>,
     ) -> bool {
         let Some(current) = self.current.as_ref().filter(|current| current.stage == Stage::Typing)

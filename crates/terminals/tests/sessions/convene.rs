@@ -8,7 +8,7 @@ use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
 use moothall_terminals::{ConversationPlan, JoiningSession, SessionSource};
 
-use moothall_engine::sessions::GatheringSeat;
+use moothall_engine::sessions::GatheringPlace;
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn as_itself(session: &Session, room: &Sessions) -> Invite {
     room.invite(&session.id).unwrap()
 }
 
-fn comer(room: &Room, who: SessionSource) -> JoiningSession {
+fn joining_session(room: &Room, who: SessionSource) -> JoiningSession {
     let sessions = room.sessions().clone();
     JoiningSession { who, invite: Box::new(move |session| as_itself(session, &sessions)) }
 }
@@ -31,17 +31,17 @@ fn started(name: &str) -> SessionSource {
         name,
         by,
         session: None,
-        seat: None,
+        place: None,
     })
 }
 
-fn convening(comers: Vec<JoiningSession>, claims: &[&str]) -> ConversationPlan {
+fn convening(joining: Vec<JoiningSession>, claims: &[&str]) -> ConversationPlan {
     let claims = claims.iter().map(|claim| (*claim).to_owned()).collect();
     ConversationPlan {
         title: "A gathering".into(),
         policy: Policy::default(),
         by: Actor::human("user"),
-        comers,
+        joining,
         others: Vec::new(),
         claims,
         gathering: None,
@@ -74,13 +74,13 @@ async fn at_rest(room: &Room) -> (StreamId, bool) {
 async fn all_come_and_the_keys_are_taken_with_them() {
     let mut room = Room::new().await;
     let here = room.start().await;
-    let comers = vec![
-        comer(&room, SessionSource::Living(here.clone())),
-        comer(&room, started("one")),
-        comer(&room, started("two")),
+    let joining = vec![
+        joining_session(&room, SessionSource::Living(here.clone())),
+        joining_session(&room, started("one")),
+        joining_session(&room, started("two")),
     ];
     let stream =
-        room.sessions().convene(convening(comers, &["circle:a", "circle:b"])).await.unwrap();
+        room.sessions().convene(convening(joining, &["circle:a", "circle:b"])).await.unwrap();
     for round in ["at once", "after a restart"] {
         assert_eq!(at_rest(&room).await, (stream.clone(), true), "{round}");
         assert_eq!(living(&room), ["claude", "one", "two"], "{round}");
@@ -109,12 +109,12 @@ async fn when_one_cannot_be_started_those_that_were_end() {
     let room = Room::new().await;
     let here = room.start().await;
     room.bench.fates.lock().unwrap().insert("two".into(), Fate::Fails);
-    let comers = vec![
-        comer(&room, SessionSource::Living(here)),
-        comer(&room, started("one")),
-        comer(&room, started("two")),
+    let joining = vec![
+        joining_session(&room, SessionSource::Living(here)),
+        joining_session(&room, started("one")),
+        joining_session(&room, started("two")),
     ];
-    let error = room.sessions().convene(convening(comers, &[])).await.unwrap_err();
+    let error = room.sessions().convene(convening(joining, &[])).await.unwrap_err();
     assert_eq!(error, SessionError::Host("it fell over".into()));
     assert_eq!(living(&room), ["claude"], "who lived before lives on");
     assert!(!at_rest(&room).await.1);
@@ -136,7 +136,7 @@ async fn when_a_key_is_taken_nobody_comes() {
     room.hall.submit(&other, bind, None).await.unwrap();
     let error = room
         .sessions()
-        .convene(convening(vec![comer(&room, started("one"))], &["circle:a"]))
+        .convene(convening(vec![joining_session(&room, started("one"))], &["circle:a"]))
         .await
         .unwrap_err();
     assert!(error.to_string().contains("belongs to conversation"), "{error}");
@@ -150,8 +150,9 @@ async fn what_was_started_before_the_server_died_is_ended_after() {
     let mut room = Room::new().await;
     room.bench.fates.lock().unwrap().insert("two".into(), Fate::Hangs);
     let sessions = room.sessions().clone();
-    let comers = vec![comer(&room, started("one")), comer(&room, started("two"))];
-    tokio::spawn(async move { sessions.convene(convening(comers, &[])).await });
+    let joining =
+        vec![joining_session(&room, started("one")), joining_session(&room, started("two"))];
+    tokio::spawn(async move { sessions.convene(convening(joining, &[])).await });
     eventually(async || Some(()).filter(|()| living(&room) == ["one"])).await;
     tokio::time::sleep(std::time::Duration::from_secs(3 * 24 * 3600)).await;
     room.restart().await;
@@ -164,10 +165,11 @@ async fn what_was_started_before_the_server_died_is_ended_after() {
 async fn what_nobody_waits_for_any_more_is_undone() {
     let room = Room::new().await;
     room.bench.fates.lock().unwrap().insert("two".into(), Fate::Hangs);
-    let comers = vec![comer(&room, started("one")), comer(&room, started("two"))];
+    let joining =
+        vec![joining_session(&room, started("one")), joining_session(&room, started("two"))];
     let asked = tokio::spawn({
         let sessions = room.sessions().clone();
-        async move { sessions.convene(convening(comers, &[])).await }
+        async move { sessions.convene(convening(joining, &[])).await }
     });
     eventually(async || Some(()).filter(|()| living(&room) == ["one"])).await;
     asked.abort();
@@ -177,11 +179,11 @@ async fn what_nobody_waits_for_any_more_is_undone() {
 
 /// Creates a gathering of programs that are started for it, in seats of these names. The last one
 /// harvests.
-async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
-    let comers = seats.into_iter().enumerate().map(|(at, name)| {
+async fn gathering(room: &Room, names: [&str; 3], keep: bool) -> StreamId {
+    let joining = names.into_iter().enumerate().map(|(at, name)| {
         let SessionSource::Started(mut new) = started(name) else { panic!("a program is started") };
-        (new.name, new.seat) = (None, Some(GatheringSeat { name: name.into(), until: None }));
-        let JoiningSession { who, invite } = comer(room, SessionSource::Started(new));
+        (new.name, new.place) = (None, Some(GatheringPlace { name: name.into(), until: None }));
+        let JoiningSession { who, invite } = joining_session(room, SessionSource::Started(new));
         let part = if at == 2 { SeatRole::Harvester } else { SeatRole::Speaker };
         let number = Some(at as u32 + 1);
         let invite =
@@ -200,8 +202,8 @@ async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
         signals: Vec::new(),
     };
     let policy = Policy { name: PolicyName::GATHERING, ..Policy::default() };
-    let comers = comers.collect();
-    let new = ConversationPlan { policy, keep, gathering: Some(plan), ..convening(comers, &[]) };
+    let joining = joining.collect();
+    let new = ConversationPlan { policy, keep, gathering: Some(plan), ..convening(joining, &[]) };
     room.sessions().convene(new).await.unwrap()
 }
 

@@ -146,7 +146,7 @@ async fn a_repeated_start_finds_its_session_after_a_restart() {
         name: Some("ada".into()),
         by: Actor::human("user"),
         session: None,
-        seat: None,
+        place: None,
     };
     let key = |fingerprint: &str| {
         Some(Idempotency {

@@ -294,7 +294,7 @@ impl Room {
             name: None,
             by: Actor::human("user"),
             session: None,
-            seat: None,
+            place: None,
         }
     }
 

@@ -44,7 +44,7 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         name: Some("child".into()),
         by: by.clone(),
         session: Some(own.clone()),
-        seat: None,
+        place: None,
     };
     let child = room.sessions().start(new).await.unwrap().session.id;
     let (joined, left, foreign) = (
@@ -99,7 +99,7 @@ async fn ask(room: &Room, asker: &SessionId, option: &str) -> PermissionId {
         name: Some("child".into()),
         by: Actor::named("claude"),
         session: Some(asker.clone()),
-        seat: None,
+        place: None,
     };
     let first = FirstWords { text: Some("Read the plan.".into()), direct: true };
     let (home, permission) = room.sessions().ask_start(None, &new, first).await.unwrap();
@@ -167,7 +167,7 @@ async fn a_program_that_began_before_the_server_died_is_told_of_though_its_folde
         name: None,
         by,
         session: Some(asker.clone()),
-        seat: None,
+        place: None,
     };
     let (_, permission) =
         room.sessions().ask_start(None, &new, FirstWords::default()).await.unwrap();
@@ -222,7 +222,7 @@ async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
             name: None,
             by: Actor::named("claude"),
             session: Some(own.clone()),
-            seat: None,
+            place: None,
         }
     };
     let say = |config: SessionsConfig, rights: ClientRights| {

@@ -1,7 +1,7 @@
 //! Apps and the agents that manage their tasks.
 
 use moothall_engine::access::{AuditAction, AuditEntry};
-use moothall_engine::ports::{APPS_MAX, Apps, HeldApp, Holding, Principals};
+use moothall_engine::ports::{APPS_MAX, AppHold, Apps, HeldApp, Principals};
 use moothall_kernel::time::Timestamp;
 
 use super::Subject;
@@ -11,21 +11,21 @@ fn app(id: &str, agent: &str) -> HeldApp {
     HeldApp { id: id.into(), name: format!("app {id}"), agent: agent.into(), since }
 }
 
-fn entry(deed: AuditAction) -> AuditEntry {
+fn entry(action: AuditAction) -> AuditEntry {
     let at = Timestamp::from_millis(1_000);
-    AuditEntry { at, deed, by: None, token: None, about: None, detail: String::new() }
+    AuditEntry { at, action, by: None, token: None, about: None, detail: String::new() }
 }
 
-async fn holds(log: &impl Apps, id: &str, agent: &str) -> Holding {
+async fn holds(log: &impl Apps, id: &str, agent: &str) -> AppHold {
     log.hold_app(&app(id, agent), &entry(AuditAction::AppHeld)).await.unwrap()
 }
 
 /// The first agent that asks gets the app, and the record says so once.
 pub async fn an_app_is_the_agents_that_asks_first<S: Subject>(subject: S) {
     let log = subject.log();
-    assert_eq!(holds(log, "a", "tim").await, Holding::Yes);
-    assert_eq!(holds(log, "a", "tim").await, Holding::Yes);
-    assert_eq!(holds(log, "a", "tom").await, Holding::OfOther);
+    assert_eq!(holds(log, "a", "tim").await, AppHold::Yes);
+    assert_eq!(holds(log, "a", "tim").await, AppHold::Yes);
+    assert_eq!(holds(log, "a", "tom").await, AppHold::OfOther);
     assert_eq!(log.app("a").await.unwrap(), Some(app("a", "tim")));
     assert_eq!(log.app("b").await.unwrap(), None);
     assert_eq!(log.audit(None, 10).await.unwrap().len(), 1, "a repetition is not recorded");
@@ -35,19 +35,19 @@ pub async fn an_app_is_the_agents_that_asks_first<S: Subject>(subject: S) {
 pub async fn an_agent_has_a_bounded_number_of_apps<S: Subject>(subject: S) {
     let log = subject.log();
     for n in 0..APPS_MAX {
-        assert_eq!(holds(log, &format!("a{n}"), "tim").await, Holding::Yes);
+        assert_eq!(holds(log, &format!("a{n}"), "tim").await, AppHold::Yes);
     }
-    assert_eq!(holds(log, "b", "tim").await, Holding::TooMany);
+    assert_eq!(holds(log, "b", "tim").await, AppHold::TooMany);
     assert_eq!(log.app("b").await.unwrap(), None);
-    assert_eq!(holds(log, "a0", "tim").await, Holding::Yes, "one of them again");
+    assert_eq!(holds(log, "a0", "tim").await, AppHold::Yes, "one of them again");
     let given = |id| {
         let app = app(id, "tim");
         async move { log.give_app(&app, &entry(AuditAction::AppGiven)).await.unwrap() }
     };
-    assert_eq!(given("b").await, Holding::TooMany);
-    assert_eq!(given("a0").await, Holding::Yes);
+    assert_eq!(given("b").await, AppHold::TooMany);
+    assert_eq!(given("a0").await, AppHold::Yes);
     assert!(log.free_app("a0", &entry(AuditAction::AppFreed)).await.unwrap());
-    assert_eq!(holds(log, "b", "tim").await, Holding::Yes);
+    assert_eq!(holds(log, "b", "tim").await, AppHold::Yes);
 }
 
 /// A person gives an app to another agent, or takes it from its agent.
@@ -55,24 +55,24 @@ pub async fn an_app_is_given_and_freed<S: Subject>(subject: S) {
     let log = subject.log();
     holds(log, "a", "tim").await;
     let given = log.give_app(&app("a", "tom"), &entry(AuditAction::AppGiven)).await.unwrap();
-    assert_eq!(given, Holding::Yes);
-    assert_eq!(holds(log, "a", "tim").await, Holding::OfOther);
+    assert_eq!(given, AppHold::Yes);
+    assert_eq!(holds(log, "a", "tim").await, AppHold::OfOther);
     assert_eq!(log.apps_of(&"tom".into()).await.unwrap(), [app("a", "tom")]);
     assert_eq!(log.apps_of(&"tim".into()).await.unwrap(), []);
     assert!(log.free_app("a", &entry(AuditAction::AppFreed)).await.unwrap());
     assert!(!log.free_app("a", &entry(AuditAction::AppFreed)).await.unwrap());
-    assert_eq!(holds(log, "a", "tim").await, Holding::Yes);
-    let deeds = log.audit(None, 10).await.unwrap().into_iter().map(|row| row.entry.deed);
+    assert_eq!(holds(log, "a", "tim").await, AppHold::Yes);
+    let actions = log.audit(None, 10).await.unwrap().into_iter().map(|row| row.entry.action);
     let expected =
         [AuditAction::AppHeld, AuditAction::AppFreed, AuditAction::AppGiven, AuditAction::AppHeld];
-    assert_eq!(deeds.collect::<Vec<_>>(), expected);
+    assert_eq!(actions.collect::<Vec<_>>(), expected);
 }
 
 /// Apps survive a restart.
 pub async fn apps_last<S: Subject>(subject: S) {
     holds(subject.log(), "a", "tim").await;
     let Some(subject) = subject.reopen().await else { return };
-    assert_eq!(holds(subject.log(), "a", "tom").await, Holding::OfOther);
+    assert_eq!(holds(subject.log(), "a", "tom").await, AppHold::OfOther);
 }
 
 /// Pages of apps join.

@@ -1,7 +1,7 @@
 //! Short builders for the appends of the cases.
 
 use moothall_engine::ports::{
-    Appended, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch,
+    AppendResult, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Event, Posted, Recipient, RecordedEvent};
@@ -227,6 +227,6 @@ pub fn places(events: &[RecordedEvent]) -> Vec<u64> {
 }
 
 /// Returns the heads after an append.
-pub fn heads(appended: Vec<Appended>) -> Vec<Seq> {
+pub fn heads(appended: Vec<AppendResult>) -> Vec<Seq> {
     appended.into_iter().map(|appended| appended.head).collect()
 }

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use moothall_engine::access::{
     AgentCard, AuditAction, AuditEntry, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome, Principal,
-    Principals, Registered, Registration, Secret, Token, TokenHash, TokenKind,
+    Principals, RegisterOutcome, Registration, Secret, Token, TokenHash, TokenKind,
 };
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
@@ -20,7 +20,7 @@ struct RegistrationCase {
 }
 
 impl RegistrationCase {
-    async fn of(&self, log: &impl Principals) -> Registered {
+    async fn of(&self, log: &impl Principals) -> RegisterOutcome {
         log.register(&self.card, &self.claim, &self.token, &self.entry).await.unwrap()
     }
 }
@@ -48,7 +48,7 @@ fn owned(id: &str, owner: &str, seconds: u64) -> RegistrationCase {
 
 async fn registered(log: &impl Principals, id: &str, name: &str) -> RegistrationCase {
     let asked = asked(id, name);
-    assert_eq!(asked.of(log).await, Registered::Yes);
+    assert_eq!(asked.of(log).await, RegisterOutcome::Yes);
     asked
 }
 
@@ -56,10 +56,10 @@ async fn claimed(log: &impl Principals, claim: &TokenHash, owner: &str) -> Claim
     log.claim_card(claim, owner, &entry(AuditAction::Claimed, owner)).await.unwrap()
 }
 
-async fn deeds(log: &impl Principals) -> Vec<AuditAction> {
+async fn recorded_actions(log: &impl Principals) -> Vec<AuditAction> {
     let mut rows = log.audit(None, 500).await.unwrap();
     rows.reverse();
-    rows.into_iter().map(|row| row.entry.deed).collect()
+    rows.into_iter().map(|row| row.entry.action).collect()
 }
 
 fn names(cards: &[AgentCard]) -> Vec<&str> {
@@ -76,7 +76,7 @@ pub async fn an_agent_registers_with_all_that_is_its<S: Subject>(subject: S) {
         token: token("key", "ann", TokenKind::Agent),
         ..plain
     };
-    assert_eq!(scout.of(log).await, Registered::Yes);
+    assert_eq!(scout.of(log).await, RegisterOutcome::Yes);
     let principal = Principal { id: "1".into(), kind: Kind::Agent };
     assert_eq!(log.cards(&["1".into()]).await.unwrap(), [scout.card]);
     assert_eq!(log.principal(&"1".into()).await.unwrap().as_ref(), Some(&principal));
@@ -92,10 +92,12 @@ pub async fn a_name_is_of_one_agent<S: Subject>(subject: S) {
     let log = subject.log();
     let wanted = ["1", "2", "3"].map(|id| asked(id, "Scout"));
     let tried = join_all(wanted.iter().map(|asked| asked.of(log))).await;
-    assert_eq!(tried.iter().filter(|kept| **kept == Registered::Yes).count(), 1);
-    assert_eq!((ids(log).await.len(), deeds(log).await.len()), (1, 1));
-    for (asked, kept) in wanted.iter().zip(&tried).filter(|(_, kept)| **kept != Registered::Yes) {
-        assert_eq!(*kept, Registered::NameTaken);
+    assert_eq!(tried.iter().filter(|kept| **kept == RegisterOutcome::Yes).count(), 1);
+    assert_eq!((ids(log).await.len(), recorded_actions(log).await.len()), (1, 1));
+    for (asked, kept) in
+        wanted.iter().zip(&tried).filter(|(_, kept)| **kept != RegisterOutcome::Yes)
+    {
+        assert_eq!(*kept, RegisterOutcome::NameTaken);
         assert_eq!(log.principal(&asked.card.id).await.unwrap(), None);
         assert_eq!(log.cards(std::slice::from_ref(&asked.card.id)).await.unwrap(), []);
         assert_eq!(claimed(log, &asked.claim, "ann").await, ClaimOutcome::Unknown);
@@ -109,10 +111,10 @@ pub async fn who_is_known_does_not_register<S: Subject>(subject: S) {
     for (id, holder, kind) in [("a", "ann", TokenKind::Personal), ("b", "critic", TokenKind::Agent)]
     {
         assert_eq!(add(log, &token(id, holder, kind)).await, InsertOutcome::Yes);
-        assert_eq!(asked(holder, "Scout").of(log).await, Registered::NameTaken);
+        assert_eq!(asked(holder, "Scout").of(log).await, RegisterOutcome::NameTaken);
     }
     registered(log, "1", "Scout").await;
-    assert_eq!(asked("1", "Other").of(log).await, Registered::NameTaken);
+    assert_eq!(asked("1", "Other").of(log).await, RegisterOutcome::NameTaken);
     assert_eq!(ids(log).await, ["a", "b", "token of 1"]);
     assert_eq!(log.cards_named(&["Other".into()]).await.unwrap(), []);
 }
@@ -150,7 +152,7 @@ pub async fn an_agent_is_claimed_once<S: Subject>(subject: S) {
     assert_eq!(tried.iter().filter(|outcome| **outcome == first).count(), 1);
     assert_eq!(tried.iter().filter(|one| **one == ClaimOutcome::OtherOwner).count(), 2);
     let (registered, claimed) = (AuditAction::Registered, AuditAction::Claimed);
-    assert_eq!(deeds(log).await, [registered, registered, claimed, claimed]);
+    assert_eq!(recorded_actions(log).await, [registered, registered, claimed, claimed]);
 }
 
 /// Cards of an owner come oldest first, and in the order of registration if the times are equal.
@@ -159,7 +161,7 @@ pub async fn an_owner_lists_their_agents<S: Subject>(subject: S) {
     for (id, owner, seconds) in
         [("a", "ann", 3), ("b", "bob", 1), ("c", "ann", 2), ("d", "ann", 3), ("z", "ann", 1)]
     {
-        assert_eq!(owned(id, owner, seconds).of(log).await, Registered::Yes);
+        assert_eq!(owned(id, owner, seconds).of(log).await, RegisterOutcome::Yes);
     }
     registered(log, "e", "e").await;
     assert_eq!(names(&log.cards_of("ann").await.unwrap()), ["z", "c", "a", "d"]);
@@ -176,7 +178,7 @@ pub async fn a_list_of_agents_has_an_end<S: Subject>(subject: S) {
         .map(|place| owned(&format!("agent-{place}"), "ann", place as u64))
         .collect();
     let tried = join_all(many.iter().map(|asked| asked.of(log))).await;
-    assert!(tried.iter().all(|kept| *kept == Registered::Yes));
+    assert!(tried.iter().all(|kept| *kept == RegisterOutcome::Yes));
     let listed = log.cards_of("ann").await.unwrap();
     assert_eq!(listed.len(), CARDS_LISTED_MAX);
     assert_eq!([&listed[0], &listed[CARDS_LISTED_MAX - 1]], [0, 199].map(|at| &many[at].card));
@@ -212,7 +214,10 @@ pub async fn keys_of_an_agent_are_revoked_together<S: Subject>(subject: S) {
     let kept = |hash| async move { log.token(&hash).await.unwrap().unwrap().revoked_at };
     assert_eq!(kept(ann.token.hash).await, Some(at(2)));
     assert_eq!(kept(bob.token.hash).await, None);
-    let recorded = deeds(log).await.into_iter().filter(|deed| *deed == AuditAction::AgentRevoked);
+    let recorded = recorded_actions(log)
+        .await
+        .into_iter()
+        .filter(|action| *action == AuditAction::AgentRevoked);
     assert_eq!(recorded.count(), 1);
 }
 
@@ -225,7 +230,7 @@ pub async fn a_freed_name_is_another_agents<S: Subject>(subject: S) {
     assert_eq!(revoked, Some(vec![first.token.id.clone()]));
     assert_eq!(log.free_card(&"1".into(), at(2), &freed).await.unwrap(), None);
     assert_eq!(log.cards(&["1".into()]).await.unwrap(), []);
-    assert_eq!(asked("1", "ann").of(log).await, Registered::NameTaken, "the id");
+    assert_eq!(asked("1", "ann").of(log).await, RegisterOutcome::NameTaken, "the id");
     registered(log, "2", "ann").await;
     assert_eq!(log.cards_named(&["ann".into()]).await.unwrap()[0].id, ParticipantId::new("2"));
 }
@@ -242,5 +247,5 @@ pub async fn cards_last<S: Subject>(subject: S) {
     assert_eq!(log.cards(&wanted).await.unwrap(), cards);
     assert_eq!(claimed(log, &scout.claim, "bob").await, ClaimOutcome::OtherOwner);
     assert_eq!(claimed(log, &other.claim, "bob").await, ClaimOutcome::First("2".into()));
-    assert_eq!(asked("3", "Scout").of(log).await, Registered::NameTaken);
+    assert_eq!(asked("3", "Scout").of(log).await, RegisterOutcome::NameTaken);
 }

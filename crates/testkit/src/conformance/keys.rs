@@ -15,10 +15,10 @@ pub(super) fn at(seconds: u64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000) + Millis::from_secs(seconds)
 }
 
-pub(super) fn entry(deed: AuditAction, detail: &str) -> AuditEntry {
+pub(super) fn entry(action: AuditAction, detail: &str) -> AuditEntry {
     AuditEntry {
         at: at(5),
-        deed,
+        action,
         by: Some("ann".into()),
         token: Some(TokenId::new("t")),
         about: None,
@@ -126,7 +126,10 @@ pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S)
         [false, false, true]
     );
     let record = log.audit(None, 10).await.unwrap();
-    assert_eq!(record.iter().filter(|row| row.entry.deed == AuditAction::TokenRevoked).count(), 1);
+    assert_eq!(
+        record.iter().filter(|row| row.entry.action == AuditAction::TokenRevoked).count(),
+        1
+    );
 }
 
 /// An invitation is redeemed once, even if many try at once, and not after its expiry.

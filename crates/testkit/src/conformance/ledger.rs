@@ -137,10 +137,10 @@ pub async fn what_was_charged_is_found_again<S: Subject>(subject: S) {
     ];
     log.append(vec![spending(batch("a", 0), charges)]).await.unwrap();
     let entry = |detail: &str| {
-        let (at, deed) = (at(0), AuditAction::BudgetRaised);
+        let (at, action) = (at(0), AuditAction::BudgetRaised);
         AuditEntry {
             at,
-            deed,
+            action,
             by: Some("user".into()),
             token: None,
             about: None,
@@ -148,14 +148,14 @@ pub async fn what_was_charged_is_found_again<S: Subject>(subject: S) {
         }
     };
     let raise = Raise { turns: 5, micros: 9, until: at(30 * HOUR) };
-    for purse in [BudgetOwner::Hall, BudgetOwner::Agent("demo".into())] {
-        log.keep_raise(&purse, &Raise { turns: 1, ..raise }, &entry("one")).await.unwrap();
-        log.keep_raise(&purse, &raise, &entry("five")).await.unwrap();
+    for owner in [BudgetOwner::Hall, BudgetOwner::Agent("demo".into())] {
+        log.keep_raise(&owner, &Raise { turns: 1, ..raise }, &entry("one")).await.unwrap();
+        log.keep_raise(&owner, &raise, &entry("five")).await.unwrap();
     }
     let Some(subject) = subject.reopen().await else { return };
     let record = subject.log().audit(None, 9).await.unwrap();
     let recorded: Vec<_> =
-        record.iter().map(|row| (row.entry.deed, row.entry.detail.as_str())).collect();
+        record.iter().map(|row| (row.entry.action, row.entry.detail.as_str())).collect();
     assert_eq!(
         recorded,
         ["five", "one", "five", "one"].map(|detail| (AuditAction::BudgetRaised, detail)),

@@ -1,7 +1,8 @@
 //! Snapshots: a cache of states that is checked before use and never contains erased words.
 
 use moothall_engine::ports::{
-    EventLog, LogError, Opening, PAGE_BYTES_MAX, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
+    EventLog, LogError, PAGE_BYTES_MAX, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
+    StreamStart,
 };
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
@@ -19,7 +20,7 @@ async fn put(log: &impl EventLog, snapshot: Snapshot) -> bool {
     log.put_snapshot(&"a".into(), snapshot).await.unwrap()
 }
 
-async fn load(log: &impl EventLog) -> Opening {
+async fn load(log: &impl EventLog) -> StreamStart {
     log.load(&"a".into(), VERSION, 100).await.unwrap()
 }
 
@@ -45,7 +46,7 @@ pub async fn loading_begins_at_the_snapshot<S: Subject>(subject: S) {
     .unwrap();
     assert_eq!(
         load(log).await,
-        Opening {
+        StreamStart {
             kind: "conversation".into(),
             snapshot: None,
             page: log.read(&"a".into(), Seq(0), 100).await.unwrap()
@@ -54,7 +55,7 @@ pub async fn loading_begins_at_the_snapshot<S: Subject>(subject: S) {
     assert!(put(log, snapshot(2, "state")).await);
     assert_eq!(
         load(log).await,
-        Opening {
+        StreamStart {
             kind: "conversation".into(),
             snapshot: Some(snapshot(2, "state")),
             page: log.read(&"a".into(), Seq(2), 100).await.unwrap()

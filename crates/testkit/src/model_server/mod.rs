@@ -16,7 +16,7 @@
 //! ```
 
 mod reply;
-mod asked;
+mod requests;
 mod echo;
 mod steps;
 mod wire;
@@ -37,8 +37,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use asked::ParsedRequest;
 pub use reply::{Gate, Reply, Tokens};
+use requests::ParsedRequest;
 
 /// A request that the server received.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,7 @@ pub struct Request {
 /// A fake server for all providers. It ends when it is dropped.
 pub struct ModelServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<HandlerState>,
     serving: JoinHandle<io::Result<()>>,
 }
 
@@ -80,7 +80,7 @@ impl ModelServer {
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(HandlerState::default());
         let routes = routes::routes(shared.clone());
         let serving = tokio::spawn(async move { axum::serve(listener, routes).await });
         Ok(Self { address, shared, serving })
@@ -183,13 +183,13 @@ struct Counts {
 
 /// The state that the handlers share.
 #[derive(Default)]
-struct Shared {
+struct HandlerState {
     scripts: Mutex<Scripts>,
     requests: Mutex<Vec<Request>>,
     counts: watch::Sender<Counts>,
 }
 
-impl Shared {
+impl HandlerState {
     fn scripts(&self) -> MutexGuard<'_, Scripts> {
         self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -222,7 +222,7 @@ impl Shared {
 }
 
 /// An answer in progress.
-struct OpenAnswer(Arc<Shared>);
+struct OpenAnswer(Arc<HandlerState>);
 
 impl Drop for OpenAnswer {
     fn drop(&mut self) {

@@ -10,15 +10,15 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::asked::ParsedRequest;
 use super::reply::{Act, Reply};
+use super::requests::ParsedRequest;
 use super::wire::{Speech, Wire};
-use super::{OpenAnswer, Request, Shared, echo, steps};
+use super::{HandlerState, OpenAnswer, Request, echo, steps};
 
 const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 const MODELS: [&str; 3] = ["fake-small", "fake-large", "fake-slow"];
 
-pub(super) fn routes(shared: Arc<Shared>) -> Router {
+pub(super) fn routes(shared: Arc<HandlerState>) -> Router {
     Router::new()
         .route("/", get(|| async { "Fake models: Anthropic, OpenAI, Gemini and Ollama.\n" }))
         .route(
@@ -58,7 +58,7 @@ fn json_of(body: &[u8]) -> Value {
 
 async fn ask(
     wire: Wire,
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<HandlerState>>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
@@ -70,7 +70,7 @@ async fn ask(
 
 /// Answers `models/{model}:{method}`, with the model in the path.
 async fn gemini(
-    state: State<Arc<Shared>>,
+    state: State<Arc<HandlerState>>,
     Path(call): Path<String>,
     uri: Uri,
     headers: HeaderMap,
@@ -91,7 +91,7 @@ async fn gemini(
 
 async fn answer(
     wire: Wire,
-    shared: &Arc<Shared>,
+    shared: &Arc<HandlerState>,
     uri: &Uri,
     asked: ParsedRequest,
     body: Value,

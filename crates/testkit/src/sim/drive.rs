@@ -19,7 +19,7 @@ use super::consent;
 use super::log::{Fault, is_same};
 use super::marks;
 use super::people;
-use super::server::{HostInput, Outstanding, Server};
+use super::server::{HostInput, HostWait, Server};
 use super::story;
 use super::world::{DAWN, World, object};
 
@@ -33,19 +33,19 @@ impl World {
     /// Makes the next step of a host: gives it an input, or carries out one of its outputs.
     pub(crate) fn advance(&mut self, room: usize) -> Result<(), Objection> {
         match self.servers[room].outstanding.take() {
-            Some(Outstanding::Done(input)) => {
+            Some(HostWait::Done(input)) => {
                 if self.rng.chance(30) {
                     self.tell_some(room)?;
                 }
                 self.tell(room, *input)
             }
-            Some(Outstanding::Wanted(Output::Append { batch })) => {
+            Some(HostWait::Wanted(Output::Append { batch })) => {
                 let result = self.append(room, *batch)?;
                 self.servers[room].outstanding =
-                    Some(Outstanding::Done(Box::new(Input::Appended(result))));
+                    Some(HostWait::Done(Box::new(Input::Appended(result))));
                 Ok(())
             }
-            Some(Outstanding::Wanted(output)) => match self.do_at_once(room, &output) {
+            Some(HostWait::Wanted(output)) => match self.do_at_once(room, &output) {
                 Some(input) => self.tell(room, input),
                 None => Ok(()),
             },
@@ -137,14 +137,14 @@ impl World {
             | Output::Reload
             | Output::Read { .. }
             | Output::ReadMessages { .. } => {
-                self.servers[room].outstanding = Some(Outstanding::Wanted(output))
+                self.servers[room].outstanding = Some(HostWait::Wanted(output))
             }
             Output::Ask { id, until, .. } => self.asked(room, id, until)?,
             Output::Broken(broken) => {
                 return Err(Objection { checker: "invariants", message: broken.to_string() });
             }
             Output::GiveBack { charges } => {
-                self.purses.give_back(&charges, self.clock());
+                self.budgets_shared.give_back(&charges, self.clock());
                 self.paid -= charges.iter().map(|charge| charge.turns as i64).sum::<i64>();
             }
             Output::Answer { answers } => {
@@ -165,7 +165,7 @@ impl World {
                 self.servers[room].wake = at;
                 self.look_after_remotes(room);
             }
-            Output::CarryOut { errand } => self.begin_errand(room, &errand)?,
+            Output::CarryOut { request } => self.begin_request(room, &request)?,
             Output::Close { why } => self.closed(room, &why)?,
             Output::Count { events, .. } => {
                 let state = self.servers[room].host.conversation();
@@ -197,16 +197,16 @@ impl World {
                 Some(Input::Found(Lookups {
                     earlier,
                     here,
-                    budgets: self.purses.facts(),
+                    budgets: self.budgets_shared.facts(),
                     voices: self.voices.facts(),
                 }))
             }
             Output::Charge { charges } => {
-                let paid = self.purses.charge(charges, now);
+                let paid = self.budgets_shared.charge(charges, now);
                 if paid {
                     self.paid += charges.iter().map(|charge| charge.turns as i64).sum::<i64>();
                 }
-                Some(Input::Charged { paid, budgets: self.purses.facts() })
+                Some(Input::Charged { paid, budgets: self.budgets_shared.facts() })
             }
             Output::Acquire if !self.calm && self.rng.chance(2) => {
                 Some(Input::Acquired(Err(LogError::Failed("it could not be noted".into()))))
@@ -258,7 +258,7 @@ impl World {
         let result = self.disk.append(batch, fault);
         match &result {
             Ok(ids) => {
-                self.errands.note(&inserted, ids);
+                self.commands.note(&inserted, ids);
                 self.spent += charged as i64;
                 let decisions = self.servers[room].host.appending();
                 self.examine(room, &decisions)?;
@@ -284,7 +284,7 @@ impl World {
                 let scene =
                     Scene { offline: &offline, decision, place, downtime, marks: &self.marks };
                 object("consent", self.consents.check(self.servers[room].number, recorded))?;
-                object("errands", self.errands.check(room, recorded))?;
+                object("errands", self.commands.check(room, recorded))?;
                 self.benches[room].event(&scene, recorded)?;
                 self.stats.events += 1;
                 self.stats.turns += u64::from(matches!(recorded.event, Event::TurnGranted { .. }));

@@ -9,7 +9,7 @@ use moothall_engine::ports::{
     Acquisition, AppendError, Deliveries, DeliveryState, Durability, EventLog, LogError, Page,
     Snapshot, StreamBatch,
 };
-use moothall_engine::stream::{Loaded, PriorRequest, idempotency, load};
+use moothall_engine::stream::{LoadedStream, PriorRequest, idempotency, load};
 use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -107,7 +107,7 @@ impl Disk {
     }
 
     /// Loads a stream as after a crash.
-    pub(crate) fn load(&self, room: usize) -> Result<Loaded, HallError> {
+    pub(crate) fn load(&self, room: usize) -> Result<LoadedStream, HallError> {
         at_once(load::fold(&self.log, CONVERSATION, &stream(room)))
     }
 

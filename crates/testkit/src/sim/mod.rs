@@ -22,7 +22,7 @@ mod work;
 mod actions;
 mod starts;
 mod consent;
-mod errands;
+mod cross_commands;
 mod story;
 mod terminals;
 

@@ -13,7 +13,7 @@ use moothall_kernel::time::Millis;
 use moothall_kernel::{Aggregate, Conversation};
 
 use super::consent::{self, ConsentAnswer};
-use super::errands;
+use super::cross_commands;
 
 /// A client's request.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub(crate) enum HostInput {
 
 /// The operation that the host waits for.
 #[derive(Clone, Debug)]
-pub(crate) enum Outstanding {
+pub(crate) enum HostWait {
     /// The host's output, not carried out yet.
     Wanted(Output),
     /// The result, which the host does not know yet.
@@ -71,7 +71,7 @@ pub(crate) struct Server {
     pub(crate) number: u64,
     pub(crate) host: Host,
     pub(crate) queue: VecDeque<HostInput>,
-    pub(crate) outstanding: Option<Outstanding>,
+    pub(crate) outstanding: Option<HostWait>,
     pub(crate) waiting: BTreeMap<RequestId, ClientRequest>,
     /// Last request id. Servers never share ids.
     last_request: u64,
@@ -129,7 +129,7 @@ impl Server {
             fingerprint: key.clone(),
         };
         let idempotency = match request.delivery {
-            Some(delivery) => Some(once(errands::PRINCIPAL, &delivery.to_string())),
+            Some(delivery) => Some(once(cross_commands::PRINCIPAL, &delivery.to_string())),
             None => request.key.as_ref().map(|key| once("client", key)),
         };
         let wanted = ItemBody::Decision(request.command.clone());

@@ -19,7 +19,7 @@ const RETRY: i64 = 1_000;
 
 /// A program that this process is starting.
 #[derive(Clone, Debug)]
-pub(crate) struct Beginning {
+pub(crate) struct PendingStart {
     room: usize,
     permission: PermissionId,
     done: EngineCommand,
@@ -81,12 +81,12 @@ impl World {
     }
 
     /// Carries out a request of the host, once even if asked repeatedly.
-    pub(crate) fn begin_errand(
+    pub(crate) fn begin_request(
         &mut self,
         room: usize,
-        errand: &AllowedRequest,
+        request: &AllowedRequest,
     ) -> Result<(), Objection> {
-        let permission = &errand.permission;
+        let permission = &request.permission;
         // A replaced host may have settled the request. The newer one notices with its next append.
         if self.servers[room].host.committed().head() < self.benches[room].room.head {
             return Ok(());
@@ -105,18 +105,18 @@ impl World {
             .iter()
             .any(|known| known.room == room && known.permission == *permission)
         {
-            let done = self.done(errand);
+            let done = self.done(request);
             let due = self.time + self.rng.between(1, 20_000) as i64;
-            self.beginnings.push(Beginning { room, permission: permission.clone(), done, due });
+            self.beginnings.push(PendingStart { room, permission: permission.clone(), done, due });
         }
         Ok(())
     }
 
     /// Returns the outcome of a request: carried out or failed.
-    fn done(&mut self, errand: &AllowedRequest) -> EngineCommand {
-        let permission = errand.permission.clone();
+    fn done(&mut self, request: &AllowedRequest) -> EngineCommand {
+        let permission = request.permission.clone();
         let fails = self.rng.below(3) == 0;
-        match &errand.request {
+        match &request.request {
             Request::Start(_) => {
                 let outcome = if fails {
                     StartOutcome::Failed { why: "no such program".into() }

@@ -156,7 +156,7 @@ impl World {
             .chain(alarms.map(|at| DAWN + at.0 as i64))
             .chain(starts)
             .chain(self.consents.next())
-            .chain(self.errands.wait().then_some(self.time))
+            .chain(self.commands.wait().then_some(self.time))
             .min()
     }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use moothall_engine::budgets::{Amounts, BudgetsConfig, Purses};
+use moothall_engine::budgets::{Amounts, BudgetsConfig, SharedBudgets};
 use moothall_engine::registry::Roster;
 use moothall_engine::stream::host::GAP;
-use moothall_engine::stream::{Around, Host, Input, Loaded, Now, Output, StartMode};
+use moothall_engine::stream::{Around, Host, Input, LoadedStream, Now, Output, StartMode};
 use moothall_engine::voices::VoiceBook;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
@@ -21,14 +21,14 @@ use super::check::audience::Reader;
 use super::check::promises::promise;
 use super::check::{Bench, Objection, Verdict};
 use super::consent::Consents;
+use super::cross_commands::CrossCommands;
 use super::drive::waits_for_time;
-use super::errands::CrossCommands;
 use super::log::{Disk, is_same, stream};
 use super::marks::Marks;
 use super::people;
 use super::rng::Rng;
-use super::server::{ClientRequest, HostInput, Outstanding, Server};
-use super::starts::Beginning;
+use super::server::{ClientRequest, HostInput, HostWait, Server};
+use super::starts::PendingStart;
 use super::story::Story;
 
 /// Start of every run, in milliseconds.
@@ -55,7 +55,7 @@ pub(crate) struct World {
     pub(crate) readers: Vec<Vec<Reader>>,
     pub(crate) offline: Vec<BTreeSet<ParticipantId>>,
     /// Budgets of conversations, in some worlds.
-    pub(crate) purses: Purses,
+    pub(crate) budgets_shared: SharedBudgets,
     pub(crate) voices: VoiceBook,
     budgets: BudgetsConfig,
     /// Number of turns that this process charged to the purses.
@@ -77,9 +77,9 @@ pub(crate) struct World {
     pub(crate) last_key: u64,
     pub(crate) last_permission: u64,
     /// Programs that this process is starting.
-    pub(crate) beginnings: Vec<Beginning>,
+    pub(crate) beginnings: Vec<PendingStart>,
     pub(crate) consents: Consents,
-    pub(crate) errands: CrossCommands,
+    pub(crate) commands: CrossCommands,
     pub(crate) habits: Habits,
     pub(crate) stats: Stats,
     pub(crate) story: Story,
@@ -107,7 +107,7 @@ impl World {
                 .collect(),
             readers: (0..rooms).map(|_| Vec::new()).collect(),
             offline: vec![BTreeSet::new(); rooms],
-            purses: Purses::new(&budgets),
+            budgets_shared: SharedBudgets::new(&budgets),
             voices: VoiceBook::default(),
             budgets,
             paid: 0,
@@ -124,7 +124,7 @@ impl World {
             last_permission: 0,
             beginnings: Vec::new(),
             consents: Consents::new(seed),
-            errands: CrossCommands::new(seed),
+            commands: CrossCommands::new(seed),
             habits,
             stats: Stats::default(),
             story: Story::new(told),
@@ -164,7 +164,7 @@ impl World {
     fn begin(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
             let roster = people::roster(&mut self.rng);
-            let empty = Loaded::new(Conversation::new(stream(room)), None);
+            let empty = LoadedStream::new(Conversation::new(stream(room)), None);
             let server = self.serve(room, StartMode::New, empty, roster);
             self.servers.push(server);
             let policy = people::policy(&mut self.rng);
@@ -211,7 +211,13 @@ impl World {
         Ok(())
     }
 
-    fn serve(&mut self, room: usize, begin: StartMode, loaded: Loaded, roster: Roster) -> Server {
+    fn serve(
+        &mut self,
+        room: usize,
+        begin: StartMode,
+        loaded: LoadedStream,
+        roster: Roster,
+    ) -> Server {
         let around = Around { now: self.now(), draining: false, agents: &roster };
         let host = Host::new(stream(room), loaded, begin, &around);
         self.last_host += 1;
@@ -267,7 +273,7 @@ impl World {
         )?;
         self.ask_for_words()?;
         self.ask_for_consents()?;
-        self.ask_for_errands()?;
+        self.check_cross_commands()?;
         self.ask_for_jobs()
     }
 
@@ -355,9 +361,9 @@ impl World {
         self.time += downtime as i64;
         self.forget_jobs();
         self.beginnings.clear();
-        self.errands.crash();
+        self.commands.crash();
         self.owed_words.clear();
-        self.purses = Purses::new(&self.budgets);
+        self.budgets_shared = SharedBudgets::new(&self.budgets);
         self.voices = VoiceBook::default();
         (self.paid, self.spent) = (0, 0);
         for room in 0..self.servers.len() {
@@ -414,7 +420,7 @@ impl World {
         );
         self.repeat_reports(room);
         self.owed_words.retain(|(at, ..)| *at != room);
-        if matches!(old.outstanding, Some(Outstanding::Wanted(Output::Append { .. })))
+        if matches!(old.outstanding, Some(HostWait::Wanted(Output::Append { .. })))
             && self.rng.chance(30)
         {
             self.zombies.push((room, old));
@@ -426,15 +432,14 @@ impl World {
     /// have to be true.
     pub(crate) fn wake_zombies(&mut self) -> Result<(), Objection> {
         for (room, mut zombie) in std::mem::take(&mut self.zombies) {
-            let Some(Outstanding::Wanted(Output::Append { batch })) = zombie.outstanding.take()
-            else {
+            let Some(HostWait::Wanted(Output::Append { batch })) = zombie.outstanding.take() else {
                 continue;
             };
             let late = self.servers[room].host.committed().head() > batch.expected_head;
             std::mem::swap(&mut self.servers[room], &mut zombie);
             let inserted = batch.deliveries.clone();
             let result = self.disk.append(*batch, None);
-            self.errands.note(&inserted, result.as_deref().unwrap_or_default());
+            self.commands.note(&inserted, result.as_deref().unwrap_or_default());
             let examined = match &result {
                 Ok(_) if late => Err(Objection {
                     checker: "fencing",

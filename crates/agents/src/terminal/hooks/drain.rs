@@ -9,9 +9,9 @@ use moothall_engine::sessions::{Hook, ReportOutcome, SessionId};
 use nix::fcntl::OFlag;
 use uuid::Uuid;
 
-use super::bell::CALL_BYTES_MAX;
 use super::folder::{SpoolFolder, reports};
 use super::note::Note;
+use super::socket::CALL_BYTES_MAX;
 use super::spool::HookSink;
 use super::vendor::HookEvent;
 

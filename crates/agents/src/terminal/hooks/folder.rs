@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use moothall_engine::sessions::SessionId;
 use uuid::Uuid;
 
-const BELL: &str = "bell";
+const SOCKET: &str = "bell";
 const REFUSED: &str = "refused";
 const SERVER: &str = "server";
 /// The mode of a file that all users may read.
@@ -108,8 +108,8 @@ impl SpoolFolder {
         self.0.join(REFUSED)
     }
 
-    pub(super) fn bell(&self) -> PathBuf {
-        self.0.join(BELL)
+    pub(super) fn socket(&self) -> PathBuf {
+        self.0.join(SOCKET)
     }
 
     /// Returns the folder of a session that a hook names; `None` if it is not a session's name.

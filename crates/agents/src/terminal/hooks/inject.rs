@@ -12,9 +12,9 @@ use async_trait::async_trait;
 use moothall_engine::sessions::{HostFault, Launch, Record, Reports, SessionId};
 use serde_json::{Value, json};
 
-use super::errand::{LaunchSetup, Outcome, keep_as, search_as};
 use super::folder::{SpoolFolder, private_folder, write_private};
 use super::outside::UserSpools;
+use super::user_process::{LaunchSetup, Outcome, keep_as, search_as};
 use super::words;
 use crate::run_as::Account;
 use crate::terminal::{Injector, ProcessParts, Program, Search, Vendor};
@@ -93,7 +93,7 @@ impl HookInjector {
     }
 
     /// Prepares a program that runs as another user, by a process of that user.
-    async fn dressed_by(
+    async fn prepared_by_user(
         &self,
         account: &Account,
         vendor: Vendor,
@@ -113,7 +113,7 @@ impl HookInjector {
                 account.name()
             ))
         })?;
-        let errand = LaunchSetup {
+        let setup = LaunchSetup {
             moothall: self.moothall.clone(),
             url: self.url.clone(),
             spool: spool.path().to_owned(),
@@ -124,7 +124,7 @@ impl HookInjector {
             cwd: launch.cwd.clone(),
             env: parts.env.clone(),
         };
-        match errand.send(account, &parts.before).await? {
+        match setup.send(account, &parts.before).await? {
             Outcome::Refused(why) => Err(HostFault::Refused(why)),
             Outcome::Ready { program, args, env } => {
                 parts.argv.splice(..1, [program.to_string_lossy().into_owned()]);
@@ -203,7 +203,7 @@ impl Injector for HookInjector {
             ))
         };
         if let Some(account) = parts.account.clone() {
-            return self.dressed_by(&account, program.vendor, launch, token, parts).await;
+            return self.prepared_by_user(&account, program.vendor, launch, token, parts).await;
         }
         let launch_command =
             self.of(program.vendor, &launch.session, token, &parts.env).map_err(unprepared)?;
@@ -279,14 +279,14 @@ mod tests {
     fn launch_command(vendor: Vendor) -> (tempfile::TempDir, LaunchCommand) {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
-        let dress = HookInjector {
+        let injector = HookInjector {
             moothall: "/opt/it's here/moothall".into(),
             url: "http://127.0.0.1:5111".into(),
             spool,
             outside: None,
         };
         let launch_command =
-            dress.of(vendor, &SessionId::new(SESSION), SECRET, &nobody(&folder)).unwrap();
+            injector.of(vendor, &SessionId::new(SESSION), SECRET, &nobody(&folder)).unwrap();
         (folder, launch_command)
     }
 
@@ -318,7 +318,7 @@ mod tests {
     async fn a_launch_keeps_its_own_words_before_those_of_the_dress() {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
-        let dress = HookInjector {
+        let injector = HookInjector {
             moothall: "/opt/moothall".into(),
             url: "http://127.0.0.1:5111".into(),
             spool,
@@ -341,11 +341,11 @@ mod tests {
             ..ProcessParts::default()
         };
         assert!(
-            dress.launch_parts(&program, &launch, parts.clone()).await.is_err(),
+            injector.launch_parts(&program, &launch, parts.clone()).await.is_err(),
             "without a secret nothing could be believed"
         );
         launch.env.insert(TOKEN.into(), SECRET.into());
-        let launch_command = dress.launch_parts(&program, &launch, parts).await.unwrap();
+        let launch_command = injector.launch_parts(&program, &launch, parts).await.unwrap();
         assert_eq!(launch_command.argv[..3], ["codex", "--search", "-c"]);
         assert_eq!(
             (launch_command.env["A"].as_str(), launch_command.env[TOKEN].as_str()),

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 use moothall_engine::sessions::Permit;
 use uuid::{ContextV7, Timestamp, Uuid};
 
-use super::bell::{self, HookCall};
 use super::folder::{SpoolFolder, write_private};
 use super::note::{Note, payload};
+use super::socket::{self, HookCall};
 use super::{vendor, wait};
 use crate::terminal::Vendor;
 
@@ -89,7 +89,7 @@ fn leave(here: &Surroundings, note: &Note) -> io::Result<()> {
     let bytes = serde_json::to_vec(note)?;
     write_private(&here.spool, &format!("{}.json", note.id), &bytes)?;
     if let Some(spool) = SpoolFolder::around(&here.spool) {
-        bell::ring(&spool, HookCall::Ring { session: note.session.clone() }, RING_WITHIN);
+        socket::ring(&spool, HookCall::Ring { session: note.session.clone() }, RING_WITHIN);
     }
     Ok(())
 }

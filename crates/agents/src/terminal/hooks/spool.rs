@@ -14,11 +14,11 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::bell::{Caller, HookCall, HookReply};
 use super::drain::{drain, hook};
 use super::folder::{SpoolFolder, reachable, reports};
 use super::lenient_json;
 use super::note::Note;
+use super::socket::{Caller, HookCall, HookReply};
 use crate::terminal::Vendor;
 
 /// Interval at which all folders are read without a notification: for lost notifications, and for
@@ -63,16 +63,16 @@ impl Spool {
     /// Opens the spool with a socket at which this user may connect too.
     pub(super) fn open_for(folder: SpoolFolder, ringer: u32) -> io::Result<Self> {
         folder.make()?;
-        let bell = folder.bell();
-        match fs::remove_file(&bell) {
+        let socket = folder.socket();
+        match fs::remove_file(&socket) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let (path, _open) = reachable(&bell)?;
+        let (path, _open) = reachable(&socket)?;
         let listener = UnixListener::bind(path)?;
-        fs::set_permissions(&bell, fs::Permissions::from_mode(0o600))?;
+        fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
         if ringer != geteuid().as_raw() {
-            chown(&bell, Some(ringer), None)?;
+            chown(&socket, Some(ringer), None)?;
         }
         Ok(Self { folder, listener })
     }
@@ -110,7 +110,7 @@ impl Spool {
 impl Drop for Spool {
     fn drop(&mut self) {
         // A socket that is left behind is removed at the next start.
-        let _ = fs::remove_file(self.folder.bell());
+        let _ = fs::remove_file(self.folder.socket());
     }
 }
 

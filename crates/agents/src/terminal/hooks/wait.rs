@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use moothall_engine::sessions::Permit;
 
-use super::bell::{HookCall, HookReply, connect, line};
 use super::folder::SpoolFolder;
 use super::note::Note;
+use super::socket::{HookCall, HookReply, connect, line};
 
 /// Longest wait of a hook for an answer, in seconds.
 pub const PERMISSION_SECONDS: u64 = 600;

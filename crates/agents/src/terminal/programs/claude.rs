@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{end_of, lines, text, word};
 use super::{
-    DecisionHook, Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, Reporting, ResumeSpec,
-    Screening, ValueCount,
+    DecisionHook, HookReader, Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, ResumeSpec,
+    ScreenReader, ValueCount,
 };
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};
@@ -36,9 +36,9 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         resuming: Some(&RESUMING),
         launch_command,
     },
-    screen: Screening { read, has_composer: true },
+    screen: ScreenReader { read, has_composer: true },
     keys: Keys::USUAL,
-    report: Some(Reporting {
+    report: Some(HookReader {
         native: "session_id",
         news,
         ends_with: STOP,

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, lines, text, trouble, word};
 use super::{
-    Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, Reporting, ResumeSpec, Screening,
+    HookReader, Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, ResumeSpec, ScreenReader,
     ValueCount, Variables,
 };
 use crate::logins::Login;
@@ -44,9 +44,9 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         resuming: Some(&RESUMING),
         launch_command,
     },
-    screen: Screening { read, has_composer: true },
+    screen: ScreenReader { read, has_composer: true },
     keys: Keys::USUAL,
-    report: Some(Reporting {
+    report: Some(HookReader {
         native: "thread-id",
         news,
         ends_with: NOTIFY,

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, text, trouble, word};
 use super::{
-    Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, Reporting, ResumeSpec, Screening,
+    HookReader, Keys, LaunchSpec, ProgramTable, RecordSpec, ReportedEnd, ResumeSpec, ScreenReader,
     ValueCount,
 };
 use crate::logins::{GOOGLE_CLOUD, Login};
@@ -40,9 +40,9 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         resuming: Some(&RESUMING),
         launch_command,
     },
-    screen: Screening { read, has_composer: true },
+    screen: ScreenReader { read, has_composer: true },
     keys: Keys::USUAL,
-    report: Some(Reporting {
+    report: Some(HookReader {
         native: "session_id",
         news,
         ends_with: STOP,

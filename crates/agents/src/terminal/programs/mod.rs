@@ -48,10 +48,10 @@ pub enum Vendor {
 /// The facts about a program.
 pub(crate) struct ProgramTable {
     pub(crate) launch: LaunchSpec,
-    pub(crate) screen: Screening,
+    pub(crate) screen: ScreenReader,
     pub(crate) keys: Keys,
     /// The hooks by which it reports; `None` if it does not.
-    pub(crate) report: Option<Reporting>,
+    pub(crate) report: Option<HookReader>,
     /// The form of its own record; `None` if it keeps none.
     pub(crate) record: Option<RecordSpec>,
 }
@@ -93,7 +93,7 @@ pub(crate) struct LaunchSpec {
 }
 
 /// The reader of a program's screen.
-pub(crate) struct Screening {
+pub(crate) struct ScreenReader {
     /// Reads the rows of a screen.
     pub(crate) read: fn(&[Row]) -> ScreenReading,
     /// True if the composer can be read.
@@ -129,7 +129,7 @@ impl Keys {
 }
 
 /// The hooks of a program, and the meaning of their reports.
-pub(crate) struct Reporting {
+pub(crate) struct HookReader {
     /// The field with the program's own id for the session or thread.
     pub(crate) native: &'static str,
     /// Reads an event, its payload and the record; `None` if the event is ignored.

@@ -2,7 +2,7 @@
 
 use moothall_engine::sessions::PaneState;
 
-use super::{Keys, LaunchSpec, ProgramTable, Screening};
+use super::{Keys, LaunchSpec, ProgramTable, ScreenReader};
 use crate::terminal::hooks::LaunchCommand;
 use crate::terminal::screen::ScreenReading;
 use crate::terminal::screen::cells::Row;
@@ -15,7 +15,7 @@ pub(super) static TABLE: ProgramTable = ProgramTable {
         resuming: None,
         launch_command: |_| Ok(LaunchCommand::default()),
     },
-    screen: Screening { read, has_composer: false },
+    screen: ScreenReader { read, has_composer: false },
     keys: Keys::USUAL,
     report: None,
     record: None,

@@ -8,7 +8,7 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 use uuid::Uuid;
 
-use crate::access::Denied;
+use crate::access::AccessDenial;
 use crate::answers::HallError;
 use crate::door::{Action, Door};
 use crate::ports::AgentCard;
@@ -50,11 +50,11 @@ impl Door {
     pub async fn attend(&self) -> Result<AgentConnection, TaskError> {
         self.may(Action::AttendTasks)?;
         let Some(principal) = self.caller.principal().filter(|own| own.kind == Kind::Agent) else {
-            return Err(Denied::Stranger.into());
+            return Err(AccessDenial::Stranger.into());
         };
         let inner = &self.hall.inner;
         if self.cards(std::slice::from_ref(&principal.id)).await?.is_empty() {
-            return Err(Denied::Stranger.into());
+            return Err(AccessDenial::Stranger.into());
         }
         let attendance = inner.tasks.enter(&principal.id).ok_or(TaskError::TooManyLines)?;
         inner.follow_all(&principal.id).await?;

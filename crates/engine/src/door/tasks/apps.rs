@@ -15,7 +15,7 @@ use crate::access::AccessError;
 use crate::answers::HallError;
 use crate::door::{Action, Door};
 use crate::ports::{
-    APPS_MAX, AgentCard, AuditAction, AuditEntry, HeldApp, Holding, ListFilter, ListedStream,
+    APPS_MAX, AgentCard, AppHold, AuditAction, AuditEntry, HeldApp, ListFilter, ListedStream,
 };
 use crate::tasks::{AgentLine, AppManifest, TaskError, TaskManager, app_of};
 
@@ -193,8 +193,8 @@ impl Door {
         HeldApp { id, name, agent, since: self.hall.now() }
     }
 
-    fn recorded(&self, deed: AuditAction, detail: String) -> AuditEntry {
-        AuditEntry { detail, ..AuditEntry::of(&self.caller, deed, self.hall.now()) }
+    fn recorded(&self, action: AuditAction, detail: String) -> AuditEntry {
+        AuditEntry { detail, ..AuditEntry::of(&self.caller, action, self.hall.now()) }
     }
 
     fn by_person(&self) -> ParticipantId {
@@ -212,18 +212,18 @@ fn check_not_built_in(app: &str) -> Result<(), AccessError> {
     Err(HallError::Rejected(Box::new(rejection)).into())
 }
 
-fn settled(holding: Holding) -> Result<(), AccessError> {
+fn settled(holding: AppHold) -> Result<(), AccessError> {
     let conflict = |code, message: String| {
         let rejection = Rejection::new(Refusal::Conflict, code, message);
         Err(HallError::Rejected(Box::new(rejection)).into())
     };
     match holding {
-        Holding::Yes => Ok(()),
-        Holding::OfOther => conflict(
+        AppHold::Yes => Ok(()),
+        AppHold::OfOther => conflict(
             "app_taken",
             "Another agent has this app. A person can transfer it: moothall apps transfer".into(),
         ),
-        Holding::TooMany => conflict(
+        AppHold::TooMany => conflict(
             "too_many_apps",
             format!(
                 "An agent has at most {APPS_MAX} apps. A person can free one: moothall apps free"

@@ -49,7 +49,7 @@ pub struct AuditEntry {
     /// Time of the action.
     pub at: Timestamp,
     /// The kind of action.
-    pub deed: AuditAction,
+    pub action: AuditAction,
     /// The principal, if it is proven.
     pub by: Option<ParticipantId>,
     /// The credential that was used, if there was one.

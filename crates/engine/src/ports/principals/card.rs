@@ -45,7 +45,7 @@ pub const CARDS_AN_HOUR_MAX: u64 = 2_000;
 
 /// The result of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Registered {
+pub enum RegisterOutcome {
     /// The card is stored, with its claim, its principal and its token.
     Yes,
     /// Refused: another card has the name, or a principal has this id already.
@@ -69,11 +69,11 @@ pub struct CardCount {
 
 impl CardCount {
     /// Returns the reason to refuse one more card, if there is one.
-    pub fn refuses(self, card: &AgentCard) -> Option<Registered> {
+    pub fn refuses(self, card: &AgentCard) -> Option<RegisterOutcome> {
         if self.all >= CARDS_MAX || self.bytes + card.weight() > CARDS_BYTES_MAX {
-            return Some(Registered::Full);
+            return Some(RegisterOutcome::Full);
         }
-        (self.lately >= CARDS_AN_HOUR_MAX).then_some(Registered::TooMany)
+        (self.lately >= CARDS_AN_HOUR_MAX).then_some(RegisterOutcome::TooMany)
     }
 }
 
@@ -116,8 +116,8 @@ mod tests {
         };
         let count = |all, bytes, lately| CardCount { all, bytes, lately }.refuses(&card);
         assert_eq!(count(CARDS_MAX - 1, CARDS_BYTES_MAX - 100, CARDS_AN_HOUR_MAX - 1), None);
-        assert_eq!(count(CARDS_MAX, 0, 0), Some(Registered::Full));
-        assert_eq!(count(0, CARDS_BYTES_MAX - 99, 0), Some(Registered::Full));
-        assert_eq!(count(0, 0, CARDS_AN_HOUR_MAX), Some(Registered::TooMany));
+        assert_eq!(count(CARDS_MAX, 0, 0), Some(RegisterOutcome::Full));
+        assert_eq!(count(0, CARDS_BYTES_MAX - 99, 0), Some(RegisterOutcome::Full));
+        assert_eq!(count(0, 0, CARDS_AN_HOUR_MAX), Some(RegisterOutcome::TooMany));
     }
 }

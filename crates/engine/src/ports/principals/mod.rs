@@ -15,7 +15,7 @@ mod token;
 pub use audit::{AuditAction, AuditEntry, AuditRecord};
 pub use card::{
     AgentCard, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
-    ClaimOutcome, Registered, Registration,
+    ClaimOutcome, RegisterOutcome, Registration,
 };
 pub use scope::{Scope, Scopes};
 pub use token::{
@@ -118,7 +118,7 @@ pub trait Principals: Send + Sync {
         claim: &TokenHash,
         token: &Token,
         entry: &AuditEntry,
-    ) -> Result<Registered, LogError>;
+    ) -> Result<RegisterOutcome, LogError>;
     /// Returns at most `limit` registered agents in the order of their names, after `after` if it
     /// is given.
     async fn registrations(

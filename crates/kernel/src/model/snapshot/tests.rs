@@ -10,6 +10,7 @@ use crate::model::gathering::{
     DeliveryMode, Gathering, GatheringPlan, Member, PendingPass, Phase, PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::message_count::MessageCounters;
 use crate::model::own::{AgentWords, Restraint, Stop};
 use crate::model::participant::{
     Abilities, Address, AgentFacts, Kind, OnLost, Participant, Profile, Runtime, SeatRole,
@@ -20,7 +21,6 @@ use crate::model::permission::{
 };
 use crate::model::refused::{Refusals, RefusedWords};
 use crate::model::request::{OpenRequest, Request, Stage};
-use crate::model::said::MessageCounters;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::StartRequest;
 use crate::model::state::{
@@ -257,7 +257,7 @@ fn spending() -> Spending {
             raise: Raise { turns: 1, micros: 2, until: at(3) },
         },
         told: vec![SpentBudget {
-            purse: BudgetOwner::Conversation,
+            owner: BudgetOwner::Conversation,
             measure: Measure::Turns,
             limit: 3,
             until: at(4),

@@ -86,18 +86,18 @@ impl Decider<'_> {
         let by = self.state.gathering().map(|gathering| gathering.by.clone())?;
         let Account { agent, by, .. } =
             Account { agent: client.unwrap_or_else(|| id.to_string()), by, attended: true };
-        let purses = [
+        let owners = [
             BudgetOwner::Conversation,
             BudgetOwner::Agent(agent),
             BudgetOwner::Principal(by),
             BudgetOwner::Hall,
         ];
-        let left = purses.into_iter().filter_map(|purse| {
-            let standing = match purse {
+        let left = owners.into_iter().filter_map(|owner| {
+            let standing = match owner {
                 BudgetOwner::Conversation => self.state.standing(),
-                _ => self.facts.budgets.standing(&purse),
+                _ => self.facts.budgets.standing(&owner),
             };
-            standing.left(self.facts.budgets.limits.of(&purse), Measure::Turns, self.now)
+            standing.left(self.facts.budgets.limits.of(&owner), Measure::Turns, self.now)
         });
         left.min()
     }

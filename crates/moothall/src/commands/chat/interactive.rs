@@ -16,7 +16,7 @@ use super::editor::{Editor, KeyOutcome};
 use super::history::History;
 use super::input::{LineAction, parse};
 use super::keys::{Key, Keys};
-use super::outbox::{Matter, Outgoing, SendOutcome};
+use super::outbox::{Matter, OutboxRequest, SendOutcome};
 use super::render::RenderContext;
 use super::room::{ChatView, Item, ShownMessage};
 use super::screen::{self, Live, Raw, Screen};
@@ -59,7 +59,7 @@ struct InteractiveChat<'a> {
     editor: Editor,
     history: History,
     screen: Screen,
-    outgoing: mpsc::UnboundedSender<Outgoing>,
+    outgoing: mpsc::UnboundedSender<OutboxRequest>,
     pending: Vec<PendingRequest>,
     to: Option<String>,
     reply: Option<u64>,
@@ -313,7 +313,7 @@ impl InteractiveChat<'_> {
     }
 
     fn post(&mut self, matter: Matter, said: ShownMessage) {
-        let outgoing = Outgoing::new(self.me, matter);
+        let outgoing = OutboxRequest::new(self.me, matter);
         self.pending.push(PendingRequest { key: outgoing.key.clone(), said, seq: None });
         // The receiver lives as long as this chat.
         let _ = self.outgoing.send(outgoing);

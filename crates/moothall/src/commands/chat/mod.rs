@@ -20,7 +20,7 @@ use std::sync::Arc;
 use moothall_surfaces::wire::{Envelope, GatheringAnswer, ThreadStateAnswer};
 use tokio::sync::{Notify, mpsc};
 
-use self::outbox::{Outgoing, SendOutcome};
+use self::outbox::{OutboxRequest, SendOutcome};
 use self::stream::ChatNews;
 pub use self::width::width;
 use super::Context;
@@ -87,7 +87,7 @@ async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Env
 /// Channels to and from the server.
 struct Line {
     heard: mpsc::Receiver<ChatNews>,
-    outgoing: mpsc::UnboundedSender<Outgoing>,
+    outgoing: mpsc::UnboundedSender<OutboxRequest>,
     answers: mpsc::UnboundedReceiver<SendOutcome>,
 }
 

@@ -20,7 +20,7 @@ use crate::threads;
 
 /// A request to deliver.
 #[derive(Clone, Debug)]
-pub struct Outgoing {
+pub struct OutboxRequest {
     /// Idempotency key.
     pub key: String,
     /// Id of the sending participant.
@@ -65,7 +65,7 @@ pub struct SendOutcome {
     pub result: Result<(Option<u64>, Vec<String>), Fault>,
 }
 
-impl Outgoing {
+impl OutboxRequest {
     /// Creates a request with a new key.
     pub fn new(from: &str, matter: Matter) -> Self {
         Self { key: uuid::Uuid::now_v7().to_string(), from: from.to_owned(), matter }
@@ -76,7 +76,7 @@ impl Outgoing {
 pub async fn carry(
     client: Client,
     thread: String,
-    mut outgoing: UnboundedReceiver<Outgoing>,
+    mut outgoing: UnboundedReceiver<OutboxRequest>,
     answers: UnboundedSender<SendOutcome>,
     back: Arc<Notify>,
 ) {
@@ -92,7 +92,7 @@ pub async fn carry(
 async fn deliver(
     client: &Client,
     thread: &str,
-    outgoing: &Outgoing,
+    outgoing: &OutboxRequest,
     back: &Notify,
 ) -> Result<(Option<u64>, Vec<String>), Fault> {
     let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
@@ -110,7 +110,7 @@ async fn deliver(
 async fn send(
     client: &Client,
     thread: &str,
-    outgoing: &Outgoing,
+    outgoing: &OutboxRequest,
 ) -> Result<(Option<u64>, Vec<String>), Fault> {
     let from = Some(outgoing.from.clone());
     match &outgoing.matter {

@@ -9,7 +9,7 @@ use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
 use tokio::sync::mpsc;
 
 use super::input::{LineAction, parse};
-use super::outbox::{Matter, Outgoing, SendOutcome};
+use super::outbox::{Matter, OutboxRequest, SendOutcome};
 use super::render;
 use super::room::{ChatView, Item};
 use super::stream::ChatNews;
@@ -30,7 +30,7 @@ struct PlainChat<'a> {
     thread: &'a str,
     me: &'a str,
     room: ChatView,
-    outgoing: mpsc::UnboundedSender<Outgoing>,
+    outgoing: mpsc::UnboundedSender<OutboxRequest>,
     /// Number of requests without an answer.
     under_way: usize,
     to: Option<String>,
@@ -178,7 +178,7 @@ impl PlainChat<'_> {
     fn send(&mut self, matter: Matter) {
         self.under_way += 1;
         // The receiver lives as long as this chat.
-        let _ = self.outgoing.send(Outgoing::new(self.me, matter));
+        let _ = self.outgoing.send(OutboxRequest::new(self.me, matter));
     }
 
     fn answer(&mut self, answer: SendOutcome) -> Result<(), Fault> {

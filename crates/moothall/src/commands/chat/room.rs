@@ -12,8 +12,8 @@ use moothall_surfaces::wire::{
 use serde_json::Value;
 
 use crate::commands::circle::{self, Circle};
+use crate::commands::descriptions;
 use crate::commands::permit::{self, Open, PermissionEvent};
-use crate::commands::said;
 use crate::commands::show::{doubt, mark, words_of};
 use crate::fault::Fault;
 use crate::threads::Faces;
@@ -532,7 +532,7 @@ fn words(content: &Value) -> String {
 fn control_words(content: &Value) -> String {
     let Value::Object(changes) = content else { return "changed something".into() };
     let parts: Vec<String> =
-        said::each(changes).map(|(key, value)| change_words(key, value)).collect();
+        descriptions::each(changes).map(|(key, value)| change_words(key, value)).collect();
     parts.join(", ")
 }
 
@@ -547,8 +547,8 @@ fn change_words(key: &str, value: &Value) -> String {
         "pause" => if on { "paused the conversation" } else { "let the conversation go on" }.into(),
         "resume" => "let the agents go on".into(),
         "prod" => format!("asked {} to speak", list(value)),
-        "bind" => format!("made this {}", said::bound(value)),
-        "unbind" => format!("let go of {}", said::bound(value)),
+        "bind" => format!("made this {}", descriptions::bound(value)),
+        "unbind" => format!("let go of {}", descriptions::bound(value)),
         "policy" => format!("chose the policy {}", text("name")),
         "discussion" | "invited_auto" => format!("turned {key} {}", if on { "on" } else { "off" }),
         "config" => match value {

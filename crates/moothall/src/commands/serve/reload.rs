@@ -26,7 +26,7 @@ pub(super) struct RunningServer<'a> {
     pub(super) args: &'a Serve,
     pub(super) hall: &'a Hall,
     pub(super) sessions: Sessions,
-    pub(super) gate: Surface,
+    pub(super) surface: Surface,
     pub(super) host: Option<Host>,
     pub(super) address: SocketAddr,
     pub(super) tls: Option<Tls>,
@@ -80,7 +80,7 @@ impl RunningServer<'_> {
         self.sessions.replace(config, clients);
         let reach = Reach::of(self.address, &now.server, self.tls.as_ref());
         self.posted.reached_by(&reach.others);
-        self.gate.replace(
+        self.surface.replace(
             hosts(&now.server, &reach),
             now.server.allowed_origins.clone(),
             now.limits.at_the_door(),

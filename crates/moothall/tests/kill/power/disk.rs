@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::recording::{Deed, FILES, Recording, Step};
+use super::recording::{FILES, FileChange, Recording, Step};
 use crate::chance::Chance;
 
 /// Bytes that a disk writes atomically.
@@ -30,7 +30,8 @@ impl Disk {
         let done = &recording.steps[..cut];
         let mut disk = Self { files: recording.before.clone(), dropped: 0, torn: 0 };
         let synced = |file: usize| {
-            let is_sync = |step: &Step| step.file == file && matches!(step.deed, Deed::Sync);
+            let is_sync =
+                |step: &Step| step.file == file && matches!(step.change, FileChange::Sync);
             match syncs {
                 Syncs::Kept => done.iter().rposition(is_sync),
                 Syncs::Ignored => None,
@@ -47,11 +48,11 @@ impl Disk {
     fn step(&mut self, step: &Step, lasts: bool, chance: &mut Chance) {
         let file = &mut self.files[step.file];
         let kept = lasts || chance.below(2) == 0;
-        match &step.deed {
-            Deed::Sync => {}
+        match &step.change {
+            FileChange::Sync => {}
             _ if !kept => self.dropped += 1,
-            Deed::Truncate { length } => file.resize(*length, 0),
-            Deed::Write { offset, bytes } => {
+            FileChange::Truncate { length } => file.resize(*length, 0),
+            FileChange::Write { offset, bytes } => {
                 let tears = !lasts && bytes.len() > SECTOR && chance.below(3) == 0;
                 self.torn += u64::from(tears);
                 let mut at = *offset;

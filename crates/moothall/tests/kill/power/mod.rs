@@ -18,7 +18,7 @@ use moothall_store::SqliteLog;
 use moothall_testkit::needs;
 
 use self::disk::{Disk, Syncs};
-use self::recording::{Acknowledged, Recording};
+use self::recording::{AcknowledgedMessage, Recording};
 use crate::chance::{Chance, seed, setting};
 
 /// Default number of losses, if `MOOTHALL_POWER_LOSSES` is unset.
@@ -76,7 +76,7 @@ async fn lose(
     disk.write_to(folder.path());
     done.dropped += disk.dropped;
     done.torn += disk.torn;
-    let owed: Vec<&Acknowledged> = recording
+    let owed: Vec<&AcknowledgedMessage> = recording
         .acknowledged
         .iter()
         .filter(|acknowledged| acknowledged.at < recording.steps[cut].at)
@@ -92,7 +92,7 @@ async fn lose(
 async fn judge(
     data: &Path,
     thread: &StreamId,
-    owed: &[&Acknowledged],
+    owed: &[&AcknowledgedMessage],
 ) -> Result<Vec<String>, String> {
     let log = SqliteLog::open(data).map_err(|error| error.to_string())?;
     let faults = log.verify().await.faults;

@@ -29,17 +29,17 @@ pub struct Step {
     pub file: usize,
     /// Start time, in microseconds of the wall clock.
     pub at: u64,
-    pub deed: Deed,
+    pub change: FileChange,
 }
 
-pub enum Deed {
+pub enum FileChange {
     Write { offset: usize, bytes: Vec<u8> },
     Truncate { length: usize },
     Sync,
 }
 
 /// An acknowledged message.
-pub struct Acknowledged {
+pub struct AcknowledgedMessage {
     pub at: u64,
     pub seq: u64,
     pub words: String,
@@ -50,7 +50,7 @@ pub struct Recording {
     /// Files before the first step.
     pub before: Vec<Vec<u8>>,
     pub steps: Vec<Step>,
-    pub acknowledged: Vec<Acknowledged>,
+    pub acknowledged: Vec<AcknowledgedMessage>,
 }
 
 impl Recording {
@@ -75,12 +75,12 @@ impl Recording {
 
     /// Returns the number of syncs.
     pub fn syncs(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step.deed, Deed::Sync)).count()
+        self.steps.iter().filter(|step| matches!(step.change, FileChange::Sync)).count()
     }
 }
 
 /// Sends messages in sequence, and records the acknowledged ones.
-async fn write(server: &Server, thread: &str, writer: usize) -> Vec<Acknowledged> {
+async fn write(server: &Server, thread: &str, writer: usize) -> Vec<AcknowledgedMessage> {
     let mut acknowledged = Vec::new();
     for message in 0..MESSAGES {
         let words = format!("{writer}-{message} {}", "some words ".repeat(WORDS / 11));
@@ -90,7 +90,7 @@ async fn write(server: &Server, thread: &str, writer: usize) -> Vec<Acknowledged
             .await;
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
         let seq = said["event"]["seq"].as_u64().unwrap();
-        acknowledged.push(Acknowledged { at: at as u64, seq, words });
+        acknowledged.push(AcknowledgedMessage { at: at as u64, seq, words });
     }
     acknowledged
 }
@@ -106,17 +106,17 @@ fn read(line: &str, data: &Path) -> Option<Step> {
     let path = Path::new(std::str::from_utf8(&path).ok()?).strip_prefix(data).ok()?.to_owned();
     let file = FILES.iter().position(|file| Path::new(file) == path)?;
     let rest = arguments.split_once('>')?.1.trim_start_matches(", ");
-    let deed = match name {
+    let change = match name {
         "pwrite64" => {
             let (bytes, numbers) = rest.strip_prefix('"')?.split_once('"')?;
             let offset = number(numbers.trim_start_matches(", ").split_once(", ")?.1)?;
-            Deed::Write { offset, bytes: unescape(bytes) }
+            FileChange::Write { offset, bytes: unescape(bytes) }
         }
-        "ftruncate" => Deed::Truncate { length: number(rest)? },
-        "fdatasync" | "fsync" => Deed::Sync,
+        "ftruncate" => FileChange::Truncate { length: number(rest)? },
+        "fdatasync" | "fsync" => FileChange::Sync,
         other => panic!("{other} is not replayed"),
     };
-    Some(Step { file, at, deed })
+    Some(Step { file, at, change })
 }
 
 fn number(text: &str) -> Option<usize> {

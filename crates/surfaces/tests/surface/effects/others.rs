@@ -85,7 +85,7 @@ async fn becoming_a_person(mode: Mode) -> Vec<String> {
     let invite = |id: &str, profile: Value| json!({"type": "control", "content": {"invite": {"participant_id": id, "profile": profile}}});
     let human = json!({"client": "human", "model": "human"});
     stand.posts(&stand.thread, invite("mia", human.clone())).await;
-    let seat = |id: Value| {
+    let member = |id: Value| {
         let member = |name: &str, number: u32, role: &str| json!({"name": name, "number": number, "role": role, "kind": "agent", "client": "echo"});
         let person = json!({"name": "Guest", "number": 1, "role": "speaker", "kind": "human", "participant_id": id});
         json!({
@@ -108,7 +108,7 @@ async fn becoming_a_person(mode: Mode) -> Vec<String> {
             format!("/threads/{}/invitations", stand.thread),
             json!({"principal": "ann", "kind": "agent"}),
         ),
-        ("by a gathering", "/gatherings".into(), seat(json!("ghost"))),
+        ("by a gathering", "/gatherings".into(), member(json!("ghost"))),
         (
             "by an invitation of a person who is here",
             format!("/threads/{}/invitations", stand.thread),
@@ -236,7 +236,7 @@ async fn coming_back(mode: Mode) -> Vec<String> {
 
 /// A caller with an unknown process starts a program.
 async fn spending() -> Vec<String> {
-    use moothall_engine::access::{AccessError, Caller, Denied, Scope};
+    use moothall_engine::access::{AccessDenial, AccessError, Caller, Scope};
     use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
     use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 
@@ -252,7 +252,7 @@ async fn spending() -> Vec<String> {
     hall.submit(&thread, command, None).await.unwrap();
     let unseen = hall.as_(Caller::anonymous(Mode::Local).unseen());
     let post = ClientCommand::Post(Post::new(Actor::unproven("user"), "@tool run"));
-    let denied = AccessError::Denied(Denied::Proof(Scope::AgentsRun));
+    let denied = AccessError::Denied(AccessDenial::Proof(Scope::AgentsRun));
     match unseen.permit(&thread, post).await {
         Err(error) if error == denied => Vec::new(),
         other => vec![format!("spending: {other:?}")],

@@ -5,7 +5,7 @@ use moothall_kernel::command::{ClientCommand, Control};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::world::{Credential, Place, Who, World};
+use super::world::{CallerKind, Credential, Place, World};
 use crate::server::{answer, soon};
 
 /// The requirements of a way, in addition to those of the place.
@@ -216,7 +216,7 @@ impl Way {
     ) -> (u16, String) {
         let (method, path, mut body) = self.request(world, credential, place).await;
         // In local mode a client without a credential names itself.
-        if credential.who == Who::Nobody && path != "/mcp" && body.is_object() {
+        if credential.who == CallerKind::Nobody && path != "/mcp" && body.is_object() {
             body["from"] = json!("user");
         }
         let client = &world.server.client;
@@ -254,7 +254,7 @@ impl Way {
             |content: Value| post(events.clone(), json!({"type": "control", "content": content}));
         let slash = |text: &str| post(commands.clone(), json!({"text": text}));
         let tool = |name: &str, mut arguments: Value| {
-            if credential.who == Who::Nobody {
+            if credential.who == CallerKind::Nobody {
                 arguments["from"] = json!("desk");
             }
             let params = json!({"name": name, "arguments": arguments});

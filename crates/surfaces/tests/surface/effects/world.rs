@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::ways::Way;
 use crate::access::token;
 use crate::server::Server;
-use crate::stage::Stage;
+use crate::stage::FakeHost;
 
 /// A conversation, named after the path of its words to the terminal of `planner`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Place {
 
 /// A kind of caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum CallerKind {
     Nobody,
     Person,
     Agent,
@@ -50,7 +50,7 @@ pub enum Who {
 /// A credential with its intended rights.
 pub struct Credential {
     pub name: &'static str,
-    pub who: Who,
+    pub who: CallerKind,
     pub token: Option<String>,
     scopes: Vec<Scope>,
     /// The only place that the credential is bound to; `None` for all places.
@@ -75,7 +75,7 @@ impl Credential {
 /// The world for the attempts of one way.
 pub struct World {
     pub server: Server,
-    pub stage: Arc<Stage>,
+    pub stage: Arc<FakeHost>,
     pub mode: Mode,
     pub credentials: Vec<Credential>,
     places: Vec<(Place, String)>,
@@ -145,32 +145,32 @@ impl World {
 
 async fn credentials(
     server: &Server,
-    stage: &Stage,
+    stage: &FakeHost,
     places: &[(Place, String)],
 ) -> Vec<Credential> {
     let mut all = vec![Credential {
         name: "no credential",
-        who: Who::Nobody,
+        who: CallerKind::Nobody,
         token: None,
         scopes: Vec::new(),
         bound: None,
     }];
     let driver: Vec<Scope> = PERSON.into_iter().chain([Scope::SessionsDrive]).collect();
     let driving: Vec<Scope> = STEERING.into_iter().chain([Scope::SessionsDrive]).collect();
-    let rows: [(&str, Who, &[Scope], Option<Place>); 8] = [
-        ("ann", Who::Person, &PERSON, None),
-        ("lea", Who::Person, &PERSON, Some(Place::Link)),
-        ("hans", Who::Person, &PERSON, Some(Place::Home)),
-        ("dora", Who::Person, &driver, None),
-        ("echo", Who::Agent, &AGENT, None),
-        ("evil", Who::Agent, &STEERING, None),
-        ("dron", Who::Agent, &driving, None),
-        ("loki", Who::Agent, &STEERING, Some(Place::Link)),
+    let rows: [(&str, CallerKind, &[Scope], Option<Place>); 8] = [
+        ("ann", CallerKind::Person, &PERSON, None),
+        ("lea", CallerKind::Person, &PERSON, Some(Place::Link)),
+        ("hans", CallerKind::Person, &PERSON, Some(Place::Home)),
+        ("dora", CallerKind::Person, &driver, None),
+        ("echo", CallerKind::Agent, &AGENT, None),
+        ("evil", CallerKind::Agent, &STEERING, None),
+        ("dron", CallerKind::Agent, &driving, None),
+        ("loki", CallerKind::Agent, &STEERING, Some(Place::Link)),
     ];
     let thread = |place: Place| places.iter().find(|(known, _)| *known == place).unwrap().1.clone();
     for (name, who, scopes, bound) in rows {
         let words: Vec<&str> = scopes.iter().map(<&str>::from).collect();
-        let kind = if who == Who::Agent { "agent" } else { "human" };
+        let kind = if who == CallerKind::Agent { "agent" } else { "human" };
         let mut wanted = json!({"principal": name, "kind": kind, "scopes": words});
         if let Some(place) = bound {
             wanted["threads"] = json!([thread(place)]);
@@ -180,21 +180,21 @@ async fn credentials(
     }
     all.push(Credential {
         name: "a guest by an invitation",
-        who: Who::Person,
+        who: CallerKind::Person,
         token: Some(guest(server, &thread(Place::Writers)).await),
         scopes: PERSON.to_vec(),
         bound: Some(Place::Writers),
     });
     all.push(Credential {
         name: "planner itself",
-        who: Who::Session,
+        who: CallerKind::Session,
         token: Some(stage.token("planner")),
         scopes: SESSION.to_vec(),
         bound: None,
     });
     all.push(Credential {
         name: "the operator",
-        who: Who::Person,
+        who: CallerKind::Person,
         token: Some(server.key.clone()),
         scopes: <Scope as strum::VariantArray>::VARIANTS.to_vec(),
         bound: None,

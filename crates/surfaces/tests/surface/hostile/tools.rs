@@ -54,7 +54,7 @@ async fn call(hall: &Hall, tool: &str, arguments: Value) -> (u16, Value) {
 }
 
 /// Returns an objection to the answer of a call that must be refused.
-async fn objection_to(hall: &Hall, tool: &str, attempt: Attempt) -> Option<String> {
+async fn objection_to(hall: &Hall, tool: &str, attempt: HostileRequest) -> Option<String> {
     let arguments: Value = serde_json::from_slice(&attempt.body).ok()?;
     let (status, said) = call(hall, tool, arguments).await;
     objection(MCP, status, &said, &BAD_BODY)

@@ -155,9 +155,10 @@ async fn a_freed_app_goes_to_the_next_agent_and_its_tasks_to_none() {
     for client in [&mut t, &mut o] {
         assert_eq!(client.refused("task/close", json!({"taskId": place.0})).await.0, -32001);
     }
-    let deeds = server.as_operator(Method::GET, "/audit?limit=3", Value::Null).await.1;
-    let deeds: Vec<_> = deeds["rows"].as_array().unwrap().iter().map(|row| &row["deed"]).collect();
-    assert_eq!(deeds, ["app_held", "app_freed", "app_held"]);
+    let actions = server.as_operator(Method::GET, "/audit?limit=3", Value::Null).await.1;
+    let actions: Vec<_> =
+        actions["rows"].as_array().unwrap().iter().map(|row| &row["deed"]).collect();
+    assert_eq!(actions, ["app_held", "app_freed", "app_held"]);
     assert_eq!(transfers(&server, APP, "nobody").await.1["error"]["code"], "unknown_agent");
     assert_eq!(transfers(&server, "x", "tom").await.1["error"]["code"], "unknown_app");
     assert_eq!(transfers(&server, super::client::DEFAULT_APP, "tom").await.0, 403);

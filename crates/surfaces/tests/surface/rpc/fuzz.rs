@@ -169,8 +169,8 @@ impl Game {
         match self.dice.below(16) {
             0 => self.request(who).await,
             1 | 2 => self.create(who).await,
-            3 => self.seat(who).await,
-            4 => self.unseat(who).await,
+            3 => self.invite_member(who).await,
+            4 => self.remove_member(who).await,
             5 => self.archive(who).await,
             6 => self.admit(who).await,
             7 if self.dice.chance(30) => self.leave(who).await,
@@ -217,7 +217,7 @@ impl Game {
         }
     }
 
-    async fn seat(&mut self, who: usize) {
+    async fn invite_member(&mut self, who: usize) {
         let ((task, talk), agent) = (self.place(), self.dice.below(NAMES.len()));
         let admitted = task.is_some_and(|task| self.model.tasks[task].admitted.contains(&agent));
         let wanted = match self.model.manages(who, task) {
@@ -232,7 +232,7 @@ impl Game {
         }
     }
 
-    async fn unseat(&mut self, who: usize) {
+    async fn remove_member(&mut self, who: usize) {
         let ((task, talk), agent) = (self.place(), self.dice.below(NAMES.len()));
         let wanted = match self.model.manages(who, task) {
             OK => self.model.belongs(task, talk),
@@ -394,9 +394,9 @@ impl Game {
 }
 
 /// Prints the seed if the game panics.
-struct Told(u64);
+struct SeedPrinter(u64);
 
-impl Drop for Told {
+impl Drop for SeedPrinter {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("MOOTHALL_FUZZ_SEED={} MOOTHALL_FUZZ=0 plays this again", self.0);
@@ -413,7 +413,7 @@ fn seeds() -> std::ops::Range<u64> {
 #[tokio::test]
 async fn fuzzed_calls_answer_what_a_small_model_says() {
     for seed in seeds() {
-        let told = Told(seed);
+        let told = SeedPrinter(seed);
         let server = open_server().await;
         let (agents, lines) = agents(&server, NAMES).await;
         let dice = Dice(seed.wrapping_mul(0x5851_f42d_4c95_7f2d));
@@ -453,7 +453,7 @@ type Talks = (Client, Vec<Vec<String>>);
 #[tokio::test]
 async fn fuzzed_crowds_hear_each_message_once_and_in_the_order_in_which_it_is_kept() {
     for seed in seeds() {
-        let told = Told(seed);
+        let told = SeedPrinter(seed);
         let server = open_server().await;
         let ([_, bob, cid, dan], [mut ann, b, c, d]) = agents(&server, NAMES).await;
         let places = [ann.task_with(&[&bob, &cid, &dan]).await, ann.task_with(&[&bob, &dan]).await];

@@ -13,8 +13,8 @@ fn manifest() -> Value {
     json!({"manifest": {"appId": APP, "name": "Review"}})
 }
 
-async fn acts(server: &Server, agent: &str, deed: &str) -> (u16, Value) {
-    let path = format!("/registrations/{agent}/{deed}");
+async fn acts(server: &Server, agent: &str, action: &str) -> (u16, Value) {
+    let path = format!("/registrations/{agent}/{action}");
     server.as_operator(Method::POST, &path, json!({})).await
 }
 

@@ -59,7 +59,7 @@ struct SessionProcess {
     outstanding: Option<MachineWait>,
     wake: Option<i64>,
     /// Reports on their way to the conversation.
-    lane: VecDeque<ConversationInput>,
+    reports: VecDeque<ConversationInput>,
     caught_up: bool,
     /// The person's last answer and its question.
     answered: Option<check::Answer>,
@@ -150,7 +150,7 @@ impl SessionWorld {
         let ready = [
             server.outstanding.is_some(),
             server.outstanding.is_none() && !server.told.is_empty(),
-            !server.lane.is_empty(),
+            !server.reports.is_empty(),
         ];
         match self.rng.weighted(&ready.map(u64::from)) {
             _ if ready == [false; 3] => return Ok(self.wait()),
@@ -215,13 +215,13 @@ impl SessionWorld {
         let asked =
             self.book.asked.keys().map(|permission| ("home".into(), permission.clone())).collect();
         let machine = Machine::new(session(self.book.native.clone()), self.book.earlier(), asked);
-        let (outstanding, wake, lane, answered, done) = <_>::default();
+        let (outstanding, wake, reports, answered, done) = <_>::default();
         let server = SessionProcess {
             machine,
             told,
             outstanding,
             wake,
-            lane,
+            reports,
             caught_up: false,
             answered,
             is_ending: false,
@@ -451,7 +451,7 @@ impl SessionWorld {
             self.server.as_ref().is_some_and(|server| server.machine.doing() == Activity::Ended);
         self.session_is_over |= is_over;
         if is_over {
-            while self.server.as_ref().is_some_and(|server| !server.lane.is_empty()) {
+            while self.server.as_ref().is_some_and(|server| !server.reports.is_empty()) {
                 self.commit_next();
             }
         }
@@ -477,7 +477,7 @@ impl SessionWorld {
             Output::Mark { delivery, from, to, lasting: Durability::Written, .. } => {
                 drop(self.book.mark(delivery, &from, to))
             }
-            Output::Report { key, report } => server.lane.extend(said(key.turn.0, report)),
+            Output::Report { key, report } => server.reports.extend(said(key.turn.0, report)),
             Output::Reply { reply, .. } => self.replied(reply),
             Output::Missing { died } if died && !server.is_ending => {
                 server.is_ending = true;
@@ -517,7 +517,7 @@ impl SessionWorld {
     /// Delivers the next report to the conversation.
     fn commit_next(&mut self) {
         let Some(server) = &mut self.server else { return };
-        match server.lane.pop_front() {
+        match server.reports.pop_front() {
             Some(ConversationInput::Started(turn)) => {
                 server.told.extend(self.book.start(turn).map(|_| MachineInput::Begun(turn)))
             }

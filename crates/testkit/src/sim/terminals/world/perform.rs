@@ -3,7 +3,7 @@
 use moothall_engine::ports::LogError;
 use moothall_engine::sessions::{HostFault, Key, PasteReport, SessionError};
 use moothall_kernel::ids::PermissionId;
-use moothall_terminals::turn::{Input, KeptItem, Output, Seen};
+use moothall_terminals::turn::{Input, KeptItem, Output, PaneContent};
 
 use super::super::super::check::Objection;
 use super::super::check;
@@ -38,7 +38,10 @@ impl SessionWorld {
             Output::See { .. } if self.fails(3) => Input::Seen(None),
             Output::See { lines } => {
                 let tail = lines.map(|_| self.program.tail());
-                Input::Seen(Some(Box::new(Seen { view: self.program.view(self.time), tail })))
+                Input::Seen(Some(Box::new(PaneContent {
+                    view: self.program.view(self.time),
+                    tail,
+                })))
             }
             Output::Mark { .. } if self.fails(3) => Input::Marked(Err(LogError::Full)),
             Output::Mark { delivery, from, to, .. } => {

@@ -57,20 +57,20 @@ pub struct ConnectionSlot {
     sitting: Arc<SlotState>,
     /// True if this address has too many connections. Its requests are answered with that error.
     pub crowded: bool,
-    seats: Arc<ConnectionSlots>,
+    slots: Arc<ConnectionSlots>,
 }
 
 /// A request that is being answered. Dropping this marks it as answered.
 pub struct BusyGuard {
     sitting: Arc<SlotState>,
-    seats: Arc<ConnectionSlots>,
+    slots: Arc<ConnectionSlots>,
 }
 
 impl Drop for BusyGuard {
     fn drop(&mut self) {
         if self.sitting.answered() {
             // The next request on this connection shows its own key.
-            self.seats.accounts.clear(&self.sitting.account);
+            self.slots.accounts.clear(&self.sitting.account);
         }
     }
 }
@@ -138,7 +138,7 @@ impl ConnectionSlots {
         let sitting = Arc::new(SlotState::new(crowded || is_full(&table)));
         let number = table.sit(address, sitting.clone());
         self.meters.connections(table.len());
-        Some(ConnectionSlot { number, address, sitting, crowded, seats: self.clone() })
+        Some(ConnectionSlot { number, address, sitting, crowded, slots: self.clone() })
     }
 
     /// Evicts the first connection in order, because the process has no file descriptor left.
@@ -182,16 +182,16 @@ impl ConnectionSlot {
     /// Records that a request's whole head has arrived.
     pub fn hear(&self) -> BusyGuard {
         self.sitting.hears();
-        BusyGuard { sitting: self.sitting.clone(), seats: self.seats.clone() }
+        BusyGuard { sitting: self.sitting.clone(), slots: self.slots.clone() }
     }
 
     /// Records that the door admitted the current request. Its sender counts as known until the
     /// answer is sent, and its address as one of good keys.
     pub fn vouch(&self) {
-        self.seats.accounts.vouch(&self.sitting.account);
-        self.seats.lock().good.add(self.address);
+        self.slots.accounts.vouch(&self.sitting.account);
+        self.slots.lock().good.add(self.address);
         // The bytes moved to the budget of known callers, which may be exceeded now.
-        self.seats.cut_heaviest();
+        self.slots.cut_heaviest();
     }
 
     /// True if the door admitted the sender of the current request.
@@ -201,14 +201,14 @@ impl ConnectionSlot {
 
     /// Adds bytes received of an unfinished head, body or message.
     pub fn receive(&self, bytes: usize) {
-        self.seats.accounts.add(&self.sitting.account, bytes);
-        self.seats.cut_heaviest();
+        self.slots.accounts.add(&self.sitting.account, bytes);
+        self.slots.cut_heaviest();
     }
 
     /// Sets the number of bytes that the connection holds, in place of those received.
     pub fn hold(&self, bytes: usize) {
-        self.seats.accounts.set(&self.sitting.account, bytes);
-        self.seats.cut_heaviest();
+        self.slots.accounts.set(&self.sitting.account, bytes);
+        self.slots.cut_heaviest();
     }
 
     /// True if this seat is a spare one.
@@ -239,12 +239,12 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.seats.accounts.close(&self.sitting.account);
-        let mut table = self.seats.lock();
+        self.slots.accounts.close(&self.sitting.account);
+        let mut table = self.slots.lock();
         table.stand_up(self.number, self.address);
-        self.seats.meters.connections(table.len());
+        self.slots.meters.connections(table.len());
         drop(table);
-        self.seats.freed.notify_one();
+        self.slots.freed.notify_one();
     }
 }
 

@@ -112,12 +112,12 @@ impl World {
     /// Returns a command that a request owes another room, by chance.
     pub(crate) fn owing(&mut self, room: usize) -> OwedItems {
         let rooms = self.servers.len();
-        if !self.errands.happen || rooms < 2 || !self.errands.rng.chance(30) {
+        if !self.commands.happen || rooms < 2 || !self.commands.rng.chance(30) {
             return OwedItems::default();
         }
-        let target = (room + 1 + self.errands.rng.below(rooms as u64 - 1) as usize) % rooms;
+        let target = (room + 1 + self.commands.rng.below(rooms as u64 - 1) as usize) % rooms;
         let mark = self.marks.make(ParticipantId::user(), None);
-        self.errands.marks.extend(marks::first(&mark));
+        self.commands.marks.extend(marks::first(&mark));
         let command = StreamCommand::Tell {
             from: ParticipantId::user(),
             to: ParticipantId::user(),
@@ -129,17 +129,17 @@ impl World {
     /// Lets the dispatcher take some steps.
     pub(crate) fn carry_commands(&mut self) -> Result<(), Objection> {
         for room in 0..self.servers.len() {
-            let Some((id, mark)) = self.errands.open.get(&room).and_then(VecDeque::front).copied()
+            let Some((id, mark)) = self.commands.open.get(&room).and_then(VecDeque::front).copied()
             else {
                 continue;
             };
-            match self.errands.carried.get(&room).copied() {
-                _ if !self.calm && self.errands.rng.chance(50) => {}
+            match self.commands.carried.get(&room).copied() {
+                _ if !self.calm && self.commands.rng.chance(50) => {}
                 Some(Leg::Sent) => {}
                 Some(Leg::Settled(state)) => {
                     object("errands", self.disk.settle(id, state))?;
-                    self.errands.carried.remove(&room);
-                    self.errands.open.entry(room).or_default().pop_front();
+                    self.commands.carried.remove(&room);
+                    self.commands.open.entry(room).or_default().pop_front();
                 }
                 None => {
                     let words = format!("{} word from there", marks::write(mark));
@@ -151,7 +151,7 @@ impl World {
                         delivery: Some(id),
                         ..ClientRequest::new(ClientCommand::Post(post), None)
                     };
-                    self.errands.carried.insert(room, Leg::Sent);
+                    self.commands.carried.insert(room, Leg::Sent);
                     self.servers[room].queue.push_back(HostInput::Asked(request));
                 }
             }
@@ -161,9 +161,9 @@ impl World {
 
     /// Notes the target's answer to a command.
     pub(crate) fn note_carried(&mut self, room: usize, delivery: u64, verdict: &Verdict) {
-        let first = self.errands.open.get(&room).and_then(VecDeque::front).map(|(id, _)| *id);
+        let first = self.commands.open.get(&room).and_then(VecDeque::front).map(|(id, _)| *id);
         // Ignore the answers of a replaced host.
-        if first != Some(delivery) || self.errands.carried.get(&room) != Some(&Leg::Sent) {
+        if first != Some(delivery) || self.commands.carried.get(&room) != Some(&Leg::Sent) {
             return;
         }
         let leg = match verdict {
@@ -172,20 +172,20 @@ impl World {
             Err(_) => None,
         };
         self.story.tell(|| format!("  room {room} answers delivery {delivery}: {leg:?}"));
-        self.errands.carried.remove(&room);
-        self.errands.carried.extend(leg.map(|leg| (room, leg)));
+        self.commands.carried.remove(&room);
+        self.commands.carried.extend(leg.map(|leg| (room, leg)));
     }
 
     /// Forgets a command that was sent to the old host of a room, so that the new one gets it.
     pub(crate) fn forget_carried(&mut self, room: usize) {
-        if self.errands.carried.get(&room) == Some(&Leg::Sent) {
-            self.errands.carried.remove(&room);
+        if self.commands.carried.get(&room) == Some(&Leg::Sent) {
+            self.commands.carried.remove(&room);
         }
     }
 
     /// Checks at rest that no command is owed and no claim of a command is left.
-    pub(crate) fn ask_for_errands(&self) -> Result<(), Objection> {
-        let owed = self.errands.open.iter().find(|(_, open)| !open.is_empty());
+    pub(crate) fn check_cross_commands(&self) -> Result<(), Objection> {
+        let owed = self.commands.open.iter().find(|(_, open)| !open.is_empty());
         object(
             "errands",
             owed.map_or(Ok(()), |(room, open)| Err(format!("room {room} was not told {open:?}"))),

@@ -13,7 +13,7 @@ use crate::http::{HttpOptions, TrustedValues, router_until};
 use crate::mcp::Mcp;
 use crate::meters::SurfaceMetrics;
 use crate::rates::{Limits, Rates};
-use crate::seats::ConnectionSlots;
+use crate::slots::ConnectionSlots;
 
 /// The entry point of a hall. Clones share one state.
 #[derive(Clone)]
@@ -23,9 +23,9 @@ struct ServerState {
     entrance: Entrance,
     options: HttpOptions,
     access: Arc<Access>,
-    said: RwLock<Arc<ReloadableState>>,
+    reloadable: RwLock<Arc<ReloadableState>>,
     rates: Rates,
-    seats: Arc<ConnectionSlots>,
+    slots: Arc<ConnectionSlots>,
     meters: Arc<SurfaceMetrics>,
 }
 
@@ -48,9 +48,9 @@ impl Surface {
     pub fn new(hall: Hall, options: HttpOptions) -> Self {
         let meters = Arc::<SurfaceMetrics>::default();
         let entrance = hall.entrance();
-        let said = RwLock::new(ReloadableState::of(&entrance, &options));
+        let reloadable = RwLock::new(ReloadableState::of(&entrance, &options));
         let rates = Rates::new(options.mode, options.limits.clone());
-        let seats = ConnectionSlots::new(
+        let slots = ConnectionSlots::new(
             options.connections_max,
             options.limits.connections_per_address,
             meters.clone(),
@@ -58,23 +58,23 @@ impl Surface {
         let access = Access::new(hall, options.mode, options.startup.as_ref())
             .with_registration_code(options.invite_code.as_deref());
         let access = Arc::new(access);
-        Self(Arc::new(ServerState { entrance, options, access, said, rates, seats, meters }))
+        Self(Arc::new(ServerState { entrance, options, access, reloadable, rates, slots, meters }))
     }
 
     /// Replaces hosts, origins and limits, from the next request and the next connection on. Open
     /// connections stay open. Debts counted under a changed limit are dropped.
     pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
-        let ServerState { entrance, options, said, rates, seats, .. } = &*self.0;
-        seats.replace(limits.connections_per_address);
+        let ServerState { entrance, options, reloadable, rates, slots, .. } = &*self.0;
+        slots.replace(limits.connections_per_address);
         rates.replace(limits);
         let options = HttpOptions { hosts, origins, ..options.clone() };
-        *said.write().unwrap_or_else(PoisonError::into_inner) =
+        *reloadable.write().unwrap_or_else(PoisonError::into_inner) =
             ReloadableState::of(entrance, &options);
     }
 
     /// Returns the parts that depend on the hosts and origins last configured.
-    pub(crate) fn said(&self) -> Arc<ReloadableState> {
-        self.0.said.read().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn reloadable(&self) -> Arc<ReloadableState> {
+        self.0.reloadable.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the surfaces' handle on the hall.
@@ -95,8 +95,8 @@ impl Surface {
         &self.0.rates
     }
 
-    pub(crate) fn seats(&self) -> &Arc<ConnectionSlots> {
-        &self.0.seats
+    pub(crate) fn slots(&self) -> &Arc<ConnectionSlots> {
+        &self.0.slots
     }
 
     pub(crate) fn meters(&self) -> &Arc<SurfaceMetrics> {

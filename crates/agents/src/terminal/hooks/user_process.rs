@@ -74,10 +74,10 @@ enum HelperRequest {
 ///
 /// # Errors
 /// The order cannot be read, or texts cannot be written.
-pub fn run_errand(input: impl Read) -> io::Result<String> {
+pub fn run_as_user(input: impl Read) -> io::Result<String> {
     Ok(match serde_json::from_reader(input.take(BYTES_MAX))? {
-        HelperRequest::Dress(errand) => {
-            serde_json::to_string(&errand.run().unwrap_or_else(Outcome::Refused))?
+        HelperRequest::Dress(setup) => {
+            serde_json::to_string(&setup.run().unwrap_or_else(Outcome::Refused))?
         }
         HelperRequest::Search(search) => serde_json::to_string(&search.run())?,
         HelperRequest::Keep { folder, texts } => {
@@ -139,14 +139,14 @@ impl LaunchSetup {
                      {path}, or {user} may not run it. Install it for {user}, or for all users."
             )
         })?;
-        let dress = HookInjector {
+        let injector = HookInjector {
             moothall: self.moothall,
             url: self.url,
             spool: SpoolFolder::new(self.spool),
             outside: None,
         };
         let launch_command =
-            dress.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
+            injector.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
         let LaunchCommand { args, env } = launch_command.map_err(|error| {
             format!("The files for the program's reports cannot be written as {user}: {error}.")
         })?;

@@ -72,7 +72,7 @@ pub(super) fn line<T: Serialize>(value: &T) -> io::Result<Vec<u8>> {
 
 /// Connects as a hook.
 pub(super) fn connect(spool: &SpoolFolder) -> io::Result<BlockingStream> {
-    let (path, _open) = reachable(&spool.bell())?;
+    let (path, _open) = reachable(&spool.socket())?;
     BlockingStream::connect(path)
 }
 
