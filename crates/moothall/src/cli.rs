@@ -72,12 +72,20 @@ pub enum Command {
     /// computer if it listens on 0.0.0.0, and the names of its certificate. Add any other name,
     /// such as that of a reverse proxy, to `allowed_hosts` in [server].
     #[command(after_help = examples(&[
-        ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
+        (
+            "moothall serve",
+            "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder",
+        ),
         ("moothall serve --config team.toml", "with agents of your own"),
         ("moothall serve --data ./data --bind 127.0.0.1:0 --json", "on a free port, for scripts"),
-        ("moothall serve --mode token --bind 0.0.0.0:5111", "for other computers too; every \
-                                                             request needs a token"),
-        ("moothall serve --mode token --bind 0.0.0.0:5111 --tls-cert cert.pem --tls-key key.pem", "the same, encrypted"),
+        (
+            "moothall serve --mode token --bind 0.0.0.0:5111",
+            "for other computers too; every request needs a token",
+        ),
+        (
+            "moothall serve --mode token --bind 0.0.0.0:5111 --tls-cert cert.pem --tls-key key.pem",
+            "the same, encrypted",
+        ),
     ]))]
     Serve(Serve),
     /// Start a conversation
@@ -92,9 +100,10 @@ pub enum Command {
     List(List),
     /// Send a message
     #[command(after_help = examples(&[
-        ("moothall say - \"@analyst what do you make of it?\" --wait", "send to the latest \
-                                                                        conversation, and wait \
-                                                                        for the answers"),
+        (
+            "moothall say - \"@analyst what do you make of it?\" --wait",
+            "send to the latest conversation, and wait for the answers",
+        ),
         ("git diff | moothall say \"Launch plan\" -", "text from standard input"),
         ("moothall say 0198 Hello --to critic", "to one participant; ids may be shortened"),
     ]))]
@@ -103,8 +112,10 @@ pub enum Command {
     #[command(after_help = examples(&[
         ("moothall tail -", "follow the latest conversation"),
         ("moothall tail \"Launch plan\" -n 50 --no-follow", "its last 50 messages, then stop"),
-        ("moothall tail - --all --json | jq .type", "all events, the trace included, one JSON \
-                                                     object per line"),
+        (
+            "moothall tail - --all --json | jq .type",
+            "all events, the trace included, one JSON object per line",
+        ),
     ]))]
     Tail(Tail),
     /// Chat in a conversation: read and write at the same time
@@ -123,7 +134,10 @@ pub enum Command {
     /// Invite an agent or a person, or change a participant
     #[command(after_help = examples(&[
         ("moothall invite - critic", "an agent of the server's registry"),
-        ("moothall invite - reviewer --client codex --model gpt-5 --nickname Rev", "under a name of its own"),
+        (
+            "moothall invite - reviewer --client codex --model gpt-5 --nickname Rev",
+            "under a name of its own",
+        ),
         ("moothall invite - ann --client human", "a person"),
         ("moothall invite - planner --session planner", "an agent that runs in a terminal"),
     ]))]
@@ -148,10 +162,14 @@ pub enum Command {
     /// lists the apps.
     #[command(after_help = examples(&[
         ("moothall apps", "list the apps and the agents that manage their tasks"),
-        ("moothall apps transfer 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10 ada", "with all its \
-                                                                             unfinished tasks"),
-        ("moothall apps free 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10", "the next agent that \
-                                                                     registers gets it"),
+        (
+            "moothall apps transfer 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10 ada",
+            "with all its unfinished tasks",
+        ),
+        (
+            "moothall apps free 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10",
+            "the next agent that registers gets it",
+        ),
     ]))]
     Apps(Apps),
     /// Explain which agents were asked, why and with what result, and why others were not
@@ -192,10 +210,14 @@ pub enum Command {
     /// days (UTC) or times.
     #[command(after_help = examples(&[
         ("moothall search rocket friday", "both words, the newest message first"),
-        ("moothall search deploy from:critic in:\"Launch plan\"", "from critic, in one \
-                                                                   conversation"),
-        ("moothall search '\"on friday\"' after:2026-01-31 --json", "adjacent words, since that \
-                                                                     day"),
+        (
+            "moothall search deploy from:critic in:\"Launch plan\"",
+            "from critic, in one conversation",
+        ),
+        (
+            "moothall search '\"on friday\"' after:2026-01-31 --json",
+            "adjacent words, since that day",
+        ),
     ]))]
     Search(Search),
     /// Export a whole conversation
@@ -205,16 +227,21 @@ pub enum Command {
     /// sends it, one per line.
     #[command(after_help = examples(&[
         ("moothall export - > talk.md", "the latest conversation, to read"),
-        ("moothall export \"Launch plan\" --format jsonl --all > plan.jsonl", "everything, the trace included, for programs"),
+        (
+            "moothall export \"Launch plan\" --format jsonl --all > plan.jsonl",
+            "everything, the trace included, for programs",
+        ),
     ]))]
     Export(Export),
     /// Erase the text of a message permanently
     ///
     /// The text is removed from the disk, the search index, and all later reading and prompts. The
-    /// message keeps its place, empty. Earlier backups still contain the text.
-    #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest \
-                                                                conversation; asks for \
-                                                                confirmation on a terminal"),
+    /// message keeps its number, without text. Earlier backups still contain the text.
+    #[command(after_help = examples(&[
+        (
+            "moothall redact - 17",
+            "message 17 of the latest conversation; asks for confirmation on a terminal",
+        ),
         ("moothall redact - 17 --yes", "without confirmation"),
     ]))]
     Redact(Redact),
@@ -223,8 +250,8 @@ pub enum Command {
     /// Running turns are cancelled. The conversation is removed from the disk, the search index and
     /// all later reading; only its id remains. Earlier backups still contain it. To archive a
     /// conversation instead, type /archive in `moothall chat`.
-    #[command(after_help = examples(&[("moothall delete \"Launch plan\"", "asks for confirmation \
-                                                                           on a terminal"),
+    #[command(after_help = examples(&[
+        ("moothall delete \"Launch plan\"", "asks for confirmation on a terminal"),
         ("moothall delete - --yes", "the latest conversation, without confirmation"),
     ]))]
     Delete(Delete),
@@ -265,11 +292,17 @@ pub enum Command {
     /// local mode, programs need one to answer permissions, lift a guard, erase and administer.
     #[command(subcommand, after_help = examples(&[
         ("moothall token create ann", "for a person: read, write, invite, control"),
-        ("moothall token create critic --agent --thread \"Launch plan\"", "for an agent, in one conversation"),
+        (
+            "moothall token create critic --agent --thread \"Launch plan\"",
+            "for an agent, in one conversation",
+        ),
         ("moothall token create ci --scope threads:read --days 30", "read-only, for 30 days"),
         ("moothall token list", ""),
         ("moothall token revoke 3f6c0f1e8a91b2c4", "by its id"),
-        ("sudo moothall token create ann --data /var/lib/moothall", "for a server that runs as another user"),
+        (
+            "sudo moothall token create ann --data /var/lib/moothall",
+            "for a server that runs as another user",
+        ),
     ]))]
     Token(Token),
     /// Invite a person or an agent without a token into one conversation
@@ -277,11 +310,18 @@ pub enum Command {
     /// The first to open the link in a browser, or to give it to `moothall join`, becomes this
     /// person or agent in this conversation. The link works once.
     #[command(subcommand, after_help = examples(&[
-        ("moothall invitation create \"Launch plan\" --for ann", "print a link that expires in a \
-                                                                  day"),
-        ("moothall invitation create - --for helper --agent --expires 2", "for an agent; expires \
-                                                                           in two hours"),
-        ("moothall invitation create - --for ann --url https://hall.example.org", "with the address at which others reach the server"),
+        (
+            "moothall invitation create \"Launch plan\" --for ann",
+            "print a link that expires in a day",
+        ),
+        (
+            "moothall invitation create - --for helper --agent --expires 2",
+            "for an agent; expires in two hours",
+        ),
+        (
+            "moothall invitation create - --for ann --url https://hall.example.org",
+            "with the address at which others reach the server",
+        ),
     ]))]
     Invitation(Invitation),
     /// Accept an invitation and save its token
@@ -289,9 +329,14 @@ pub enum Command {
     /// The token is saved in a file that only you can read, under the name of the server or under
     /// --profile NAME. Later commands that name this server use it.
     #[command(after_help = examples(&[
-        ("moothall join \"https://hall.example.org/#join=inv_0123\"", "then: moothall --profile hall.example.org list"),
-        ("moothall join inv_0123 --server https://hall.example.org --profile hall", "with only \
-                                                                                     the code"),
+        (
+            "moothall join \"https://hall.example.org/#join=inv_0123\"",
+            "then: moothall --profile hall.example.org list",
+        ),
+        (
+            "moothall join inv_0123 --server https://hall.example.org --profile hall",
+            "with only the code",
+        ),
         ("moothall join inv_0123 --print", "print the token for a program"),
     ]))]
     Join(Join),
@@ -315,9 +360,10 @@ pub enum Command {
     ]))]
     Run(Run),
     /// List the agents that run in terminals, and the available programs
-    #[command(after_help = examples(&[("moothall sessions", ""), ("moothall sessions --ended \
-                                                                   --json", "with ended \
-                                                                   sessions")]))]
+    #[command(after_help = examples(&[
+        ("moothall sessions", ""),
+        ("moothall sessions --ended --json", "with ended sessions"),
+    ]))]
     Sessions(Sessions),
     /// Attach to a session's terminal and type into it
     #[command(after_help = examples(&[("moothall attach planner", "")]))]
@@ -326,7 +372,10 @@ pub enum Command {
     #[command(after_help = examples(&[
         ("moothall send planner \"How far are you?\"", ""),
         ("git diff | moothall send reviewer -", "text from standard input"),
-        ("moothall send reviewer \"Shall we look at it together?\" --direct", "inside a session: over a link, from now on"),
+        (
+            "moothall send reviewer \"Shall we look at it together?\" --direct",
+            "inside a session: over a link, from now on",
+        ),
     ]))]
     Send(Send),
     /// Interrupt the current work of a session
@@ -363,8 +412,10 @@ pub enum Command {
         ("moothall permit -", "list those of the conversation used last"),
         ("moothall permit planner allow", "answer in a session's conversation"),
         ("moothall permit planner deny --number 17", "one of several"),
-        ("moothall permit planner --text MariaDB", "answer a program's question with your own \
-                                                    text"),
+        (
+            "moothall permit planner --text MariaDB",
+            "answer a program's question with your own text",
+        ),
     ]))]
     Permit(Permit),
     /// Run an MCP server on standard input and output, for a client on this computer
@@ -430,7 +481,10 @@ pub enum Command {
     /// Called by the server only.
     #[command(subcommand, hide = true, after_help = examples(&[
         ("moothall pane dress", "reads JSON from standard input"),
-        ("moothall pane enter 1000 -- /usr/bin/setpriv --reuid 1000 claude", "in a terminal of the server"),
+        (
+            "moothall pane enter 1000 -- /usr/bin/setpriv --reuid 1000 claude",
+            "in a terminal of the server",
+        ),
     ]))]
     Pane(Pane),
 }

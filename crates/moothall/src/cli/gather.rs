@@ -16,15 +16,18 @@ pub enum Gather {
     /// harvester writes the harvest. Flags override the file, and participants in flags follow
     /// those of the file. A participant without a number gets the number after the previous one.
     #[command(after_help = examples(&[
-        ("moothall gather start --person Ann --agent Cy=critic --agent Hal=writer --harvester \
-          Hal", "you and two agents"),
-        ("moothall gather start --file daily.toml --question \"What is in the way?\"", "a plan \
-                                                                                        file, \
-                                                                                        with the \
-                                                                                        keys of \
-                                                                                        POST \
-                                                                                        /gatherings and [[participants]]"),
-        ("moothall gather start --file daily.toml --breath minimal --beats 2 --wait > harvest.md", "wait for the harvest"),
+        (
+            "moothall gather start --person Ann --agent Cy=critic --agent Hal=writer --harvester Hal",
+            "you and two agents",
+        ),
+        (
+            "moothall gather start --file daily.toml --question \"What is in the way?\"",
+            "a plan file, with the keys of POST /gatherings and [[participants]]",
+        ),
+        (
+            "moothall gather start --file daily.toml --breath minimal --beats 2 --wait > harvest.md",
+            "wait for the harvest",
+        ),
     ]))]
     Start(Box<GatherStart>),
     /// List gatherings, closed ones included, newest first
@@ -36,8 +39,10 @@ pub enum Gather {
     /// Pass the talking piece on, as its holder
     #[command(after_help = examples(&[
         ("moothall gather pass -", "to the next in order"),
-        ("moothall gather pass - Ann --from bob", "as bob, to Ann, who has not had it in this \
-                                                   round"),
+        (
+            "moothall gather pass - Ann --from bob",
+            "as bob, to Ann, who has not had it in this round",
+        ),
     ]))]
     Pass(GatherPass),
     /// End the rounds of a gathering; its harvest is written

@@ -45,8 +45,14 @@ pub enum UsageBy {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = examples(&[
     ("moothall budget --conversation -", "its remaining budget"),
-    ("moothall budget raise --conversation - --turns 100 --for 1h", "100 more turns per hour, for one hour"),
-    ("moothall budget raise --agent gpt --cost 5", "the budget of an agent in all conversations, for one hour"),
+    (
+        "moothall budget raise --conversation - --turns 100 --for 1h",
+        "100 more turns per hour, for one hour",
+    ),
+    (
+        "moothall budget raise --agent gpt --cost 5",
+        "the budget of an agent in all conversations, for one hour",
+    ),
 ]))]
 pub struct Budget {
     /// Action; without one, budgets are shown.

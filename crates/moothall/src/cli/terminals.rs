@@ -152,8 +152,10 @@ pub enum McpAction {
     /// Show the required client configuration, or write it
     #[command(after_help = examples(&[
         ("moothall mcp install codex", "print the configuration"),
-        ("moothall mcp install gemini --write", "add it to the client's configuration; the rest \
-                                                 is unchanged"),
+        (
+            "moothall mcp install gemini --write",
+            "add it to the client's configuration; the rest is unchanged",
+        ),
     ]))]
     Install {
         /// Client: claude, codex or gemini
@@ -164,9 +166,9 @@ pub enum McpAction {
         write: bool,
     },
     /// Remove it from a client's configuration, and revoke the token made for it
-    #[command(after_help = examples(&[("moothall mcp uninstall codex", "the rest of its \
-                                                                        configuration is \
-                                                                        unchanged")]))]
+    #[command(after_help = examples(&[
+        ("moothall mcp uninstall codex", "the rest of its configuration is unchanged"),
+    ]))]
     Uninstall {
         /// Client: claude, codex or gemini
         #[arg(value_enum, hide_possible_values = true)]
