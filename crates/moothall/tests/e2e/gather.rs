@@ -94,7 +94,7 @@ async fn a_gathering_is_begun_by_a_file_passed_on_ended_and_harvested() {
         "question    What is in the way?",
         "rule        Speak independently",
         "piece       Ann (1) since ",
-        ": beat 0 of 3, the next one comes at ",
+        ": beat 0 of 3, next beat at ",
         "to come     Bob (2)",
         "speaker     Ann (1), a person, as ann",
         "speaker     Bob (2), a person, as bob",
@@ -172,7 +172,7 @@ async fn whoever_waits_gets_the_harvest() {
     server.ok(&["gather", "end", &id]);
     assert_eq!(waiting.end().code(), Some(3));
     let told: Vec<String> = errors.iter().collect();
-    assert!(told.iter().any(|line| line.contains("there is no harvest")), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("without a harvest")), "{told:?}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn waiting_ends_when_its_time_is_over_and_hints_can_be_left_out() {
     );
     let waited = server.command(&["tail", "Plan", "--timeout", "1"]).output().unwrap();
     assert_eq!(waited.status.code(), Some(124), "{}", stderr(&waited));
-    assert!(stderr(&waited).contains("what was sent stays sent"), "{}", stderr(&waited));
+    assert!(stderr(&waited).contains("that were sent stay sent"), "{}", stderr(&waited));
 }
 
 #[test]
