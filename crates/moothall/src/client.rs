@@ -74,8 +74,7 @@ impl Client {
         let Some(url) = url else {
             return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address"))
                 .try_this(
-                    "use --server http://127.0.0.1:5111, or https://… for a server with \
-                           TLS",
+                    "use --server http://127.0.0.1:5111, or https://… for a server with TLS",
                 ));
         };
         // A client needs an installed TLS provider. An error means that one is installed already.
@@ -337,8 +336,7 @@ impl Client {
         let what = format!("the response of the server at {} was lost", self.base());
         Fault::new(Exit::Unavailable, what).because(innermost(error)).try_this(
             "the request may have succeeded: repeat a send_message with the same `key`, which \
-             never \
-             sends it twice; without a key, check first",
+             never sends it twice; without a key, check first",
         )
     }
 
@@ -420,9 +418,9 @@ fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
 
 /// Help for a request without a valid credential.
 const NO_CREDENTIAL: &str = "run this as the user that runs the server, or name its data folder \
-                             (`moothall token create NAME --data DIR`); \
-                             or give a token with --token-file FILE or MOOTHALL_TOKEN; or accept \
-                             an invitation: moothall join LINK";
+                             (`moothall token create NAME --data DIR`); or give a token with \
+                             --token-file FILE or MOOTHALL_TOKEN; or accept an invitation: \
+                             moothall join LINK";
 
 fn refusal(status: StatusCode, text: &str) -> Fault {
     let exit = match status.as_u16() {

@@ -135,8 +135,8 @@ fn usual_server(variables: &Variables) -> Option<String> {
 fn persons_alone() -> Fault {
     Fault::new(
         Exit::Denied,
-        "start-up credentials and profiles cannot be used inside a session: \
-                              they belong to a person",
+        "start-up credentials and profiles cannot be used inside a session: they belong to a \
+         person",
     )
     .try_this(
         "omit --data, --profile and the start-up credential: the session has its own token; or \
@@ -173,8 +173,8 @@ impl FileCredential {
                 ..fault
             }
             .try_this(
-                "only a running server has one, for the user that runs it: start the \
-                           server, or run this as that user (sudo)",
+                "only a running server has one, for the user that runs it: start the server, or \
+                 run this as that user (sudo)",
             )
         })
     }
@@ -434,8 +434,7 @@ fn note_place(data: &Path, port: u16, variables: &Variables) -> Option<PathBuf> 
         .and_then(|()| write_private(&place, data.as_os_str().as_encoded_bytes()));
     written
         .inspect_err(|error| {
-            tracing::debug!(%error, "cannot record the location of the start-up \
-                                             credential")
+            tracing::debug!(%error, "cannot record the location of the start-up credential")
         })
         .ok()?;
     Some(place)

@@ -8,9 +8,8 @@ use crate::place::StartupSettings;
 
 /// Advice for an operator whose system does not identify the calling process.
 pub const CURE: &str = "allow the server to query it (a systemd service needs AF_NETLINK in \
-                        RestrictAddressFamilies), \
-                        use --mode token, or set unasked = \"converse\" in [server], which lets \
-                        all users of this computer converse";
+                        RestrictAddressFamilies), use --mode token, or set unasked = \"converse\" \
+                        in [server], which lets all users of this computer converse";
 
 /// Returns the reason that the system does not identify callers, if this configuration needs it to.
 pub fn unknown(settled: &StartupSettings) -> Option<UnknownPeer> {
@@ -24,8 +23,7 @@ pub fn warning(settled: &StartupSettings) -> Option<String> {
     Some(match settled.config.server.unasked {
         config::UnknownPeerRule::Refuse => format!(
             "warning: {why}; therefore every request needs a credential. `moothall` finds it if \
-             this user runs it, and `moothall page` prints a sign-in link. \
-             To change that, {CURE}"
+             this user runs it, and `moothall page` prints a sign-in link. To change that, {CURE}"
         ),
         config::UnknownPeerRule::Converse => format!(
             "warning: {why}; therefore all users of this computer may converse here and speak as \

@@ -68,8 +68,7 @@ impl Terminals {
             Ok(spool) => Some(spool),
             Err(error) if is_full(&error) => {
                 tracing::warn!(
-                    "the disk is full; agents in terminals start when it has space \
-                                again"
+                    "the disk is full; agents in terminals start when it has space again"
                 );
                 None
             }

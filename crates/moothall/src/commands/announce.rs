@@ -105,8 +105,7 @@ impl Doors<'_> {
         open.then(|| {
             format!(
                 "the server listens on {} without TLS, so tokens and messages cross the network \
-                 unencrypted; \
-                 use --tls-cert FILE --tls-key FILE, or a proxy with TLS in front",
+                 unencrypted; use --tls-cert FILE --tls-key FILE, or a proxy with TLS in front",
                 self.address
             )
         })

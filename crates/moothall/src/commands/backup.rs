@@ -34,16 +34,12 @@ fn failed(error: BackupError) -> Fault {
         BackupError::Inside(_) => Fault::new(Exit::Failure, text)
             .because("a backup inside the data folder is lost together with it")
             .try_this("choose a folder outside of it, best on another disk"),
-        BackupError::UnderWay(_) => Fault::new(Exit::TryLater, text).try_this(
-            "wait for the other \
-                                                                               backup, or choose \
-                                                                               another name",
-        ),
+        BackupError::UnderWay(_) => Fault::new(Exit::TryLater, text)
+            .try_this("wait for the other backup, or choose another name"),
         BackupError::Open(error) => closed(&error),
-        BackupError::Copy { .. } => Fault::new(Exit::Io, text).try_this(
-            "check the free space and \
-                                                                         the permission to write",
-        ),
+        BackupError::Copy { .. } => {
+            Fault::new(Exit::Io, text).try_this("check the free space and the permission to write")
+        }
         BackupError::Damaged { found, .. } => {
             let damage: Vec<_> = found.faults.iter().map(ToString::to_string).collect();
             Fault::new(Exit::Failure, text)

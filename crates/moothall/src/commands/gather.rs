@@ -250,7 +250,7 @@ async fn end(context: &Context, args: &GatherEnd) -> Result<(), Fault> {
         "closed" => "The gathering is closed.",
         _ => {
             "The rounds have ended; the harvest is being written. End it again to close it \
-              without a harvest."
+             without a harvest."
         }
     });
     context.printer.line(&row(context, &answer))

@@ -25,18 +25,16 @@ const TOPICS: [(&str, &str); 2] = [
          \x20                  a key of the configuration, e.g. MOOTHALL_SERVER__BIND=127.0.0.1:7000\n\
          NO_COLOR, CLICOLOR_FORCE, TERM, TZ, HTTPS_PROXY, NO_PROXY, XDG_*\n\
          \x20                  with their usual meaning\n\
-         An empty variable counts as not set. Flags override variables, variables override \
-         ./moothall.toml,\n\
-         and ./moothall.toml overrides moothall/moothall.toml in the XDG configuration folder.",
+         An empty variable counts as not set. Flags override variables, variables override\n\
+         ./moothall.toml, and ./moothall.toml overrides moothall/moothall.toml in the XDG\n\
+         configuration folder.",
     ),
     (
         "conversations",
-        "Commands accept a conversation by its id, an id prefix of at least four characters, its \
-         exact name, or\n\
-         the name of a session, which stands for its home. A single - is the conversation that \
-         you used last from here.\n\
-         Commands accept a message by its number in `moothall tail`. Put text that begins with - \
-         after --.",
+        "Commands accept a conversation by its id, an id prefix of at least four characters, its\n\
+         exact name, or the name of a session, which stands for its home. A single - is the\n\
+         conversation that you used last from here. Commands accept a message by its number in\n\
+         `moothall tail`. Put text that begins with - after --.",
     ),
 ];
 const EXIT_CODES: &str = "exit-codes";

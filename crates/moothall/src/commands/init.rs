@@ -58,8 +58,7 @@ pub fn run(args: &Init, printer: &Printer) -> Result<(), Fault> {
 fn ask(answers: &mut impl BufRead) -> Result<Choices, Fault> {
     let others = answer(
         answers,
-        "Allow other computers to connect? Every request then needs a token. \
-                         [no]",
+        "Allow other computers to connect? Every request then needs a token. [no]",
     )?;
     let others = matches!(others.to_lowercase().as_str(), "y" | "yes");
     let port = loop {
@@ -97,14 +96,14 @@ fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String
     );
     if choices.mode == Mode::Token {
         text.push_str(
-            "\n# A certificate, to encrypt connections:\n# [server.tls]\n# cert = \
-                       \"cert.pem\"\n# key = \"key.pem\"\n",
+            "\n# A certificate, to encrypt connections:\n# [server.tls]\n# cert = \"cert.pem\"\n# \
+             key = \"key.pem\"\n",
         );
     }
     text.push_str(match found {
         [] => {
             "\n# No command-line agents and no keys of model providers were found. To add your \
-               own agent:\n# [agents.mine]\n# command = [\"./agent.sh\"]\n"
+             own agent:\n# [agents.mine]\n# command = [\"./agent.sh\"]\n"
         }
         _ => "\n# Found on this computer, and available without a section here:\n",
     });

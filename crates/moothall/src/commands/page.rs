@@ -11,8 +11,8 @@ pub fn run(context: &Context) -> Result<(), Fault> {
         Fault::new(Exit::Denied, format!("no credential for {server} was found here"))
             .because("the page needs a credential to sign you in")
             .try_this(
-                "run this as the user that runs the server, name its data folder with \
-                       --data DIR, or give a token with --token-file FILE",
+                "run this as the user that runs the server, name its data folder with --data DIR, \
+                 or give a token with --token-file FILE",
             )
     };
     let key = context.client.credential().ok_or_else(none)?;

@@ -96,12 +96,12 @@ pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
         format!("the log in {} is damaged in {} places", data.display(), walked.damage.len()),
     )
     .because(
-        "damaged data is never served; conversations and tables that are not named above \
-                  are intact",
+        "damaged data is never served; conversations and tables that are not named above are \
+         intact",
     )
     .try_this(
-        "copy the folder, check the disk, and restore the newest backup that passes \
-                   `moothall verify`: docs/operations.md, \"Damage\"",
+        "copy the folder, check the disk, and restore the newest backup that passes `moothall \
+         verify`: docs/operations.md, \"Damage\"",
     ))
 }
 
@@ -114,13 +114,11 @@ pub fn closed(error: &OpenError) -> Fault {
                 .because("a log in use cannot be checked completely")
                 .try_this(
                     "stop the server, or check a copy: `moothall backup DEST` verifies the copy \
-                       that it writes",
+                     that it writes",
                 )
         }
-        OpenError::Full { .. } => fault(Exit::TryLater).try_this(
-            "free some space on that disk; 1 \
-                                                                  MiB is enough for the check",
-        ),
+        OpenError::Full { .. } => fault(Exit::TryLater)
+            .try_this("free some space on that disk; 1 MiB is enough for the check"),
         OpenError::Absent { .. } => {
             fault(Exit::Failure).try_this("name the data folder with --data DIR")
         }
@@ -128,8 +126,8 @@ pub fn closed(error: &OpenError) -> Fault {
         OpenError::Damaged { .. } => fault(Exit::Failure)
             .because("a server continues from the last intact event only on explicit request")
             .try_this(
-                "copy the folder, and restore the newest backup that passes `moothall \
-                       verify`: docs/operations.md, \"Damage\"",
+                "copy the folder, and restore the newest backup that passes `moothall verify`: \
+                 docs/operations.md, \"Damage\"",
             ),
         OpenError::Io { .. } | OpenError::Unusable { .. } => {
             fault(Exit::Io).try_this("see `moothall doctor`, and docs/operations.md, \"Damage\"")

@@ -124,8 +124,8 @@ impl Document {
             if plain { words.join(", ") } else { format!("\"sh\", \"-c\", {}", quoted(line)) };
         self.fault(
             Some(span),
-            "`command` must be an array of the program and its arguments, \
-                                because no shell splits a line",
+            "`command` must be an array of the program and its arguments, because no shell splits \
+             a line",
         )
         .try_this(format!("write command = [{instead}]"))
     }

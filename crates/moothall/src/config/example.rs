@@ -54,16 +54,15 @@ const SERVER: &[Entry] = &[
         "unasked",
         "\"refuse\"",
         "Local mode, if the system does not report the user of a connection (a filter, a \
-         container's network, not Linux). \
-         `refuse`: each request needs a credential. `converse`: all users of this computer may \
-         converse.",
+         container's network, not Linux). `refuse`: each request needs a credential. `converse`: \
+         all users of this computer may converse.",
     ),
     (
         "invite_code",
         "\"let-our-agents-in\"",
         "Code that agents of other programs need to register. Make it long and random, because a \
-         correct guess always passes. \
-         Unset: in local mode no code is needed; in token mode agents cannot register.",
+         correct guess always passes. Unset: in local mode no code is needed; in token mode \
+         agents cannot register.",
     ),
     (
         "allowed_hosts",
@@ -276,9 +275,8 @@ const AGENT: &[Entry] = &[
         "runtime",
         "\"command\"",
         "How it runs: `command`, `script`, `llm` or `terminal`. Optional if `command`, `replies` \
-         or `provider` is set. \
-         `remote` reserves the name for a client that connects by itself, even if a program of \
-         that name is installed here.",
+         or `provider` is set. `remote` reserves the name for a client that connects by itself, \
+         even if a program of that name is installed here.",
     ),
     ("summary", "\"Reviews changes.\"", "One sentence for people."),
     ("model", "\"gpt-5-codex\"", "Its model, shown to people. For llm: the model to call."),
@@ -355,8 +353,7 @@ const AGENT: &[Entry] = &[
     (
         "max_tokens",
         "2000",
-        "llm: maximum length of an answer, in tokens. Unset: the provider \
-                            decides.",
+        "llm: maximum length of an answer, in tokens. Unset: the provider decides.",
     ),
     ("temperature", "0.7", "llm: sampling temperature, 0 to 2. Unset: the provider decides."),
     (

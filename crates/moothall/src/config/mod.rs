@@ -428,8 +428,8 @@ fn exposed_secrets(document: &Document) -> Vec<String> {
     let told = found.map(|(file, secrets)| {
         let (file, keys) = (file.display(), secrets.join(", "));
         format!(
-            "{file} contains secrets ({keys}), and other users of this computer can read it; \
-                 run `chmod 600 {file}` or use ${{VAR}}"
+            "{file} contains secrets ({keys}), and other users of this computer can read it; run \
+             `chmod 600 {file}` or use ${{VAR}}"
         )
     });
     told.collect()

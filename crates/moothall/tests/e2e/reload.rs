@@ -66,7 +66,7 @@ async fn a_reload_takes_over_agents_and_defaults_and_says_what_it_did() {
     );
     server.signal(Signal::SIGHUP);
     assert!(
-        said(&lines, "read again")
+        said(&lines, "was reloaded")
             .ends_with("added: eve; changed: ada; removed: bob; other [defaults].")
     );
     assert!(said(&lines, "A restart is needed").ends_with("changes of server.other_users."));
@@ -119,7 +119,7 @@ async fn hosts_budgets_and_limits_are_taken_over_and_taken_back() {
     home.configure(&format!("{SCRIPT}{more}"));
     server.signal(Signal::SIGHUP);
     assert!(
-        said(&lines, "read again")
+        said(&lines, "was reloaded")
             .ends_with("other [limits], [budgets], allowed_hosts, allowed_origins.")
     );
     assert_eq!(at_the_door(&server, "hall.lan").await, [200, 200]);
@@ -146,7 +146,7 @@ async fn hosts_budgets_and_limits_are_taken_over_and_taken_back() {
 
     home.configure(SCRIPT);
     server.signal(Signal::SIGHUP);
-    said(&lines, "read again");
+    said(&lines, "was reloaded");
     assert_eq!(at_the_door(&server, "hall.lan").await, [421, 421]);
     let asked = server.say(&thread, "@ada three").await;
     server.reply(&thread, &asked, "ada").await;
@@ -175,7 +175,7 @@ async fn rates_are_taken_over_and_who_was_slowed_down_begins_anew() {
     assert!(comes_about(slowed).await);
     home.configure("[server]\nmode = \"token\"\n[limits]\nwrites_per_second = 0\n");
     server.signal(Signal::SIGHUP);
-    assert!(said(&lines, "read again").ends_with("other [limits]."));
+    assert!(said(&lines, "was reloaded").ends_with("other [limits]."));
     for _ in 0..20 {
         assert_eq!(create().await, 200);
     }

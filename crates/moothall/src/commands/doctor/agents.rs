@@ -207,7 +207,7 @@ impl Runs {
             Err(why) => Finding::new("runs as", Verdict::Fail, format!("{}: {why}", self.client))
                 .fix(
                     "run this as the user of the server; name an existing user, start the server \
-                      as root, or remove `run_as`",
+                     as root, or remove `run_as`",
                 ),
         }
     }
@@ -237,8 +237,8 @@ fn of_own_user(all: &[Runs]) -> Option<Finding> {
         clients.join(", ")
     );
     Some(Finding::new("runs as", verdict, found).fix(
-        "set run_as = \"USER\" in their sections or in [sessions], and run the server as \
-                  root (docs/security.md)",
+        "set run_as = \"USER\" in their sections or in [sessions], and run the server as root \
+         (docs/security.md)",
     ))
 }
 

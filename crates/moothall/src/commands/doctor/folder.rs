@@ -86,8 +86,7 @@ pub fn log(folder: &Path) -> Option<Finding> {
                 format!("format {format}; the next start converts it to the current one"),
             )?;
             Some(older.fix(
-                "run `moothall backup` first: the older version cannot open the \
-                            converted log",
+                "run `moothall backup` first: the older version cannot open the converted log",
             ))
         }
         Err(OpenError::Absent { .. }) => None,
@@ -120,8 +119,8 @@ pub fn read_only(folder: &Path) -> Option<Finding> {
     };
     mounted.then(|| {
         found().fix(
-            "mount it for writing, or name another folder with --data; to \
-                                 look into it, copy it elsewhere",
+            "mount it for writing, or name another folder with --data; to look into it, copy it \
+             elsewhere",
         )
     })
 }
