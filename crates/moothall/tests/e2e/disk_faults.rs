@@ -98,7 +98,7 @@ async fn a_server_whose_disk_fails_stops_with_a_reason() {
     assert_eq!(server.end().code(), Some(74));
     let log = std::fs::read_to_string(home.path().join("log")).unwrap();
     assert!(
-        log.contains("the log cannot be written any more, so the server stopped")
+        log.contains("the server stopped, because it cannot write to the log")
             && log.contains("check the disk"),
         "{log}"
     );

@@ -356,7 +356,10 @@ fn a_command_is_not_said_as_words() {
         let refused = server.command(&["say", "Room", words]).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{words}: {}", stderr(&refused));
         let told = stderr(&refused);
-        assert!(told.contains("is a command") && told.contains("moothall chat Room"), "{told}");
+        assert!(
+            told.contains("is a slash command") && told.contains("moothall chat Room"),
+            "{told}"
+        );
     }
     for (words, said) in [
         ("//pause", "/pause"),

@@ -175,8 +175,9 @@ fn a_permission_is_a_card_until_somebody_answers() {
     let asks = json!({"event": "requested", "permission": "p1", "turn": "t.1", "participant": "writer", "action": "rm -r build",
         "complete": false, "folder": "/src", "look": "moothall attach writer", "expires": "",
         "options": [{"id": "1", "label": "Yes", "kind": "allow_once"}, {"id": "2", "label": "No", "kind": "reject_once"}]});
-    let card = "writer asks for permission:\nrm -r build\nin /src\nthis is not all of it; look at the whole of it first: \
-        moothall attach writer\n1. Yes\n2. No\n/permit allow 5   /permit deny 5   or a number in place of the word";
+    let card = "writer asks for permission:\nrm -r build\nin /src\nthis is only a part; read the \
+                whole request first: moothall attach writer\n1. Yes\n2. No\n/permit allow 5   \
+                /permit deny 5   or a number in place of the word";
     assert_eq!(room.hear(&permission(5, asks.clone())), Some(Item::Alert(card.into())));
     let answered = json!({"event": "answered", "permission": "p1", "by": "user", "option": "2", "label": "No"});
     assert_eq!(room.hear(&permission(6, answered.clone())), status("user said No to writer"));
