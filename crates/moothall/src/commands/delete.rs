@@ -18,7 +18,7 @@ pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
     sure::ask(
         context,
         &args.sure,
-        &format!("Delete {named} for good, with everything that was said in it?"),
+        &format!("Delete {named} permanently, with all its messages?"),
     )?;
     let deleted: ThreadDeleted =
         context.client.delete(&format!("/threads/{}", segment(&thread))).await?;
@@ -28,8 +28,8 @@ pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
     let rest = if deleted.erased {
         ""
     } else {
-        " The disk was in the way of erasing all of it; the rest goes when the server starts again."
+        " A disk error left a part of it; the server erases that part at its next start."
     };
-    note(&format!("{named} is gone for everybody.{rest} {}", deleted.backups));
+    note(&format!("{named} is deleted.{rest} {}", deleted.backups));
     Ok(())
 }

@@ -48,7 +48,7 @@ impl Transcript {
         let name = inert(envelope.content.as_str().unwrap_or_default());
         let title = if name.is_empty() { "Conversation" } else { &name };
         format!(
-            "# {title}\n\nConversation {}, begun {} by {}.\n",
+            "# {title}\n\nConversation {}, started {} by {}.\n",
             inert(&envelope.thread),
             time(envelope),
             self.who(&envelope.from)
