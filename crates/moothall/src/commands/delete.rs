@@ -15,11 +15,7 @@ pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
         .await
         .ok()
         .map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
-    sure::ask(
-        context,
-        &args.sure,
-        &format!("Delete {named} permanently, with all its messages?"),
-    )?;
+    sure::ask(context, &args.sure, &format!("Delete {named} permanently, with all its messages?"))?;
     let deleted: ThreadDeleted =
         context.client.delete(&format!("/threads/{}", segment(&thread))).await?;
     if context.printer.json {

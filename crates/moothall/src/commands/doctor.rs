@@ -308,9 +308,11 @@ fn writable(folder: &Path, existing: &Path) -> Finding {
         Ok(()) if existing == folder => {
             Finding::new("data folder", Verdict::Ok, folder.display().to_string())
         }
-        Ok(()) => {
-            Finding::new("data folder", Verdict::Ok, format!("{} will be created", folder.display()))
-        }
+        Ok(()) => Finding::new(
+            "data folder",
+            Verdict::Ok,
+            format!("{} will be created", folder.display()),
+        ),
         Err(error) => {
             let fix = format!(
                 "get the permission to write to {}, or name another folder with --data",

@@ -81,10 +81,9 @@ pub fn covers(turn: &TurnEntry, said: &Envelope) -> bool {
 fn stands_still(state: &ThreadStateAnswer) -> Option<String> {
     match &state.state.held {
         Some(guard) => Some(format!("a guard holds the conversation ({guard})")),
-        None => state
-            .state
-            .paused
-            .then(|| "the conversation is paused: agents do not respond until it is resumed".into()),
+        None => state.state.paused.then(|| {
+            "the conversation is paused: agents do not respond until it is resumed".into()
+        }),
     }
 }
 
@@ -133,8 +132,9 @@ fn judge(
     }
     let fault = Fault::new(Exit::Unanswered, "no agent will answer");
     Err(match reasons() {
-        none if none.is_empty() => fault.because("no agent was asked (your token may not show \
-                                                  others' turns)"),
+        none if none.is_empty() => {
+            fault.because("no agent was asked (your token may not show others' turns)")
+        }
         reasons => fault.because(reasons.join("; ")),
     })
 }

@@ -555,7 +555,7 @@ mod tests {
     #[test]
     fn a_permission_is_meant_by_its_number_or_alone() {
         let mut open = Open::default();
-        assert!(open.one(None).is_err_and(|what| what.contains("nobody")));
+        assert!(open.one(None).is_err_and(|what| what.contains("no open")));
         open.take("t", 7, &requested("p1"));
         assert_eq!(open.one(None).map(|asked| asked.permission.as_str()), Ok("p1"));
         open.take("t", 9, &requested("p2"));

@@ -136,9 +136,10 @@ mod tests {
             ),
             (
                 json!({"unbind": "link:1", "bind": "link:2"}),
-                "it is not a link of its sessions any more; it is a link of its sessions now",
+                "the conversation is not a link of its sessions any more; the conversation is now \
+                 a link of its sessions",
             ),
-            (json!({"bind": "chat:telegram:1"}), "it is chat:telegram:1 now"),
+            (json!({"bind": "chat:telegram:1"}), "the conversation is now chat:telegram:1"),
             (json!({"prod": ["a"]}), "a asked to say something"),
             (
                 json!({"invite": {"participant_id": "a"}, "invites": [{"participant_id": "a"}, {"participant_id": "b"}]}),

@@ -239,9 +239,9 @@ fn explain_turn(event: TurnEvent) -> String {
             format!("not shown, from {participant} ({because}): {text}")
         }
         TurnEvent::Unkept { participant, count, bytes, until } => {
-            let until = until
-                .map_or_else(String::new, |until| format!("; further ones are only counted until \
-                                                           {until}"));
+            let until = until.map_or_else(String::new, |until| {
+                format!("; further ones are only counted until {until}")
+            });
             let (count, are) =
                 (counted(count, "refused message"), if count == 1 { "is" } else { "are" });
             format!("{count} of {participant} {are} not stored ({bytes} bytes){until}")

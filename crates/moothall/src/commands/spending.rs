@@ -153,11 +153,7 @@ fn budgets(printer: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result
                 (format!("{} of {} {currency}", cost(budget.spent), cost(budget.limit)), "per day")
             }
             "unattended_turns" => (
-                format!(
-                    "{} of {} (automatic)",
-                    budget.spent,
-                    counted(budget.limit, "turn")
-                ),
+                format!("{} of {} (automatic)", budget.spent, counted(budget.limit, "turn")),
                 "per hour",
             ),
             _ => (format!("{} of {}", budget.spent, counted(budget.limit, "turn")), "per hour"),

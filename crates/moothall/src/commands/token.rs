@@ -53,8 +53,7 @@ async fn create(context: &Context, args: &NewToken) -> Result<(), Fault> {
     ));
     note(
         "The token is shown only now. Programs send it as `Authorization: Bearer …`; the command \
-         line reads it from MOOTHALL_TOKEN or --token-file, \
-         and the page accepts it as its key.",
+         line reads it from MOOTHALL_TOKEN or --token-file, and the page accepts it as its key.",
     );
     Ok(())
 }

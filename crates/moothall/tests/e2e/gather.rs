@@ -186,7 +186,7 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     let heard = chat(&server, &[], "one word\n/pass Bob\n");
     assert!(heard.status.success(), "{}", stderr(&heard));
     let text = String::from_utf8(heard.stdout).unwrap();
-    let call = "! You have the piece, beat 0 of 3, one every 3600 s: say what you see; /pass or /pass NAME hands it on.\n";
+    let call = "! You have the piece: beat 0 of 3, one every 3600 s. Write what you see; /pass or /pass NAME passes it on.\n";
     assert!(text.starts_with("· You are Ann (1) in this gathering."), "{text}");
     assert_eq!((text.matches("You are Ann (1)").count(), text.matches(call).count()), (1, 1));
     assert!(text.find("Now: inhale") < text.find(call), "{text}");
@@ -196,7 +196,7 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     let heard = chat(&server, &[], "one more\n/pass\n");
     assert_eq!(heard.status.code(), Some(1), "it was refused");
     let told = stderr(&heard);
-    assert!(told.contains("Bob (2) has the piece: nobody else is heard now"), "{told}");
+    assert!(told.contains("Bob (2) has the piece: others cannot speak now"), "{told}");
     assert!(told.matches("not_your_piece").count() > 1, "a pass is refused as well: {told}");
 
     let heard = chat(&server, &["--as", "bob"], "/pass\n");

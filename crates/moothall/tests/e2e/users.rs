@@ -229,7 +229,7 @@ async fn a_server_that_cannot_ask_who_asks_says_so_and_serves_who_proves_it() {
     assert_eq!(server.json(&["list"])["threads"].as_array().unwrap().len(), 1);
     assert!(server.ok(&["page"]).contains("/#key=boot_"));
     let found = server.ok(&["doctor", "--server", &server.url]);
-    assert!(found.contains("answers nothing without a credential"), "{found}");
+    assert!(found.contains("rejects requests without a credential"), "{found}");
     let here = moothall_testkit::filter::without_netlink(|| home.run(&["doctor", "--json"]));
     let report: Value = serde_json::from_slice(&here.stdout).unwrap();
     let checks = report["checks"].as_array().unwrap();

@@ -94,8 +94,8 @@ fn permit(rest: &str) -> LineAction {
     let wrong = || {
         LineAction::Wrong(
             "Write /permit and allow, deny or the number of an answer, for example /permit allow. \
-             If several requests are open, add the number of the request. \
-             Put your own text after a colon: /permit: not today."
+             If several requests are open, add the number of the request. Put your own text after \
+             a colon: /permit: not today."
                 .into(),
         )
     };

@@ -284,11 +284,7 @@ impl ChatView {
                     how.push_str(&format!("\n/permit 1,2 {}: several answers", envelope.seq));
                 }
                 if let Some(at) = asked.options.iter().position(|option| option.takes_text) {
-                    how.push_str(&format!(
-                        "\n/permit {} {}: your own text",
-                        at + 1,
-                        envelope.seq
-                    ));
+                    how.push_str(&format!("\n/permit {} {}: your own text", at + 1, envelope.seq));
                 }
                 Some(Item::Alert(format!(
                     "{} asks for permission:\n{}{below}\n{how}",
@@ -541,7 +537,8 @@ fn control_words(content: &Value) -> String {
 
 fn change_words(key: &str, value: &Value) -> String {
     let on = value.get("on").and_then(Value::as_bool).unwrap_or(true);
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("a participant").to_owned();
+    let text =
+        |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("a participant").to_owned();
     match key {
         "invite" => format!("invited {}", text("participant_id")),
         "uninvite" => format!("removed {}", text("participant_id")),

@@ -266,7 +266,7 @@ role = "harvester"
     #[test]
     fn flags_that_do_not_fit_say_so() {
         let nobody = plan(&GatherStart::default()).unwrap_err();
-        assert!(nobody.exit == Exit::Usage && nobody.what.contains("nobody"), "{nobody}");
+        assert!(nobody.exit == Exit::Usage && nobody.what.contains("no participants"), "{nobody}");
         let args = GatherStart { harvester: Some("Zoe".into()), ..GatherStart::default() };
         let unknown = both(PLAN, args).unwrap_err();
         assert!(unknown.what.contains("\"Zoe\""), "{unknown}");
