@@ -57,7 +57,7 @@ async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     assert!(server.stop().success());
     let log = std::fs::read_to_string(home.path().join("log")).unwrap();
     assert!(
-        log.contains("at most 64 open files")
+        log.contains("limit of 64 open files")
             && log.contains("ulimit -n")
             && !log.contains("ERROR"),
         "{log}"

@@ -73,7 +73,7 @@ fn it_names_programs_logins_models_and_as_whom_they_run() {
         "ada: m of openai, with a key, at 127.0.0.1:1"
     );
     assert!(
-        about(&report, "runs as", "claude: the server's own user")["fix"]
+        about(&report, "runs as", "claude: run as the server's own user")["fix"]
             .as_str()
             .unwrap()
             .contains("run_as")

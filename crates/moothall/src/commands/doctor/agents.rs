@@ -316,7 +316,7 @@ mod tests {
     fn who_is_the_servers_own_user_is_said_once() {
         let found = of_own_user(&[of(&["a"]), of(&["b"])]).unwrap();
         assert!(
-            found.found.starts_with("x, x: the server's own user")
+            found.found.starts_with("x, x: run as the server's own user")
                 && found.fix.unwrap().contains("run_as")
         );
         let other = Runs { run_as: Some("nobody".to_owned()), ..of(&["a"]) };

@@ -138,7 +138,7 @@ mod tests {
         let stranger = Uid::from_raw(geteuid().as_raw() + 4711);
         let found = owned_by(folder.path(), stranger).unwrap();
         assert_eq!(found.verdict, Verdict::Fail);
-        assert!(found.fix.unwrap().contains("run as"));
+        assert!(found.fix.unwrap().contains("run this as"));
     }
 
     #[test]
