@@ -52,7 +52,8 @@ impl NamedUser<'_> {
 
     fn fault(&self, why: &str) -> Fault {
         Fault::new(Exit::Config, format!("in {}, `run_as`: {why}", self.section)).try_this(
-            "name an existing user, start the server as root, or remove `run_as`: the programs then run as the server's own user",
+            "name an existing user, start the server as root, or remove `run_as`: the \
+             programs then run as the server's own user",
         )
     }
 }

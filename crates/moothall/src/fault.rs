@@ -62,7 +62,8 @@ impl Exit {
             Exit::Unavailable => "no server answers, or the address to listen on is in use",
             Exit::Io => "disk failure, or disk full",
             Exit::TryLater => {
-                "busy, data folder in use by another server, or disk too full to open it; try again later"
+                "busy, data folder in use by another server, or disk too full to open it; try again \
+                 later"
             }
             Exit::Denied => "not allowed",
             Exit::Config => "invalid configuration; the message names the file, line and column",
