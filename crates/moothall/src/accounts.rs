@@ -52,7 +52,8 @@ impl NamedUser<'_> {
 
     fn fault(&self, why: &str) -> Fault {
         Fault::new(Exit::Config, format!("in {}, `run_as`: {why}", self.section)).try_this(
-            "name a user that exists, start the server as root, or take `run_as` out: then its programs are the server's own user",
+            "name an existing user, start the server as root, or remove `run_as`: the \
+             programs then run as the server's own user",
         )
     }
 }
@@ -95,10 +96,11 @@ fn check_variables(config: &Config) -> Result<(), Fault> {
     for (client, agent) in terminals {
         if let Some(variable) = agent.env.keys().find(|variable| is_of_the_linker(variable)) {
             let what = format!(
-                "in [agents.{client}], `env`: {variable} would reach what changes the user, with the server's rights"
+                "in [agents.{client}], `env`: {variable} would also apply to the helper that \
+                 changes the user, which has the server's rights"
             );
             return Err(Fault::new(Exit::Config, what)
-                .try_this("take it out, or `run_as` out of [sessions]"));
+                .try_this("remove the variable, or `run_as` from [sessions]"));
         }
     }
     Ok(())

@@ -72,11 +72,20 @@ pub enum Command {
     /// computer if it listens on 0.0.0.0, and the names of its certificate. Add any other name,
     /// such as that of a reverse proxy, to `allowed_hosts` in [server].
     #[command(after_help = examples(&[
-        ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
+        (
+            "moothall serve",
+            "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder",
+        ),
         ("moothall serve --config team.toml", "with agents of your own"),
         ("moothall serve --data ./data --bind 127.0.0.1:0 --json", "on a free port, for scripts"),
-        ("moothall serve --mode token --bind 0.0.0.0:5111", "for others too; everybody needs a token"),
-        ("moothall serve --mode token --bind 0.0.0.0:5111 --tls-cert cert.pem --tls-key key.pem", "and nobody reads along"),
+        (
+            "moothall serve --mode token --bind 0.0.0.0:5111",
+            "for other computers too; every request needs a token",
+        ),
+        (
+            "moothall serve --mode token --bind 0.0.0.0:5111 --tls-cert cert.pem --tls-key key.pem",
+            "the same, encrypted",
+        ),
     ]))]
     Serve(Serve),
     /// Start a conversation
@@ -91,8 +100,11 @@ pub enum Command {
     List(List),
     /// Send a message
     #[command(after_help = examples(&[
-        ("moothall say - \"@analyst what do you make of it?\" --wait", "in the latest conversation, and wait for the answers"),
-        ("git diff | moothall say \"Launch plan\" -", "words from standard input"),
+        (
+            "moothall say - \"@analyst what do you make of it?\" --wait",
+            "send to the latest conversation, and wait for the answers",
+        ),
+        ("git diff | moothall say \"Launch plan\" -", "text from standard input"),
         ("moothall say 0198 Hello --to critic", "to one participant; ids may be shortened"),
     ]))]
     Say(Say),
@@ -100,7 +112,10 @@ pub enum Command {
     #[command(after_help = examples(&[
         ("moothall tail -", "follow the latest conversation"),
         ("moothall tail \"Launch plan\" -n 50 --no-follow", "its last 50 messages, then stop"),
-        ("moothall tail - --all --json | jq .type", "everything, the trace included, one JSON object a line"),
+        (
+            "moothall tail - --all --json | jq .type",
+            "all events, the trace included, one JSON object per line",
+        ),
     ]))]
     Tail(Tail),
     /// Chat in a conversation: read and write at the same time
@@ -112,16 +127,19 @@ pub enum Command {
     /// exits when all agents have answered.
     #[command(after_help = examples(&[
         ("moothall chat -", "in the latest conversation"),
-        ("moothall chat \"Launch plan\" --as ann", "as somebody else"),
+        ("moothall chat \"Launch plan\" --as ann", "as another participant"),
         ("moothall chat - --plain", "without colours and drawing, for screen readers"),
     ]))]
     Chat(Chat),
     /// Invite an agent or a person, or change a participant
     #[command(after_help = examples(&[
-        ("moothall invite - critic", "a client of the server's registry"),
-        ("moothall invite - reviewer --client codex --model gpt-5 --nickname Rev", "under a name of its own"),
+        ("moothall invite - critic", "an agent of the server's registry"),
+        (
+            "moothall invite - reviewer --client codex --model gpt-5 --nickname Rev",
+            "under a name of its own",
+        ),
         ("moothall invite - ann --client human", "a person"),
-        ("moothall invite - planner --session planner", "an agent that lives in a terminal"),
+        ("moothall invite - planner --session planner", "an agent that runs in a terminal"),
     ]))]
     Invite(Invite),
     /// Remove a participant from a conversation
@@ -131,11 +149,11 @@ pub enum Command {
     ///
     /// Agents of other programs register over JSON-RPC. Each gets an id that is never reused.
     #[command(after_help = examples(&[
-        ("moothall agents", "those that this server can run"),
+        ("moothall agents", "the agents that this server can run"),
         ("moothall agents --json", ""),
-        ("moothall agents registered", "those of other programs"),
-        ("moothall agents revoke ada", "its key is worth nothing any more"),
-        ("moothall agents free ada", "its name is free, e.g. because its key was lost"),
+        ("moothall agents registered", "the registered agents of other programs"),
+        ("moothall agents revoke ada", "revoke its key"),
+        ("moothall agents free ada", "free its name, for example if its key was lost"),
     ]))]
     Agents(Agents),
     /// List, transfer and free the apps of agents over JSON-RPC
@@ -143,15 +161,21 @@ pub enum Command {
     /// The first agent that registers for an app manages its tasks permanently. Without an action,
     /// lists the apps.
     #[command(after_help = examples(&[
-        ("moothall apps", "which agent manages the tasks of which app"),
-        ("moothall apps transfer 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10 ada", "with all its tasks that are not over"),
-        ("moothall apps free 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10", "the next agent that registers has it"),
+        ("moothall apps", "list the apps and the agents that manage their tasks"),
+        (
+            "moothall apps transfer 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10 ada",
+            "with all its unfinished tasks",
+        ),
+        (
+            "moothall apps free 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10",
+            "the next agent that registers gets it",
+        ),
     ]))]
     Apps(Apps),
     /// Explain which agents were asked, why and with what result, and why others were not
     #[command(after_help = examples(&[
         ("moothall why -", "every human message of the latest conversation"),
-        ("moothall why \"Launch plan\" 17", "what message 17 gave rise to"),
+        ("moothall why \"Launch plan\" 17", "which turns message 17 triggered"),
     ]))]
     Why(Why),
     /// Show the cost of turns, in tokens and money
@@ -163,14 +187,14 @@ pub enum Command {
     /// Checks live conversations, and those with running turns or an open request to a person. Name
     /// an inactive conversation to see its guards.
     #[command(after_help = examples(&[
-        ("moothall guards", "what holds agents and money back, on the whole server"),
-        ("moothall guards -", "in the conversation used last"),
+        ("moothall guards", "all guards and limits of the whole server"),
+        ("moothall guards -", "of the conversation used last"),
         ("moothall guards --json | jq '.guards[] | select(.state == \"held\")'", "for programs"),
     ]))]
     Guards(Guards),
     /// Run a slash command in a conversation
     #[command(after_help = examples(&[
-        ("moothall command - /resume", "go on: a guard's hold is lifted, a pause ends"),
+        ("moothall command - /resume", "lift a guard or end a pause"),
         ("moothall command \"Launch plan\" /unmute critic", ""),
         ("moothall command - /help", "all slash commands"),
     ]))]
@@ -186,8 +210,14 @@ pub enum Command {
     /// days (UTC) or times.
     #[command(after_help = examples(&[
         ("moothall search rocket friday", "both words, the newest message first"),
-        ("moothall search deploy from:critic in:\"Launch plan\"", "who said it, and where"),
-        ("moothall search '\"on friday\"' after:2026-01-31 --json", "side by side, since that day"),
+        (
+            "moothall search deploy from:critic in:\"Launch plan\"",
+            "from critic, in one conversation",
+        ),
+        (
+            "moothall search '\"on friday\"' after:2026-01-31 --json",
+            "adjacent words, since that day",
+        ),
     ]))]
     Search(Search),
     /// Export a whole conversation
@@ -197,15 +227,22 @@ pub enum Command {
     /// sends it, one per line.
     #[command(after_help = examples(&[
         ("moothall export - > talk.md", "the latest conversation, to read"),
-        ("moothall export \"Launch plan\" --format jsonl --all > plan.jsonl", "everything, the trace included, for programs"),
+        (
+            "moothall export \"Launch plan\" --format jsonl --all > plan.jsonl",
+            "everything, the trace included, for programs",
+        ),
     ]))]
     Export(Export),
     /// Erase the text of a message permanently
     ///
     /// The text is removed from the disk, the search index, and all later reading and prompts. The
-    /// message keeps its place, empty. Earlier backups still contain the text.
-    #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest conversation; asks first, on a terminal"),
-        ("moothall redact - 17 --yes", "asks nothing"),
+    /// message keeps its number, without text. Earlier backups still contain the text.
+    #[command(after_help = examples(&[
+        (
+            "moothall redact - 17",
+            "message 17 of the latest conversation; asks for confirmation on a terminal",
+        ),
+        ("moothall redact - 17 --yes", "without confirmation"),
     ]))]
     Redact(Redact),
     /// Delete a conversation permanently, with all its messages
@@ -213,8 +250,9 @@ pub enum Command {
     /// Running turns are cancelled. The conversation is removed from the disk, the search index and
     /// all later reading; only its id remains. Earlier backups still contain it. To archive a
     /// conversation instead, type /archive in `moothall chat`.
-    #[command(after_help = examples(&[("moothall delete \"Launch plan\"", "asks first, on a terminal"),
-        ("moothall delete - --yes", "the latest conversation; asks nothing"),
+    #[command(after_help = examples(&[
+        ("moothall delete \"Launch plan\"", "asks for confirmation on a terminal"),
+        ("moothall delete - --yes", "the latest conversation, without confirmation"),
     ]))]
     Delete(Delete),
     /// Check every event and every database row against its checksum
@@ -235,7 +273,7 @@ pub enum Command {
     #[command(subcommand, after_help = examples(&[
         ("moothall audit head", "the newest row: its number and hash, to keep elsewhere"),
         ("moothall audit verify", "follow the chain from its first row"),
-        ("moothall verify", "the same for everything that is kept, while no server runs"),
+        ("moothall verify", "check all stored data, while no server runs"),
     ]))]
     Audit(Audit),
     /// Copy the log, even while a server writes to it
@@ -244,7 +282,7 @@ pub enum Command {
     /// it gets its final name, so a folder with that name is complete. Existing files are never
     /// overwritten.
     #[command(after_help = examples(&[
-        ("moothall backup backups/monday", "a new folder, which is a data folder itself"),
+        ("moothall backup backups/monday", "into a new folder, which is itself a data folder"),
         ("moothall backup /mnt/disk/moothall-1 --data ./data", "of another data folder"),
     ]))]
     Backup(Backup),
@@ -253,12 +291,18 @@ pub enum Command {
     /// A token identifies its holder and grants rights. In token mode, every request needs one. In
     /// local mode, programs need one to answer permissions, lift a guard, erase and administer.
     #[command(subcommand, after_help = examples(&[
-        ("moothall token create ann", "for a person: reading, speaking, inviting, controls"),
-        ("moothall token create critic --agent --thread \"Launch plan\"", "for an agent, in one conversation"),
-        ("moothall token create ci --scope threads:read --days 30", "to read only, for a month"),
+        ("moothall token create ann", "for a person: read, write, invite, control"),
+        (
+            "moothall token create critic --agent --thread \"Launch plan\"",
+            "for an agent, in one conversation",
+        ),
+        ("moothall token create ci --scope threads:read --days 30", "read-only, for 30 days"),
         ("moothall token list", ""),
         ("moothall token revoke 3f6c0f1e8a91b2c4", "by its id"),
-        ("sudo moothall token create ann --data /var/lib/moothall", "for a server that runs as another user"),
+        (
+            "sudo moothall token create ann --data /var/lib/moothall",
+            "for a server that runs as another user",
+        ),
     ]))]
     Token(Token),
     /// Invite a person or an agent without a token into one conversation
@@ -266,9 +310,18 @@ pub enum Command {
     /// The first to open the link in a browser, or to give it to `moothall join`, becomes this
     /// person or agent in this conversation. The link works once.
     #[command(subcommand, after_help = examples(&[
-        ("moothall invitation create \"Launch plan\" --for ann", "prints a link; for a day"),
-        ("moothall invitation create - --for helper --agent --expires 2", "for an agent, for two hours"),
-        ("moothall invitation create - --for ann --url https://hall.example.org", "where others reach the server"),
+        (
+            "moothall invitation create \"Launch plan\" --for ann",
+            "print a link that expires in a day",
+        ),
+        (
+            "moothall invitation create - --for helper --agent --expires 2",
+            "for an agent; expires in two hours",
+        ),
+        (
+            "moothall invitation create - --for ann --url https://hall.example.org",
+            "with the address at which others reach the server",
+        ),
     ]))]
     Invitation(Invitation),
     /// Accept an invitation and save its token
@@ -276,16 +329,22 @@ pub enum Command {
     /// The token is saved in a file that only you can read, under the name of the server or under
     /// --profile NAME. Later commands that name this server use it.
     #[command(after_help = examples(&[
-        ("moothall join \"https://hall.example.org/#join=inv_0123\"", "then: moothall --profile hall.example.org list"),
-        ("moothall join inv_0123 --server https://hall.example.org --profile hall", "the code alone"),
-        ("moothall join inv_0123 --print", "the token on standard output, for a program"),
+        (
+            "moothall join \"https://hall.example.org/#join=inv_0123\"",
+            "then: moothall --profile hall.example.org list",
+        ),
+        (
+            "moothall join inv_0123 --server https://hall.example.org --profile hall",
+            "with only the code",
+        ),
+        ("moothall join inv_0123 --print", "print the token for a program"),
     ]))]
     Join(Join),
     /// Print a sign-in link for the page
     ///
     /// Open the link in a browser and keep it secret: it signs its user in as you.
     #[command(after_help = examples(&[
-        ("moothall page", "for whoever runs the server"),
+        ("moothall page", "for the user that runs the server"),
         ("sudo moothall page --data /var/lib/moothall", "for a server that runs as another user"),
     ]))]
     Page(KeyOf),
@@ -295,13 +354,16 @@ pub enum Command {
     /// conversation with its name. In a pipe, or with --json or --detach, the agent is started
     /// without attaching.
     #[command(after_help = examples(&[
-        ("moothall run claude --name planner", "in this folder, and look at it"),
-        ("moothall run codex --in ~/project --detach", "in another folder, left alone"),
-        ("moothall run claude -- --model opus", "with arguments of the program's own"),
+        ("moothall run claude --name planner", "in this folder, attached"),
+        ("moothall run codex --in ~/project --detach", "in another folder, without attaching"),
+        ("moothall run claude -- --model opus", "with arguments for the program"),
     ]))]
     Run(Run),
     /// List the agents that run in terminals, and the available programs
-    #[command(after_help = examples(&[("moothall sessions", ""), ("moothall sessions --ended --json", "those that are over too")]))]
+    #[command(after_help = examples(&[
+        ("moothall sessions", ""),
+        ("moothall sessions --ended --json", "with ended sessions"),
+    ]))]
     Sessions(Sessions),
     /// Attach to a session's terminal and type into it
     #[command(after_help = examples(&[("moothall attach planner", "")]))]
@@ -309,8 +371,11 @@ pub enum Command {
     /// Send a message to a session
     #[command(after_help = examples(&[
         ("moothall send planner \"How far are you?\"", ""),
-        ("git diff | moothall send reviewer -", "words from standard input"),
-        ("moothall send reviewer \"Shall we look at it together?\" --direct", "inside a session: over a link, from now on"),
+        ("git diff | moothall send reviewer -", "text from standard input"),
+        (
+            "moothall send reviewer \"Shall we look at it together?\" --direct",
+            "inside a session: over a link, from now on",
+        ),
     ]))]
     Send(Send),
     /// Interrupt the current work of a session
@@ -321,33 +386,36 @@ pub enum Command {
     End(End),
     /// Restart ended sessions, with their names and links
     #[command(after_help = examples(&[
-        ("moothall resume", "those that went with a restart of the computer"),
+        ("moothall resume", "list the sessions that ended with a restart of the computer"),
         ("moothall resume planner", ""),
-        ("moothall resume --all", "all that went with a restart"),
+        ("moothall resume --all", "resume all of them"),
     ]))]
     Resume(Resume),
     /// Link sessions: the final message of each turn is sent to the others
     #[command(after_help = examples(&[
-        ("moothall link planner reviewer", "or more than two"),
+        ("moothall link planner reviewer", "link two or more sessions"),
         ("moothall link list", ""),
         ("moothall link close 0198c0de", "ids may be shortened"),
     ]))]
     Link(Link),
     /// Run a gathering: a talking piece goes round, and a harvest is written
     #[command(subcommand, after_help = examples(&[
-        ("moothall gather start --file daily.toml", "begin one by a plan that is kept"),
-        ("moothall gather show -", "where it is, and who has the piece"),
-        ("moothall gather pass - Ann", "hand the piece on"),
-        ("moothall gather end -", "nothing more is spoken, and the harvest is written"),
+        ("moothall gather start --file daily.toml", "start one from a plan file"),
+        ("moothall gather show -", "its state, and the holder of the piece"),
+        ("moothall gather pass - Ann", "pass the piece to Ann"),
+        ("moothall gather end -", "end the rounds; the harvest is written"),
     ]))]
     Gather(Gather),
     /// Answer permission requests of agents
     #[command(after_help = examples(&[
-        ("moothall permit", "what is asked, in every conversation"),
-        ("moothall permit -", "in the one used last"),
-        ("moothall permit planner allow", "where a session is told things"),
+        ("moothall permit", "list open requests, in all conversations"),
+        ("moothall permit -", "list those of the conversation used last"),
+        ("moothall permit planner allow", "answer in a session's conversation"),
         ("moothall permit planner deny --number 17", "one of several"),
-        ("moothall permit planner --text MariaDB", "in words of your own, where a program asks its user something"),
+        (
+            "moothall permit planner --text MariaDB",
+            "answer a program's question with your own text",
+        ),
     ]))]
     Permit(Permit),
     /// Run an MCP server on standard input and output, for a client on this computer
@@ -355,23 +423,23 @@ pub enum Command {
     /// All calls go to the running server: the one in MOOTHALL_URL, which a session's environment
     /// sets, or in --server. In a session, MOOTHALL_SESSION_TOKEN identifies the caller.
     #[command(after_help = examples(&[
-        ("moothall mcp", "what a client runs"),
-        ("moothall mcp install claude", "what its configuration needs"),
+        ("moothall mcp", "run by a client"),
+        ("moothall mcp install claude", "show the required client configuration"),
     ]))]
     Mcp(Mcp),
     /// Write a first configuration with the agents found on this computer
     ///
     /// Asks two questions on a terminal, otherwise none. An existing file is not changed.
     #[command(after_help = examples(&[
-        ("moothall init", "asks, and writes ./moothall.toml"),
-        ("moothall init --defaults", "asks nothing"),
-        ("moothall init --dry-run", "shows what would be written"),
+        ("moothall init", "ask, and write ./moothall.toml"),
+        ("moothall init --defaults", "without questions"),
+        ("moothall init --dry-run", "only show the file"),
     ]))]
     Init(Init),
     /// Check or show the configuration
     #[command(subcommand, after_help = examples(&[
-        ("moothall config check", "is it in order?"),
-        ("moothall config show --origin", "what is set, and where"),
+        ("moothall config check", "report errors and warnings"),
+        ("moothall config show --origin", "all settings and their origins"),
     ]))]
     Config(ConfigAction),
     /// Print a shell completion script
@@ -385,7 +453,7 @@ pub enum Command {
     ///
     /// Called by the scripts of `moothall completions`, not by people. Waits for the server at most
     /// 300 ms, and prints nothing without a server.
-    #[command(hide = true, after_help = examples(&[("moothall complete -- moothall say Lau", "conversations that begin so")]))]
+    #[command(hide = true, after_help = examples(&[("moothall complete -- moothall say Lau", "conversations whose names begin with Lau")]))]
     Complete(Complete),
     /// Write the manual pages into a folder
     #[command(after_help = examples(&[("moothall man ~/.local/share/man/man1", "then: man moothall-say")]))]
@@ -413,7 +481,10 @@ pub enum Command {
     /// Called by the server only.
     #[command(subcommand, hide = true, after_help = examples(&[
         ("moothall pane dress", "reads JSON from standard input"),
-        ("moothall pane enter 1000 -- /usr/bin/setpriv --reuid 1000 claude", "in a terminal of the server's"),
+        (
+            "moothall pane enter 1000 -- /usr/bin/setpriv --reuid 1000 claude",
+            "in a terminal of the server",
+        ),
     ]))]
     Pane(Pane),
 }
@@ -532,8 +603,8 @@ pub struct Say {
     /// Address one participant, by id or name
     #[arg(long, value_name = "NAME")]
     pub to: Option<String>,
-    /// Wait until each agent that was asked has answered or passed, and print the answers; once the
-    /// named agents have answered, the others have a moment left
+    /// Wait until each agent that was asked has answered or passed, and print the answers; after
+    /// the named agents have answered, the others get a short time to answer
     #[arg(long, short)]
     pub wait: bool,
 }

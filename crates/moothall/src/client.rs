@@ -73,7 +73,9 @@ impl Client {
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let Some(url) = url else {
             return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address"))
-                .try_this("--server http://127.0.0.1:5111, or https://… where it speaks TLS"));
+                .try_this(
+                    "use --server http://127.0.0.1:5111, or https://… for a server with TLS",
+                ));
         };
         // A client needs an installed TLS provider. An error means that one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -85,7 +87,7 @@ impl Client {
             http.redirect(Policy::none()).connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
         let http = http.map_err(|error| {
-            Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error))
+            Fault::new(Exit::Failure, "cannot create the HTTP client").because(innermost(&error))
         })?;
         let (base, name) =
             (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
@@ -212,12 +214,12 @@ impl Client {
         Err(Fault::new(
             Exit::Unavailable,
             format!(
-                "the connection to {} broke; nobody knows whether this was received",
+                "the connection to {} was lost; the server may have received the request or not",
                 self.base()
             ),
         )
         .because(innermost(&broken))
-        .try_this("look before you repeat it: moothall tail - --no-follow"))
+        .try_this("check before you repeat it: moothall tail - --no-follow"))
     }
 
     /// Sends a POST request with the caller's idempotency key, so that the caller can retry until
@@ -291,9 +293,9 @@ impl Client {
             let place = String::from_utf8_lossy(place.as_bytes());
             return Err(Fault::new(
                 Exit::Usage,
-                format!("the server is not at {} but elsewhere", self.base()),
+                format!("the server at {} redirects to another address", self.base()),
             )
-            .because(format_args!("it answered {status}: {place}"))
+            .because(format_args!("the response was {status}: {place}"))
             .try_this("name the other address with --server"));
         }
         let text = response.text().await.unwrap_or_default();
@@ -302,7 +304,8 @@ impl Client {
             fault.exit == Exit::Denied && matches!(self.credential, Credential::Withheld);
         Err(if withheld {
             fault.try_this(
-                "do this in a terminal of your own: in a session nobody is taken for a person",
+                "run this in your own terminal: a command inside a session has no rights of a \
+                 person",
             )
         } else {
             fault
@@ -313,10 +316,10 @@ impl Client {
         let foreign = |error: &dyn std::error::Error| {
             Fault::new(
                 Exit::Failure,
-                format!("what answers at {} is not a Moothall server of this version", self.base()),
+                format!("the program at {} is not a Moothall server of this version", self.base()),
             )
             .because(error)
-            .try_this("check --server, and that client and server are of the same version")
+            .try_this("check --server, and that client and server have the same version")
         };
         let bytes = response.bytes().await.map_err(|error| self.unreachable(&error))?;
         serde_json::from_slice(&bytes).map_err(|error| foreign(&error))
@@ -332,10 +335,10 @@ impl Client {
     }
 
     fn lost(&self, error: &reqwest::Error) -> Fault {
-        let what = format!("the answer of the server at {} was lost on the way", self.base());
+        let what = format!("the response of the server at {} was lost", self.base());
         Fault::new(Exit::Unavailable, what).because(innermost(error)).try_this(
-            "it may have been done: repeat a send_message with the `key` that it had, which says it \
-             once; without one, look first",
+            "the request may have succeeded: repeat a send_message with the same `key`, which \
+             never sends it twice; without a key, check first",
         )
     }
 
@@ -343,9 +346,9 @@ impl Client {
         Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base()))
             .because(innermost(error))
             .try_this(if is_about_trust(error) {
-                "--cacert FILE names the certificate, or the authority, to trust"
+                "name the certificate or the authority to trust with --cacert FILE"
             } else {
-                "start one with `moothall serve`, or name another with --server URL"
+                "start a server with `moothall serve`, or name another one with --server URL"
             })
     }
 }
@@ -363,12 +366,12 @@ fn trusting(
     let fault = |why: &dyn std::fmt::Display| {
         Fault::new(Exit::Usage, format!("cannot use the certificates in {}", file.display()))
             .because(why)
-            .try_this("--cacert takes a PEM file, with \"BEGIN CERTIFICATE\" in it")
+            .try_this("give --cacert a PEM file that contains \"BEGIN CERTIFICATE\"")
     };
     let text = std::fs::read(file).map_err(|error| fault(&error))?;
     let trusted = Certificate::from_pem_bundle(&text).map_err(|error| fault(&innermost(&error)))?;
     if trusted.is_empty() {
-        return Err(fault(&"there is none in it"));
+        return Err(fault(&"the file contains no certificate"));
     }
     Ok(http.tls_certs_only(trusted))
 }
@@ -416,8 +419,10 @@ fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// Help for a request without a valid credential.
-const NO_CREDENTIAL: &str = "be the user who runs the server, or give its data folder (`moothall token create NAME --data DIR`); \
-                             show a token with --token-file FILE or MOOTHALL_TOKEN; or accept an invitation: moothall join LINK";
+const NO_CREDENTIAL: &str = "run this as the user that runs the server, or name its data folder \
+                             (`moothall token create NAME --data DIR`); or give a token with \
+                             --token-file FILE or MOOTHALL_TOKEN; or accept an invitation: \
+                             moothall join LINK";
 
 fn refusal(status: StatusCode, text: &str) -> Fault {
     let exit = match status.as_u16() {

@@ -133,8 +133,14 @@ fn usual_server(variables: &Variables) -> Option<String> {
 
 /// Refuses a person's credential inside a session, even if requested.
 fn persons_alone() -> Fault {
-    Fault::new(Exit::Denied, "inside a session, start-up credentials and profiles are out of reach: they are a person's").try_this(
-        "leave out --data, --profile and the start-up credential; the session has a token of its own, and people act outside of it",
+    Fault::new(
+        Exit::Denied,
+        "start-up credentials and profiles cannot be used inside a session: they belong to a \
+         person",
+    )
+    .try_this(
+        "omit --data, --profile and the start-up credential: the session has its own token; or \
+         run the command outside of the session",
     )
 }
 
@@ -161,8 +167,15 @@ impl FileCredential {
     /// Reads the start-up credential of the server on a data folder.
     fn posted(data: &Path) -> Result<Self, Fault> {
         Self::read(&key_file(data)).map_err(|fault| {
-            Fault { what: format!("cannot read the start-up credential in {}", data.display()), exit: Exit::Denied, ..fault }
-                .try_this("it is there while the server runs, for the user who runs it: start the server, or be that user (sudo)")
+            Fault {
+                what: format!("cannot read the start-up credential in {}", data.display()),
+                exit: Exit::Denied,
+                ..fault
+            }
+            .try_this(
+                "only a running server has one, for the user that runs it: start the server, or \
+                 run this as that user (sudo)",
+            )
         })
     }
 }
@@ -372,7 +385,7 @@ impl StartupKey {
                     Ok(()) => return,
                     Err(error) if is_full(&error) => {}
                     Err(error) => {
-                        return tracing::warn!(%error, "the start-up credential cannot be written");
+                        return tracing::warn!(%error, "cannot write the start-up credential");
                     }
                 }
             }
@@ -387,7 +400,8 @@ impl StartupKey {
         }
         kept.others = others.to_vec();
         if let Err(error) = kept.write(&self.key) {
-            tracing::warn!(%error, "how others reach the server is not written into startup.key");
+            tracing::warn!(%error, "cannot write the server's addresses for other computers into \
+                                    startup.key");
         }
     }
 
@@ -420,9 +434,9 @@ fn note_place(data: &Path, port: u16, variables: &Variables) -> Option<PathBuf> 
         .map_or(Ok(()), fs::create_dir_all)
         .and_then(|()| write_private(&place, data.as_os_str().as_encoded_bytes()));
     written
-        .inspect_err(
-            |error| tracing::debug!(%error, "the place of the start-up credential was not noted"),
-        )
+        .inspect_err(|error| {
+            tracing::debug!(%error, "cannot record the location of the start-up credential")
+        })
         .ok()?;
     Some(place)
 }

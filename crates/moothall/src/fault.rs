@@ -49,24 +49,25 @@ impl Exit {
 
     const fn meaning(self) -> &'static str {
         match self {
-            Exit::Failure => "it did not work; the message says why",
-            Exit::Usage => "the command line was not understood",
-            Exit::Unanswered => "--wait: said, and nobody will answer; the message says why",
-            Exit::Passed => "--wait: said, and all who were asked had nothing to say",
+            Exit::Failure => "failed; the message says why",
+            Exit::Usage => "invalid command line",
+            Exit::Unanswered => "--wait: sent, but no agent will answer; the message says why",
+            Exit::Passed => "--wait: sent, and all agents that were asked passed",
             Exit::AgentFailed => {
-                "--wait: said, and an agent failed or took too long; the message says which and why"
+                "--wait: sent, but an agent failed or timed out; the message names it and says why"
             }
             Exit::Asked => {
-                "--wait: said, and an agent waits for a permission that a person has to answer"
+                "--wait: sent, but an agent waits for a permission that a person must answer"
             }
-            Exit::Unavailable => "no server answers there, or its address is taken",
-            Exit::Io => "the disk failed or is full",
+            Exit::Unavailable => "no server answers, or the address to listen on is in use",
+            Exit::Io => "disk failure, or disk full",
             Exit::TryLater => {
-                "busy, another server uses the data folder, or there is no room to open it; try again later"
+                "busy, data folder in use by another server, or disk too full to open it; try again \
+                 later"
             }
             Exit::Denied => "not allowed",
-            Exit::Config => "the configuration is wrong; the message names file, line and column",
-            Exit::TimedOut => "not done within --timeout; what was sent stays sent",
+            Exit::Config => "invalid configuration; the message names the file, line and column",
+            Exit::TimedOut => "--timeout expired; messages that were sent stay sent",
             Exit::Interrupted => "stopped with Ctrl-C",
         }
     }
@@ -75,7 +76,7 @@ impl Exit {
     pub fn table() -> String {
         let row = |exit: &Exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning());
         let rows: String = Exit::VARIANTS.iter().map(row).collect();
-        format!("Exit codes:\n    0  it worked\n{rows}")
+        format!("Exit codes:\n    0  success\n{rows}")
     }
 }
 

@@ -11,12 +11,12 @@ pub fn of(data: &Path) -> Gauges {
     Gauges::new(move || {
         let disk = free_bytes(&data).map(|free| Gauge {
             name: "moothall_disk_free_bytes",
-            help: "Room on the disk that holds the data folder.",
+            help: "Free space on the disk of the data folder, in bytes.",
             value: free as f64,
         });
         let memory = resident_bytes().map(|resident| Gauge {
             name: "process_resident_memory_bytes",
-            help: "Memory of this process that is in use.",
+            help: "Resident memory of this process, in bytes.",
             value: resident as f64,
         });
         disk.into_iter().chain(memory).collect()

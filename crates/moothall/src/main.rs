@@ -134,8 +134,8 @@ async fn within(
     let Some(seconds) = seconds else { return done.await };
     let late = || {
         Fault::new(Exit::TimedOut, format!("not done within {seconds} seconds"))
-            .because("--timeout; what was sent stays sent, and goes on")
-            .try_this("see how it stands: moothall tail - --no-follow")
+            .because("--timeout expired; messages that were sent stay sent, and turns continue")
+            .try_this("check the result: moothall tail - --no-follow")
     };
     tokio::time::timeout(Duration::from_secs(seconds), done).await.unwrap_or_else(|_| Err(late()))
 }

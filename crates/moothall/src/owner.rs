@@ -7,8 +7,9 @@ use crate::config::{self, Mode};
 use crate::place::StartupSettings;
 
 /// Advice for an operator whose system does not identify the calling process.
-pub const CURE: &str = "let the server ask it (a service of systemd needs AF_NETLINK in RestrictAddressFamilies), \
-                        use --mode token, or write unasked = \"converse\" in [server], which lets every user of this computer converse";
+pub const CURE: &str = "allow the server to query it (a systemd service needs AF_NETLINK in \
+                        RestrictAddressFamilies), use --mode token, or set unasked = \"converse\" \
+                        in [server], which lets all users of this computer converse";
 
 /// Returns the reason that the system does not identify callers, if this configuration needs it to.
 pub fn unknown(settled: &StartupSettings) -> Option<UnknownPeer> {
@@ -21,11 +22,12 @@ pub fn warning(settled: &StartupSettings) -> Option<String> {
     let why = unknown(settled)?;
     Some(match settled.config.server.unasked {
         config::UnknownPeerRule::Refuse => format!(
-            "warning: {why}; so every request needs a credential: `moothall` finds it as this user, and `moothall page` prints a link with it. \
-             To change that, {CURE}"
+            "warning: {why}; therefore every request needs a credential. `moothall` finds it if \
+             this user runs it, and `moothall page` prints a sign-in link. To change that, {CURE}"
         ),
         config::UnknownPeerRule::Converse => format!(
-            "warning: {why}; so every user of this computer may converse here and speak as any person (unasked = \"converse\" in [server])"
+            "warning: {why}; therefore all users of this computer may converse here and speak as \
+             any person (unasked = \"converse\" in [server])"
         ),
     })
 }

@@ -54,9 +54,9 @@ fn certificate(place: &LocationOptions, config: &Config) -> Result<Option<TlsCon
         (Some(cert), Some(key)) => Ok(Some(TlsConfig { cert, key })),
         (Some(_), None) | (None, Some(_)) => Err(Fault::new(
             Exit::Config,
-            "TLS needs a certificate and its key, and one of them is missing",
+            "TLS needs a certificate and its key, but only one of them is set",
         )
-        .try_this("--tls-cert FILE --tls-key FILE, or both keys of [server.tls]")),
+        .try_this("set --tls-cert FILE and --tls-key FILE, or both keys of [server.tls]")),
     }
 }
 
@@ -87,9 +87,9 @@ fn data_folder(
     told.or_else(|| usual_data_folder(variables)).ok_or_else(|| {
         Fault::new(
             Exit::Config,
-            "there is no place for the data: neither HOME nor XDG_DATA_HOME is set",
+            "the data folder is unknown, because HOME and XDG_DATA_HOME are not set",
         )
-        .try_this("name one with --data DIR")
+        .try_this("name the data folder with --data DIR")
     })
 }
 
@@ -106,15 +106,12 @@ fn bind_address(text: &str, mode: Mode) -> Result<SocketAddr, Fault> {
             .try_this("write it like 127.0.0.1:5111"));
     };
     if mode == Mode::Local && !address.ip().is_loopback() {
-        return Err(Fault::new(
-            Exit::Config,
-            format!("will not listen on {address} in local mode"),
-        )
-        .because("local mode asks nobody who they are, so other computers must not reach it")
-        .try_this(format!(
-            "bind 127.0.0.1:{} and reach it through a tunnel such as ssh -L, or use --mode token",
-            address.port()
-        )));
+        return Err(Fault::new(Exit::Config, format!("cannot listen on {address} in local mode"))
+            .because("local mode needs no credential, so other computers must not reach the server")
+            .try_this(format!(
+                "listen on 127.0.0.1:{} and use a tunnel such as ssh -L, or use --mode token",
+                address.port()
+            )));
     }
     Ok(address)
 }

@@ -30,17 +30,17 @@ impl Profile {
     /// The profile is missing or unreadable.
     pub fn read(name: &str, variables: &Variables) -> Result<Self, Fault> {
         let known = || match names(variables).as_slice() {
-            [] => "`moothall join LINK` makes one".to_owned(),
-            names => format!("there are {}", names.join(", ")),
+            [] => "create one with `moothall join LINK`".to_owned(),
+            names => format!("use one of {}", names.join(", ")),
         };
-        let none = || Fault::new(Exit::Usage, format!("there is no profile {name:?}"));
+        let none = || Fault::new(Exit::Usage, format!("profile {name:?} does not exist"));
         let file = place(name, variables).ok_or_else(none)?;
         let text = fs::read(&file).map_err(|error| none().because(error).try_this(known()))?;
         serde_json::from_slice(&text).map_err(|error| {
             let file = file.display();
-            Fault::new(Exit::Config, format!("the profile {file} cannot be read"))
+            Fault::new(Exit::Config, format!("cannot read the profile {file}"))
                 .because(error)
-                .try_this(format!("rm {file}, and join again"))
+                .try_this(format!("delete it with rm {file}, and join again"))
         })
     }
 
@@ -57,8 +57,8 @@ impl Profile {
     /// The name is not valid for a file, or the file cannot be written.
     pub fn write(&self, name: &str, variables: &Variables) -> Result<PathBuf, Fault> {
         let unfit = || {
-            Fault::new(Exit::Usage, format!("a profile cannot be called {name:?}"))
-                .try_this("letters, digits, `.`, `-` and `_`")
+            Fault::new(Exit::Usage, format!("{name:?} is not a valid profile name"))
+                .try_this("use letters, digits, `.`, `-` and `_`")
         };
         let file = place(name, variables).ok_or_else(unfit)?;
         let text = serde_json::to_vec_pretty(self).map_err(|error| {

@@ -57,20 +57,24 @@ impl Terminals {
         });
         let host = TmuxHost::new(&data.join(TMUX), programs(config)?, injector);
         let host = Arc::new(
-            host.map_err(|error| Fault::io("cannot make the folder for terminals", &error))?,
+            host.map_err(|error| Fault::io("cannot create the folder for terminals", &error))?,
         );
         if let Err(why) = host.check() {
-            tracing::info!(%why, "no agents in terminals");
+            tracing::info!(%why, "agents in terminals are not available");
             return Ok(None);
         }
         let desk = Desk { folder: spool, outside, url: url.to_owned() };
         let spool = match desk.open() {
             Ok(spool) => Some(spool),
             Err(error) if is_full(&error) => {
-                tracing::warn!("the disk is full, so agents in terminals wait until there is room");
+                tracing::warn!(
+                    "the disk is full; agents in terminals start when it has space again"
+                );
                 None
             }
-            Err(error) => return Err(Fault::io("cannot open the spools of reports", &error)),
+            Err(error) => {
+                return Err(Fault::io("cannot open the spool folders for reports", &error));
+            }
         };
         Ok(Some(Self { host, desk, spool, others }))
     }
@@ -96,7 +100,7 @@ impl Terminals {
                 None => match desk.opened().await {
                     Ok(spool) => spool,
                     Err(error) => {
-                        return tracing::error!(%error, "the spools of reports cannot be opened");
+                        return tracing::error!(%error, "cannot open the spool folders for reports");
                     }
                 },
             };

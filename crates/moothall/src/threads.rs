@@ -55,13 +55,13 @@ async fn find(client: &Client, word: &str) -> Result<String, Fault> {
     if word == LAST
         && let Some(used) = used_last(client).await?
     {
-        note(&format!("In {:?}, which you used last.", used.name));
+        note(&format!("Using {:?} (last used).", used.name));
         return Ok(used.thread);
     }
     match choose(&all(client).await?, word) {
         Ok(thread) if word == LAST => {
             note(&format!(
-                "In {:?}, where something was said last: you have used none from here yet.",
+                "Using {:?} (newest message), because no conversation was used from here yet.",
                 thread.name
             ));
             Ok(thread.id.clone())
@@ -77,10 +77,10 @@ async fn find(client: &Client, word: &str) -> Result<String, Fault> {
 /// The conversation cannot be read. The message must not go to another one instead.
 async fn used_last(client: &Client) -> Result<Option<ThreadStateAnswer>, Fault> {
     let Some(id) = last::recall(client) else { return Ok(None) };
-    let forward = "moothall list shows the conversations; name the one that you mean";
+    let forward = "name a conversation; `moothall list` shows them";
     state(client, &id).await.map(Some).map_err(|fault| match fault.exit {
         Exit::Unavailable => fault,
-        _ => fault.because("`-` is the conversation that you used last").try_this(forward),
+        _ => fault.because("`-` stands for the conversation used last").try_this(forward),
     })
 }
 
@@ -94,8 +94,8 @@ fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry,
     if word == LAST {
         let used_last = threads.iter().max_by(|a, b| a.updated_at.cmp(&b.updated_at));
         let none = || {
-            Fault::new(Exit::Failure, "there is no conversation yet")
-                .try_this("begin one: moothall new \"A name\"")
+            Fault::new(Exit::Failure, "no conversation exists yet")
+                .try_this("start one: moothall new \"A name\"")
         };
         return used_last.ok_or_else(none);
     }
@@ -112,18 +112,18 @@ fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry,
         [one] => Ok(one),
         [] => Err(Fault::new(
             Exit::Failure,
-            format!("no conversation is called {word:?}, and no id begins so"),
+            format!("no conversation has the name or id prefix {word:?}"),
         )
-        .try_this("see `moothall list`, or use - for the one used last")),
+        .try_this("choose one from `moothall list`, or use - for the one used last")),
         several => {
             let ids: Vec<_> =
                 several.iter().map(|thread| format!("{} ({})", thread.id, thread.name)).collect();
             Err(Fault::new(
                 Exit::Failure,
-                format!("{word:?} means {} conversations", several.len()),
+                format!("{word:?} matches {} conversations", several.len()),
             )
             .because(ids.join(", "))
-            .try_this("use more of the id"))
+            .try_this("use a longer part of the id"))
         }
     }
 }
@@ -228,11 +228,11 @@ impl Faces {
         match unclear {
             NameError::Nobody(name) => {
                 let here = listed(&mut self.profiles.iter().map(|(id, _)| id));
-                format!("no participant here is called {name}; here are: {here}")
+                format!("{name} is not a participant here; participants: {here}")
             }
             NameError::Several(name, ids) => {
                 let ids = listed(&mut ids.iter());
-                format!("several answer to {name}; name one by its id: {ids}")
+                format!("{name} matches several participants; use an id: {ids}")
             }
         }
     }

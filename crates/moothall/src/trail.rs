@@ -34,14 +34,14 @@ impl DeliveryHandler for Trails {
 
     async fn carry(&self, delivery: &Delivery) -> Outcome {
         let Some(folder) = self.folder.clone() else {
-            return Outcome::Done("no trail is kept".into());
+            return Outcome::Done("trails are not configured".into());
         };
         let Some(hall) = self.hall.enter() else {
-            return Outcome::Later("the server stops".into());
+            return Outcome::Later("the server is stopping".into());
         };
         let (rhythm, entry) = match entry(&hall, delivery).await {
             Ok(Some(entry)) => entry,
-            Ok(None) => return Outcome::Done("the harvest is gone".into()),
+            Ok(None) => return Outcome::Done("the harvest does not exist any more".into()),
             Err(HallError::NotFound(_) | HallError::Deleted(_)) => {
                 return Outcome::Done("the gathering is deleted".into());
             }
@@ -52,7 +52,7 @@ impl DeliveryHandler for Trails {
         let written =
             tokio::task::spawn_blocking(move || append_once(&path, &mark, &entry).map(|()| path));
         match written.await {
-            Ok(Ok(path)) => Outcome::Done(format!("it stands in {}", path.display())),
+            Ok(Ok(path)) => Outcome::Done(format!("written to {}", path.display())),
             Ok(Err(error)) => Outcome::Later(format!("cannot write to the trail: {error}")),
             Err(error) => Outcome::Later(error.to_string()),
         }

@@ -39,10 +39,10 @@ impl Demo {
     pub const fn summary(self) -> &'static str {
         match self {
             Demo::Analyst => {
-                "Demo: takes a message apart; volunteers when there are numbers or a question."
+                "Demo: analyses a message; volunteers when there are numbers or a question."
             }
             Demo::Writer => {
-                "Demo: turns what was said into a short draft; volunteers when asked to write."
+                "Demo: drafts a short text from the messages; volunteers when asked to write."
             }
             Demo::Critic => "Demo: raises one objection; volunteers when another agent has spoken.",
         }

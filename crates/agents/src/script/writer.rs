@@ -43,7 +43,8 @@ fn asks_to_write(asked: &str) -> bool {
 fn welcome(room: &TurnView<'_>) -> String {
     let name = &room.job.name;
     format!(
-        "Hello, {name} here. Ask a question, give us a few numbers, or tell me to draft something; whoever has something to say will answer."
+        "Hello, {name} here. Ask a question, give us a few numbers, or tell me to draft something; \
+         the agents that can help will answer."
     )
 }
 

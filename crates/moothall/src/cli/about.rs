@@ -33,7 +33,7 @@ pub struct Doctor {
 pub enum ConfigAction {
     /// Check the configuration, and list the files that it is read from
     Check(ConfigFile),
-    /// Print all settings; of secrets only the beginning of their hash
+    /// Print all settings; secrets are shown as the start of their hash
     Show {
         #[command(flatten)]
         file: ConfigFile,

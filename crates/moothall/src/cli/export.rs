@@ -11,7 +11,7 @@ pub struct Export {
     /// Format: markdown or jsonl; --json implies jsonl
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Markdown, hide_possible_values = true)]
     pub format: ExportFormat,
-    /// Export all events, the trace included: turns, passes, kept words
+    /// Export all events, the trace included: turns, passes, withheld messages
     #[arg(long)]
     pub all: bool,
 }

@@ -16,9 +16,18 @@ pub enum Gather {
     /// harvester writes the harvest. Flags override the file, and participants in flags follow
     /// those of the file. A participant without a number gets the number after the previous one.
     #[command(after_help = examples(&[
-        ("moothall gather start --person Ann --agent Cy=critic --agent Hal=writer --harvester Hal", "you, and two agents"),
-        ("moothall gather start --file daily.toml --question \"What is in the way?\"", "a plan that is kept, with the keys of POST /gatherings and [[participants]]"),
-        ("moothall gather start --file daily.toml --breath minimal --beats 2 --wait > harvest.md", "wait for the harvest"),
+        (
+            "moothall gather start --person Ann --agent Cy=critic --agent Hal=writer --harvester Hal",
+            "you and two agents",
+        ),
+        (
+            "moothall gather start --file daily.toml --question \"What is in the way?\"",
+            "a plan file, with the keys of POST /gatherings and [[participants]]",
+        ),
+        (
+            "moothall gather start --file daily.toml --breath minimal --beats 2 --wait > harvest.md",
+            "wait for the harvest",
+        ),
     ]))]
     Start(Box<GatherStart>),
     /// List gatherings, closed ones included, newest first
@@ -30,10 +39,13 @@ pub enum Gather {
     /// Pass the talking piece on, as its holder
     #[command(after_help = examples(&[
         ("moothall gather pass -", "to the next in order"),
-        ("moothall gather pass - Ann --from bob", "to Ann, who has not had it in this round; as bob"),
+        (
+            "moothall gather pass - Ann --from bob",
+            "as bob, to Ann, who has not had it in this round",
+        ),
     ]))]
     Pass(GatherPass),
-    /// End a gathering: the talking stops, and its harvest is written
+    /// End the rounds of a gathering; its harvest is written
     ///
     /// A second `end` while the harvest is being written closes the gathering without one.
     #[command(after_help = examples(&[("moothall gather end -", "")]))]
@@ -80,7 +92,7 @@ pub struct GatherStart {
     /// Participants.
     #[command(flatten)]
     pub members: Members,
-    /// The participant that writes the harvest, and does not speak before
+    /// The participant that writes the harvest; it does not speak in the rounds
     #[arg(long, value_name = "NAME")]
     pub harvester: Option<String>,
     /// Wait until the gathering closes, and print its harvest; exit code 3 without a harvest, 5 if
@@ -120,7 +132,8 @@ fn breath(text: &str) -> Result<Value, String> {
     }
     let rounds: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
     let rounds = rounds.ok().filter(|rounds| rounds.len() == 3);
-    let wrong = || "takes minimal, standard, extended, or three numbers such as 1,2,1".to_owned();
+    let wrong =
+        || "expected minimal, standard, extended, or three numbers such as 1,2,1".to_owned();
     rounds.map(|rounds| json!(rounds)).ok_or_else(wrong)
 }
 
@@ -161,24 +174,24 @@ const AGENT: Flag = Flag {
     long: "agent",
     id: "agent_member",
     takes: "NAME=CLIENT",
-    help: "An agent of the server's registry takes part; may be given again",
+    help: "Add an agent of the server's registry; repeatable",
 };
 const SESSION: Flag = Flag {
     long: "session",
     id: "session_member",
     takes: "NAME=SESSION",
-    help: "A session that lives takes part, by its id or name; may be given again",
+    help: "Add a running session, by its id or name; repeatable",
 };
 const PERSON: Flag = Flag {
     long: "person",
     id: "person_member",
     takes: "NAME[=ID]",
-    help: "A person takes part; the first without an id is whoever begins it; may be given again",
+    help: "Add a person; the first one without an id is the starter of the gathering; repeatable",
 };
 
 /// Splits `NAME=VALUE`; both sides must be present.
 fn pair(text: &str) -> Result<(String, String), String> {
-    let wrong = || "takes a name and what it stands for, such as Cy=critic".to_owned();
+    let wrong = || "expected NAME=VALUE, such as Cy=critic".to_owned();
     let (name, is) = text.split_once('=').ok_or_else(wrong)?;
     let (name, is) = (name.trim(), is.trim());
     let whole = !name.is_empty() && !is.is_empty();
@@ -189,7 +202,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 fn perhaps_pair(text: &str) -> Result<(String, Option<String>), String> {
     match text.contains('=') {
         true => pair(text).map(|(name, id)| (name, Some(id))),
-        false if text.trim().is_empty() => Err("takes a name".into()),
+        false if text.trim().is_empty() => Err("expected a name".into()),
         false => Ok((text.trim().to_owned(), None)),
     }
 }

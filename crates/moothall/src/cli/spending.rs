@@ -6,9 +6,9 @@ use super::examples;
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = examples(&[
-    ("moothall usage", "everything, and what is left of the server's budgets"),
-    ("moothall usage --by agent --from 2026-01-01", "which agent cost how much"),
-    ("moothall usage --conversation - --by day --json", "the conversation used last, day after day"),
+    ("moothall usage", "all costs, and the rest of the server's budgets"),
+    ("moothall usage --by agent --from 2026-01-01", "the cost of each agent"),
+    ("moothall usage --conversation - --by day --json", "the conversation used last, by day"),
 ]))]
 pub struct Usage {
     /// Group the sums by this
@@ -44,9 +44,15 @@ pub enum UsageBy {
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = examples(&[
-    ("moothall budget --conversation -", "what is left of it"),
-    ("moothall budget raise --conversation - --turns 100 --for 1h", "a hundred turns more in each hour, for one hour"),
-    ("moothall budget raise --agent gpt --cost 5", "the budget of an agent, in all conversations; for an hour"),
+    ("moothall budget --conversation -", "its remaining budget"),
+    (
+        "moothall budget raise --conversation - --turns 100 --for 1h",
+        "100 more turns per hour, for one hour",
+    ),
+    (
+        "moothall budget raise --agent gpt --cost 5",
+        "the budget of an agent in all conversations, for one hour",
+    ),
 ]))]
 pub struct Budget {
     /// Action; without one, budgets are shown.
@@ -93,7 +99,7 @@ pub struct BudgetRaise {
 
 /// Parses a duration into seconds: a number with s, m, h or d.
 fn length(text: &str) -> Result<f64, String> {
-    let expected = || format!("{text:?} is no length of time such as 30m, 2h or 7d");
+    let expected = || format!("{text:?} is not a duration such as 30m, 2h or 7d");
     let unit = text.chars().last().ok_or_else(expected)?;
     let number: f64 =
         text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(expected)?;

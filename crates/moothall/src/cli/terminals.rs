@@ -105,7 +105,7 @@ pub struct Link {
 #[derive(Clone, Debug, Subcommand)]
 pub enum LinkAction {
     /// List the open links
-    #[command(after_help = examples(&[("moothall link list", ""), ("moothall link list --session planner", "those of one session")]))]
+    #[command(after_help = examples(&[("moothall link list", ""), ("moothall link list --session planner", "the links of one session")]))]
     List {
         /// Only links of this session
         #[arg(long, value_name = "SESSION")]
@@ -151,8 +151,11 @@ pub struct Mcp {
 pub enum McpAction {
     /// Show the required client configuration, or write it
     #[command(after_help = examples(&[
-        ("moothall mcp install codex", "show it"),
-        ("moothall mcp install gemini --write", "put it into the client's configuration, which keeps everything else"),
+        ("moothall mcp install codex", "print the configuration"),
+        (
+            "moothall mcp install gemini --write",
+            "add it to the client's configuration; the rest is unchanged",
+        ),
     ]))]
     Install {
         /// Client: claude, codex or gemini
@@ -163,7 +166,9 @@ pub enum McpAction {
         write: bool,
     },
     /// Remove it from a client's configuration, and revoke the token made for it
-    #[command(after_help = examples(&[("moothall mcp uninstall codex", "the rest of its configuration stays")]))]
+    #[command(after_help = examples(&[
+        ("moothall mcp uninstall codex", "the rest of its configuration is unchanged"),
+    ]))]
     Uninstall {
         /// Client: claude, codex or gemini
         #[arg(value_enum, hide_possible_values = true)]

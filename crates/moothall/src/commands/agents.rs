@@ -41,7 +41,7 @@ async fn registered(context: &Context) -> Result<(), Fault> {
         return context.printer.object(&RegistrationPage { agents, next });
     }
     if agents.is_empty() {
-        note("No agent registered. docs/tasks.md says how one does.");
+        note("No registered agents. docs/tasks.md explains how an agent registers.");
     }
     agents.iter().try_for_each(|agent| context.printer.line(&standing(context, agent)))
 }
@@ -68,16 +68,16 @@ fn standing(context: &Context, agent: &RegistrationEntry) -> String {
 
 async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
-    confirmation::ask(context, &args.sure, &format!("Make the keys of {names} worthless?"))?;
+    confirmation::ask(context, &args.sure, &format!("Revoke the keys of {names}?"))?;
     for name in &args.names {
         let path = format!("/registrations/{}/revoke", segment(name));
         let revoked: AgentRevoked = context.client.post(&path, &json!({})).await?;
         if context.printer.json {
             context.printer.object(&revoked)?;
         } else if revoked.changed {
-            note(&format!("The key of {} is worth nothing any more.", revoked.name));
+            note(&format!("The key of {} is revoked.", revoked.name));
         } else {
-            note(&format!("The key of {} was worth nothing already.", revoked.name));
+            note(&format!("The key of {} was revoked already.", revoked.name));
         }
     }
     Ok(())
@@ -85,7 +85,7 @@ async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
 
 async fn free(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
-    let question = format!("Free {names}? Their keys are worth nothing then, for good.");
+    let question = format!("Free {names}? Their keys are then revoked permanently.");
     confirmation::ask(context, &args.sure, &question)?;
     for name in &args.names {
         let path = format!("/registrations/{}/free", segment(name));
@@ -109,7 +109,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
     for agent in &list.agents {
         context.printer.line(&row(context, agent, width))?;
     }
-    note("Invite one: moothall invite - NAME");
+    note("To invite one: moothall invite - NAME");
     of_the_servers_user(&list).iter().for_each(|hint| note(hint));
     Ok(())
 }
@@ -140,7 +140,8 @@ fn of_the_servers_user(list: &AgentList) -> Option<String> {
         return None;
     }
     Some(format!(
-        "Programs of the server's own user, who can read all that it keeps: {}. `run_as` gives them another.",
+        "These programs run as the server's own user, which can read all its data: {}. `run_as` \
+         sets another user.",
         clients.join(", ")
     ))
 }

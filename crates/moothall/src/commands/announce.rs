@@ -64,10 +64,7 @@ impl Doors<'_> {
         if !shown {
             lines.push(row(
                 "key",
-                &format!(
-                    "in {}; `moothall page` prints the page's address with it",
-                    key_file(&data).display()
-                ),
+                &format!("in {}; `moothall page` prints a sign-in link", key_file(&data).display()),
             ));
         }
         lines.extend(self.reach.others.iter().map(|other| row("others", other)));
@@ -86,13 +83,15 @@ impl Doors<'_> {
             format!(" --server {}", self.reach.here)
         };
         let mut steps = vec![
-            "Next, in another terminal (from the sources: cargo run --release -- instead of moothall):".to_owned(),
+            "Next, in another terminal (from the sources, replace moothall with cargo run \
+             --release --):"
+                .to_owned(),
             format!("  moothall{elsewhere} new \"First talk\""),
             format!("  moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"),
         ];
         if self.mode == Mode::Token {
             steps.push(
-                "Everybody else needs a token, or an invitation into one conversation:".to_owned(),
+                "Other users need a token, or an invitation into one conversation:".to_owned(),
             );
             steps.push(format!("  moothall{elsewhere} token create ann"));
             steps.push(format!("  moothall{elsewhere} invitation create \"First talk\" --for ann"));
@@ -105,8 +104,8 @@ impl Doors<'_> {
         let open = !self.address.ip().is_loopback() && !self.tls;
         open.then(|| {
             format!(
-                "others reach {} without TLS, so tokens and words cross the network for everybody to read; \
-                 use --tls-cert FILE --tls-key FILE, or a proxy with TLS in front",
+                "the server listens on {} without TLS, so tokens and messages cross the network \
+                 unencrypted; use --tls-cert FILE --tls-key FILE, or a proxy with TLS in front",
                 self.address
             )
         })

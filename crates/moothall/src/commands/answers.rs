@@ -158,7 +158,7 @@ impl Answers<'_> {
         let names: Vec<_> = may.map(|id| faces.name(id)).collect();
         if !names.is_empty() {
             let thread = threads::short(&self.said.thread);
-            note(&format!("{} may answer yet: moothall tail {thread}", names.join(", ")));
+            note(&format!("{} may still answer: moothall tail {thread}", names.join(", ")));
         }
     }
 

@@ -35,7 +35,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
         return context.printer.object(&AppPage { apps, next });
     }
     if apps.is_empty() {
-        note("No agent has an app.");
+        note("No agent manages an app.");
     }
     apps.iter().try_for_each(|app| context.printer.line(&row(context, app)))
 }
@@ -74,6 +74,9 @@ async fn free(context: &Context, args: &AppId) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&freed);
     }
-    note("The next agent that registers for it has it. Its tasks are without a manager.");
+    note(
+        "The next agent that registers for the app gets it. Its tasks have no manager until you \
+         transfer the app.",
+    );
     Ok(())
 }

@@ -65,14 +65,14 @@ fn verify(data: &Path, args: &AuditVerify, printer: &Printer) -> Result<(), Faul
             Exit::Failure,
             format!("the audit record in {} is damaged in {faults} places", data.display()),
         )
-        .because("a row changed or is missing, or another record stands in its place")
+        .because("a row was changed or is missing, or the record was replaced by another one")
         .try_this("compare it with a backup: `moothall audit verify --data BACKUP`")),
     }
 }
 
 fn unchained(data: &Path) -> Fault {
-    let message = format!("the audit record in {} is not chained yet", data.display());
+    let message = format!("the audit record in {} has no hash chain yet", data.display());
     Fault::new(Exit::Failure, message).because("an earlier version wrote it").try_this(
-        "start a server of this version on it once: its rows are chained as they are found",
+        "start a server of this version on it once: it chains the existing rows as they are",
     )
 }

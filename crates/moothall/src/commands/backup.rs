@@ -15,7 +15,7 @@ pub async fn run(args: &Backup, printer: &Printer) -> Result<(), Fault> {
     VerifyReport::new(&args.dest, &found).tell(printer)?;
     if !printer.json {
         note(&format!(
-            "{} is a data folder of its own. To look into it: moothall serve --data {0}",
+            "{} is a complete data folder. To look into it: moothall serve --data {0}",
             args.dest.display()
         ));
     }
@@ -25,18 +25,21 @@ pub async fn run(args: &Backup, printer: &Printer) -> Result<(), Fault> {
 fn failed(error: BackupError) -> Fault {
     let text = error.to_string();
     match error {
-        BackupError::Exists(_) => {
-            Fault::new(Exit::Failure, text).because("a backup overwrites nothing").try_this("choose a name that is not there yet")
-        }
+        BackupError::Exists(_) => Fault::new(Exit::Failure, text)
+            .because("a backup never overwrites files")
+            .try_this("choose a name that does not exist yet"),
         BackupError::NoFolder(_) => Fault::new(Exit::Failure, text)
-            .because("a backup makes the folder for itself alone, so that a disk that is not mounted does not go unnoticed")
-            .try_this("mount the disk, or make the folder first"),
+            .because("a backup creates only its own folder, so that an unmounted disk is noticed")
+            .try_this("mount the disk, or create the parent folder first"),
         BackupError::Inside(_) => Fault::new(Exit::Failure, text)
-            .because("what is lost with the data folder is no backup of it")
-            .try_this("choose a place elsewhere, best on another disk"),
-        BackupError::UnderWay(_) => Fault::new(Exit::TryLater, text).try_this("wait for it, or choose another name"),
+            .because("a backup inside the data folder is lost together with it")
+            .try_this("choose a folder outside of it, best on another disk"),
+        BackupError::UnderWay(_) => Fault::new(Exit::TryLater, text)
+            .try_this("wait for the other backup, or choose another name"),
         BackupError::Open(error) => closed(&error),
-        BackupError::Copy { .. } => Fault::new(Exit::Io, text).try_this("look whether there is room, and the right to write"),
+        BackupError::Copy { .. } => {
+            Fault::new(Exit::Io, text).try_this("check the free space and the permission to write")
+        }
         BackupError::Damaged { found, .. } => {
             let damage: Vec<_> = found.faults.iter().map(ToString::to_string).collect();
             Fault::new(Exit::Failure, text)

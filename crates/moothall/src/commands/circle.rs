@@ -99,7 +99,7 @@ pub fn numbered(name: &str, number: u32) -> String {
 /// Returns the reason why a gathering closed, in words.
 pub fn closing(because: &str) -> &str {
     match because {
-        "done" => "its breath is over",
+        "done" => "all its rounds are complete",
         "too_few" => "fewer than two speakers were left",
         "ended" => "a person ended it",
         other => other,
@@ -216,26 +216,26 @@ impl Circle {
             }
             GatheringStep::Beat { number } => format!("beat {number} of {}", self.of_holder()),
             GatheringStep::LastWordAsked => {
-                format!("A last word is asked of {}.", self.of_holder())
+                format!("{} is asked for a last word.", self.of_holder())
             }
             GatheringStep::PassAsked { holder, .. } => {
-                format!("{} hands the piece on when its turn ends.", self.named(holder))
+                format!("{} passes the piece on when its turn ends.", self.named(holder))
             }
             GatheringStep::PieceReleased { holder, because, .. } => {
                 let holder = self.named(holder);
                 match because.as_str() {
-                    "passed" => format!("{holder} hands the piece on."),
+                    "passed" => format!("{holder} passes the piece on."),
                     "last_word" => format!("{holder} has said a last word."),
                     "grace" => format!("{holder} said no last word in time."),
-                    "gone" => format!("{holder} had the piece and is gone."),
-                    _ => format!("{holder} has the piece no more."),
+                    "gone" => format!("{holder} left while holding the piece."),
+                    _ => format!("{holder} no longer has the piece."),
                 }
             }
             GatheringStep::HarvestAsked { harvester, .. } => {
                 format!("--- Phase: CLOSE ---\n{} writes the harvest.", self.named(harvester))
             }
             GatheringStep::Harvested { harvester, .. } => {
-                format!("The harvest is {}'s.", self.named(harvester))
+                format!("{} wrote the harvest.", self.named(harvester))
             }
             GatheringStep::Closed { because } => {
                 format!("The gathering is closed: {}.", closing(because))
@@ -288,7 +288,8 @@ impl Circle {
     fn turn_began(&self) -> String {
         let beat = self.hold.as_ref().map_or(0, |hold| hold.beat);
         format!(
-            "You have the piece, beat {beat} of {}, one every {} s: say what you see; /pass or /pass NAME hands it on.",
+            "You have the piece: beat {beat} of {}, one every {} s. Write what you see; /pass or \
+             /pass NAME passes it on.",
             self.plan.beats_per_turn, self.plan.beat_interval_seconds
         )
     }
@@ -347,14 +348,14 @@ impl Circle {
         let who = match (&self.hold, &self.harvests) {
             (_, Some(harvester)) => format!("{} writes the harvest", self.named(harvester)),
             (Some(hold), None) => format!("{} has the piece", self.named(&hold.holder)),
-            (None, None) => "somebody else has the piece".into(),
+            (None, None) => "another participant has the piece".into(),
         };
-        Some(format!("{who}: nobody else is heard now"))
+        Some(format!("{who}: others cannot speak now"))
     }
 }
 
 const HARVEST: &str =
-    "You write the harvest: what you say next is kept as what came of this gathering.";
+    "You write the harvest: your next message is kept as the result of this gathering.";
 
 fn opened(by: &str, plan: &GatheringRules, participants: &[GatheringMember]) -> String {
     let with = |role: &str| {

@@ -30,7 +30,7 @@ fn check(file: &ConfigFile, printer: &Printer) -> Result<(), Fault> {
     }
     config.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
     let place = config.file.map_or_else(
-        || "there is no file, and everything has its default".to_owned(),
+        || "no file; every key has its default".to_owned(),
         |file| file.display().to_string(),
     );
     printer.line(&format!(
@@ -46,7 +46,7 @@ fn taken_over(key: &str, printer: &Printer) -> String {
     let (style, when) = if needs_restart(key) {
         (Style::Warn, "needs a restart")
     } else {
-        (Style::Dim, "at the next reload")
+        (Style::Dim, "applies at the next reload")
     };
     format!("    {}  {}", printer.paint(Style::Plain, key), printer.paint(style, when))
 }
@@ -57,7 +57,7 @@ fn show(file: &ConfigFile, origin: bool, printer: &Printer) -> Result<(), Fault>
         return printer.object(&json!({ "settings": settings }));
     }
     if settings.is_empty() {
-        note("Nothing is set, so everything has its default: see moothall.example.toml");
+        note("No key is set; for the defaults, see moothall.example.toml");
     }
     settings.iter().try_for_each(|setting| printer.line(&row(setting, origin, printer)))
 }

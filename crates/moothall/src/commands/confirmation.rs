@@ -28,6 +28,6 @@ pub fn ask(context: &Context, sure: &Confirmation, what: &str) -> Result<(), Fau
     if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    Err(Fault::new(Exit::Failure, "nothing was done")
-        .try_this("answer y, or say it before with --yes"))
+    Err(Fault::new(Exit::Failure, "not confirmed, so nothing was changed")
+        .try_this("answer y, or use --yes"))
 }

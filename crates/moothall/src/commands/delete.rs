@@ -15,11 +15,7 @@ pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
         .await
         .ok()
         .map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
-    confirmation::ask(
-        context,
-        &args.sure,
-        &format!("Delete {named} for good, with everything that was said in it?"),
-    )?;
+    confirmation::ask(context, &args.sure, &format!("Delete {named} permanently, with all its messages?"))?;
     let deleted: ThreadDeleted =
         context.client.delete(&format!("/threads/{}", segment(&thread))).await?;
     if context.printer.json {
@@ -28,8 +24,8 @@ pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
     let rest = if deleted.erased {
         ""
     } else {
-        " The disk was in the way of erasing all of it; the rest goes when the server starts again."
+        " A disk error left a part of it; the server erases that part at its next start."
     };
-    note(&format!("{named} is gone for everybody.{rest} {}", deleted.backups));
+    note(&format!("{named} is deleted.{rest} {}", deleted.backups));
     Ok(())
 }

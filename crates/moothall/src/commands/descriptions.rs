@@ -41,17 +41,19 @@ pub fn bound(value: &Value) -> String {
 fn change(key: &str, value: &Value) -> String {
     match key {
         "invite" => invite(value),
-        "uninvite" => format!("{} was taken out", participant(value)),
+        "uninvite" => format!("{} was removed", participant(value)),
         "mute" => format!("{} muted", targets(value)),
         "unmute" => format!("{} may speak again", targets(value)),
-        "pause" => if is_on(value) { "everything is paused" } else { "it goes on" }.to_owned(),
+        "pause" => {
+            if is_on(value) { "the conversation is paused" } else { "the pause ended" }.to_owned()
+        }
         "discussion" => format!("discussion among agents is {}", switched(value)),
-        "invited_auto" => format!("asking all who are invited is {}", switched(value)),
+        "invited_auto" => format!("asking all invited agents is {}", switched(value)),
         "prod" => format!("{} asked to say something", names(value)),
         "resume" => "a guard was lifted".to_owned(),
         "config" => format!("rules changed: {}", settings(value)),
-        "bind" => format!("it is {} now", bound(value)),
-        "unbind" => format!("it is not {} any more", bound(value)),
+        "bind" => format!("the conversation is now {}", bound(value)),
+        "unbind" => format!("the conversation is not {} any more", bound(value)),
         "policy" => format!("the rules are now {}", settings(value)),
         other => format!("{other} {value}"),
     }
@@ -75,7 +77,7 @@ fn invite(value: &Value) -> String {
 }
 
 fn participant(value: &Value) -> &str {
-    value.get("participant_id").and_then(Value::as_str).unwrap_or("somebody")
+    value.get("participant_id").and_then(Value::as_str).unwrap_or("a participant")
 }
 
 fn targets(value: &Value) -> String {
@@ -125,18 +127,19 @@ mod tests {
                 json!({"invite": {"participant_id": "p", "profile": {"session": "s1"}}}),
                 "p was invited (session s1)",
             ),
-            (json!({"uninvite": {"participant_id": "critic"}}), "critic was taken out"),
+            (json!({"uninvite": {"participant_id": "critic"}}), "critic was removed"),
             (json!({"mute": {"targets": ["a", "b"], "mode": "hard"}}), "a, b muted"),
-            (json!({"pause": {"on": true}}), "everything is paused"),
+            (json!({"pause": {"on": true}}), "the conversation is paused"),
             (
                 json!({"config": {"max_depth": 3}, "resume": {}}),
                 "rules changed: max_depth 3; a guard was lifted",
             ),
             (
                 json!({"unbind": "link:1", "bind": "link:2"}),
-                "it is not a link of its sessions any more; it is a link of its sessions now",
+                "the conversation is not a link of its sessions any more; the conversation is now \
+                 a link of its sessions",
             ),
-            (json!({"bind": "chat:telegram:1"}), "it is chat:telegram:1 now"),
+            (json!({"bind": "chat:telegram:1"}), "the conversation is now chat:telegram:1"),
             (json!({"prod": ["a"]}), "a asked to say something"),
             (
                 json!({"invite": {"participant_id": "a"}, "invites": [{"participant_id": "a"}, {"participant_id": "b"}]}),

@@ -131,7 +131,7 @@ async fn examine(args: &Doctor) -> Vec<Finding> {
     let mut findings = vec![version(), sqlite(), clock(), files()];
     match settle(&args.place, &config::environment()) {
         Err(fault) => {
-            let fix = fault.forward.unwrap_or_else(|| "correct it there".into());
+            let fix = fault.forward.unwrap_or_else(|| "correct it at that position".into());
             let why = fault.why.map_or_else(String::new, |why| format!(": {why}"));
             findings.insert(
                 0,
@@ -161,7 +161,7 @@ fn configuration(config: &Config) -> Vec<Finding> {
             file.display(),
             counted(config.agents.len() as u64, "agent")
         ),
-        None => "no file; everything has a default".into(),
+        None => "no file; every key has its default".into(),
     };
     let found = match accounts::named(config)
         .iter()
@@ -203,7 +203,7 @@ fn sqlite() -> Finding {
     if (next(), next(), next()) >= SQLITE_MIN {
         Finding::new("sqlite", Verdict::Ok, version)
     } else {
-        Finding::new("sqlite", Verdict::Fail, format!("{version} can damage its log"))
+        Finding::new("sqlite", Verdict::Fail, format!("version {version} can damage the log"))
             .fix("build with the bundled SQLite, 3.51.3 or newer")
     }
 }
@@ -229,7 +229,7 @@ fn files() -> Finding {
     match getrlimit(Resource::RLIMIT_NOFILE) {
         Ok((soft, _)) if soft < FILES_MIN => {
             Finding::new("open files", Verdict::Warn, format!("at most {soft}"))
-                .fix(format!("ulimit -n {FILES_MIN}, or more"))
+                .fix(format!("raise it with ulimit -n {FILES_MIN} or more"))
         }
         Ok((soft, _)) => Finding::new("open files", Verdict::Ok, format!("at most {soft}")),
         Err(error) => {
@@ -308,12 +308,14 @@ fn writable(folder: &Path, existing: &Path) -> Finding {
         Ok(()) if existing == folder => {
             Finding::new("data folder", Verdict::Ok, folder.display().to_string())
         }
-        Ok(()) => {
-            Finding::new("data folder", Verdict::Ok, format!("{} will be made", folder.display()))
-        }
+        Ok(()) => Finding::new(
+            "data folder",
+            Verdict::Ok,
+            format!("{} will be created", folder.display()),
+        ),
         Err(error) => {
             let fix = format!(
-                "give yourself the right to write to {}, or name another folder with --data",
+                "get the permission to write to {}, or name another folder with --data",
                 existing.display()
             );
             Finding::new(
@@ -331,7 +333,7 @@ fn free_space(folder: &Path) -> Option<Finding> {
     let found = format!("{} MiB free", free >> 20);
     Some(match free {
         ..FREE_BYTES_MIN => Finding::new("disk", Verdict::Fail, found)
-            .fix("free some space; a full disk refuses every message"),
+            .fix("free some space; on a full disk, every message is rejected"),
         FREE_BYTES_MIN..FREE_BYTES_WARN => {
             Finding::new("disk", Verdict::Warn, found).fix("free some space soon")
         }
@@ -373,14 +375,14 @@ fn owner(settled: &StartupSettings) -> Option<Finding> {
         return None;
     }
     Some(match owner::unknown(settled) {
-        None => Finding::new(OWNER, Verdict::Ok, "the system says which user each request is from"),
+        None => Finding::new(OWNER, Verdict::Ok, "the system reports the user of each request"),
         Some(why) => {
             let what = match server.unasked {
                 UnknownPeerRule::Refuse => {
-                    "a server started here answers nothing without a credential"
+                    "a server started here rejects requests without a credential"
                 }
                 UnknownPeerRule::Converse => {
-                    "a server started here lets every user of this computer converse"
+                    "a server started here lets all users of this computer converse"
                 }
             };
             Finding::new(OWNER, Verdict::Warn, format!("{why}; {what}")).fix(owner::CURE)
@@ -404,7 +406,7 @@ async fn address(bind: SocketAddr) -> Finding {
         Ok(_) => Finding::new("address", Verdict::Ok, format!("{bind} is free")),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             Finding::new("address", Verdict::Fail, format!("another program listens on {bind}"))
-                .fix("stop it, or use --bind 127.0.0.1:0")
+                .fix("stop that program, or use --bind 127.0.0.1:0")
         }
         Err(error) => {
             Finding::new("address", Verdict::Fail, format!("cannot listen on {bind}: {error}"))

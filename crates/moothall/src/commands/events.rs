@@ -214,7 +214,7 @@ async fn when_there<T>(
             }
         };
         if !std::mem::replace(away, true) {
-            note(&format!("{}; waiting for it (Ctrl-C ends this)", fault.what));
+            note(&format!("{}; retrying (Ctrl-C stops)", fault.what));
         }
         tokio::time::sleep(Duration::from_millis(waits.next().unwrap_or_default())).await;
     }

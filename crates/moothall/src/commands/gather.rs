@@ -39,7 +39,7 @@ async fn start(context: &Context, args: &GatherStart) -> Result<(), Fault> {
     } else if !args.wait {
         context.printer.line(&row(context, &begun))?;
     }
-    note(&format!("Take part in it, or follow it: moothall chat {}", threads::short(&begun.id)));
+    note(&format!("To take part or follow: moothall chat {}", threads::short(&begun.id)));
     if args.wait { wait(context, &begun.id).await } else { Ok(()) }
 }
 
@@ -97,16 +97,16 @@ impl GatheringProgress {
     }
 
     fn without_harvest(&self, answer: &GatheringAnswer) -> Fault {
-        let what = "the gathering is over, and there is no harvest";
+        let what = "the gathering ended without a harvest";
         let fault = match &self.failed {
             Some(why) => Fault::new(Exit::AgentFailed, what).because(why),
             None => {
                 let because = answer.closed_because.as_deref().map(circle::closing);
-                Fault::new(Exit::Unanswered, what).because(because.unwrap_or("it never began"))
+                Fault::new(Exit::Unanswered, what).because(because.unwrap_or("it did not begin"))
             }
         };
         let id = threads::short(&answer.id);
-        fault.try_this(format!("read what was said: moothall tail {id} --no-follow"))
+        fault.try_this(format!("read the messages: moothall tail {id} --no-follow"))
     }
 }
 
@@ -116,7 +116,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
         return context.printer.object(&list);
     }
     if list.gatherings.is_empty() {
-        note("There is no gathering. Begin one: moothall gather start --help");
+        note("No gatherings. To start one: moothall gather start --help");
     }
     list.gatherings.iter().try_for_each(|one| context.printer.line(&row(context, one)))
 }
@@ -149,8 +149,10 @@ fn phase(answer: &GatheringAnswer) -> String {
     match answer.phase.as_deref() {
         Some("close") | None => {
             let harvester = answer.participants.iter().find(|member| member.role == HARVESTER);
-            let who = harvester
-                .map_or_else(|| "somebody".into(), |member| numbered(&member.name, member.number));
+            let who = harvester.map_or_else(
+                || "the harvester".into(),
+                |member| numbered(&member.name, member.number),
+            );
             format!("close, {who} writes the harvest")
         }
         Some(phase) => format!("{phase}, round {} of {}", answer.round, answer.rounds),
@@ -212,8 +214,7 @@ fn piece(answer: &GatheringAnswer, now: Timestamp) -> Option<String> {
         answer.since.as_ref().map_or(String::new(), |since| format!(" since {}", time(since)));
     let next = answer.next_beat_at.as_ref().and_then(|at| {
         let left = circle::seconds_until(at.parse().ok()?, now);
-        let what =
-            if answer.last_word { "the time for a last word ends" } else { "the next one comes" };
+        let what = if answer.last_word { "time for a last word ends" } else { "next beat" };
         Some(format!(", {what} at {} (in {left} s)", time(at)))
     });
     Some(format!(
@@ -247,7 +248,10 @@ async fn end(context: &Context, args: &GatherEnd) -> Result<(), Fault> {
     }
     note(match answer.status.as_str() {
         "closed" => "The gathering is closed.",
-        _ => "Nothing more is spoken; the harvest is written. End it again to close it without.",
+        _ => {
+            "The rounds have ended; the harvest is being written. End it again to close it \
+             without a harvest."
+        }
     });
     context.printer.line(&row(context, &answer))
 }

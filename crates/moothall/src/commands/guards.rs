@@ -38,7 +38,7 @@ pub async fn run(context: &Context, args: &Guards) -> Result<(), Fault> {
         return context.printer.object(&answer);
     }
     if answer.guards.is_empty() {
-        note("Nothing is held or refused, and no limit is near.");
+        note("No active guards or refusals, and no nearly reached limits.");
     }
     table(context, &answer)
 }

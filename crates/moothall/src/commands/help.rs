@@ -16,23 +16,25 @@ use crate::paint::{Printer, note, output_fault};
 const TOPICS: [(&str, &str); 2] = [
     (
         "environment",
-        "MOOTHALL_SERVER    the server to talk to, as --server\n\
-         MOOTHALL_PROFILE   a server that you joined, as --profile\n\
-         MOOTHALL_TOKEN     the token to show; a file is safer: --token-file\n\
-         MOOTHALL_CACERT    certificates to trust, as --cacert\n\
-         MOOTHALL_LOG       what `serve` writes into its log: error, warn, info, debug\n\
+        "MOOTHALL_SERVER    the server to use, like --server\n\
+         MOOTHALL_PROFILE   a server that you joined, like --profile\n\
+         MOOTHALL_TOKEN     the token to use; a file is safer: --token-file\n\
+         MOOTHALL_CACERT    certificates to trust, like --cacert\n\
+         MOOTHALL_LOG       log level of `serve`: error, warn, info, debug\n\
          MOOTHALL_SECTION__KEY\n\
          \x20                  a key of the configuration, e.g. MOOTHALL_SERVER__BIND=127.0.0.1:7000\n\
          NO_COLOR, CLICOLOR_FORCE, TERM, TZ, HTTPS_PROXY, NO_PROXY, XDG_*\n\
-         \x20                  as everywhere\n\
-         An empty variable is as good as none. Flags win over variables, variables over ./moothall.toml, and that over\n\
-         moothall/moothall.toml in the XDG configuration folder.",
+         \x20                  with their usual meaning\n\
+         An empty variable counts as not set. Flags override variables, variables override\n\
+         ./moothall.toml, and ./moothall.toml overrides moothall/moothall.toml in the XDG\n\
+         configuration folder.",
     ),
     (
         "conversations",
-        "Commands take a conversation by its id, at least four characters of the beginning of its id, its exact name, or the name\n\
-         of a session, whose home is meant. A lone - is the one that you used last from here. Messages are named by the number before them\n\
-         in `moothall tail`. Words that begin with - go behind --.",
+        "Commands accept a conversation by its id, an id prefix of at least four characters, its\n\
+         exact name, or the name of a session, which stands for its home. A single - is the\n\
+         conversation that you used last from here. Commands accept a message by its number in\n\
+         `moothall tail`. Put text that begins with - after --.",
     ),
 ];
 const EXIT_CODES: &str = "exit-codes";
@@ -78,10 +80,10 @@ fn print(command: &mut clap::Command, long: bool) -> Result<(), Fault> {
 fn unknown(word: &str, known: &[String]) -> Fault {
     let topics = TOPICS.iter().map(|(name, _)| *name).chain([EXIT_CODES]);
     let all: Vec<&str> = known.iter().map(String::as_str).chain(topics).collect();
-    let fault = Fault::new(Exit::Usage, format!("there is no help about {word:?}"));
+    let fault = Fault::new(Exit::Usage, format!("help about {word:?} does not exist"));
     match nearest(word, &all) {
         Some(near) => fault.try_this(format!("moothall help {near}")),
-        None => fault.try_this(format!("there is {}", all.join(", "))),
+        None => fault.try_this(format!("choose one of {}", all.join(", "))),
     }
 }
 
@@ -121,7 +123,7 @@ pub fn man(args: &Man) -> Result<(), Fault> {
     command.build();
     let pages = pages(&command, &args.folder).map_err(fault)?;
     note(&format!(
-        "{pages} pages are in {}. Where it is a folder of manuals: man moothall",
+        "{pages} pages are in {}. If that is a folder of manual pages: man moothall",
         args.folder.display()
     ));
     Ok(())

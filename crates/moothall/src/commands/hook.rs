@@ -17,7 +17,7 @@ pub fn run(args: &Hook) {
     let here = Surroundings::of(|name| std::env::var_os(name));
     let (answer, kept) = report(here.as_ref(), &program, &event, &said);
     if let Err(error) = kept {
-        note(&format!("moothall hook: not reported: {error}"));
+        note(&format!("moothall hook: the event was not reported: {error}"));
     }
     if !answer.is_empty() {
         // The program may have closed its end of the pipe.

@@ -50,17 +50,19 @@ pub fn run(args: &Init, printer: &Printer) -> Result<(), Fault> {
         let names: Vec<&str> = found.iter().map(|spec| spec.client.as_str()).collect();
         return printer.object(&json!({"file": args.file, "found": names}));
     }
-    note(&format!("{} is written. Look it over, then: moothall serve", args.file.display()));
+    note(&format!("Wrote {}. Review it, then: moothall serve", args.file.display()));
     Ok(())
 }
 
 /// Asks on standard error; an empty line takes the default in brackets.
 fn ask(answers: &mut impl BufRead) -> Result<Choices, Fault> {
-    let others =
-        answer(answers, "Shall other computers reach it? Everybody needs a token then. [no]")?;
+    let others = answer(
+        answers,
+        "Allow other computers to connect? Every request then needs a token. [no]",
+    )?;
     let others = matches!(others.to_lowercase().as_str(), "y" | "yes");
     let port = loop {
-        let port = answer(answers, &format!("On which port? [{}]", USUAL_BIND.port()))?;
+        let port = answer(answers, &format!("Port? [{}]", USUAL_BIND.port()))?;
         match port.parse::<u16>() {
             _ if port.is_empty() => break USUAL_BIND.port(),
             Ok(port) if port > 0 => break port,
@@ -79,7 +81,7 @@ fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
     let mut line = String::new();
     match answers.read_line(&mut line).map_err(fault)? {
         0 => Err(Fault::new(Exit::Interrupted, "nothing was written")
-            .try_this("moothall init --defaults asks nothing")),
+            .try_this("use moothall init --defaults, which asks no questions")),
         _ => Ok(line.trim().to_owned()),
     }
 }
@@ -93,11 +95,17 @@ fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String
         choices.bind
     );
     if choices.mode == Mode::Token {
-        text.push_str("\n# A certificate, so that nobody reads along:\n# [server.tls]\n# cert = \"cert.pem\"\n# key = \"key.pem\"\n");
+        text.push_str(
+            "\n# A certificate, to encrypt connections:\n# [server.tls]\n# cert = \"cert.pem\"\n# \
+             key = \"key.pem\"\n",
+        );
     }
     text.push_str(match found {
-        [] => "\n# No command-line agents and no keys of model providers were found. An agent of your own:\n# [agents.mine]\n# command = [\"./agent.sh\"]\n",
-        _ => "\n# Found on this computer, and offered without a line here:\n",
+        [] => {
+            "\n# No command-line agents and no keys of model providers were found. To add your \
+             own agent:\n# [agents.mine]\n# command = [\"./agent.sh\"]\n"
+        }
+        _ => "\n# Found on this computer, and available without a section here:\n",
     });
     for spec in found {
         let summary = spec.summary.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -108,7 +116,7 @@ fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String
     for (place, spec) in living.enumerate() {
         if place == 0 {
             text.push_str(&format!(
-                "\n# In a terminal of the server's own, where you can look on ({}):\n",
+                "\n# To run it in a terminal that you can attach to ({}):\n",
                 tmux.unwrap_or("tmux")
             ));
         }
@@ -127,9 +135,9 @@ fn write(file: &Path, text: &str) -> Result<(), Fault> {
         match error.kind() {
             std::io::ErrorKind::AlreadyExists => Fault::new(
                 Exit::Failure,
-                format!("{} is there already, and stays as it is", file.display()),
+                format!("{} exists already, and was not changed", file.display()),
             )
-            .try_this("moothall init --dry-run prints what would be written"),
+            .try_this("use moothall init --dry-run to print the file"),
             _ => Fault::io(format!("cannot write {}", file.display()), &error),
         }
     })
@@ -170,7 +178,7 @@ mod tests {
                 (Some(choices.bind.as_str()), choices.mode)
             );
         }
-        assert!(write(&file, "").unwrap_err().what.contains("there already"));
+        assert!(write(&file, "").unwrap_err().what.contains("exists already"));
         assert!(written(&Choices::default(), &[], None).contains("[agents.mine]"));
     }
 }

@@ -38,12 +38,14 @@ async fn create(context: &Context, args: &NewInvitation, others: &[String]) -> R
     context.printer.line(&link)?;
     let until = made.expires_at.map_or_else(String::new, |at| format!(", until {at}"));
     note(&format!(
-        "It works once{until}: in a browser, or with `moothall join`. Whoever has it first is {}.",
+        "It works once{until}: in a browser, or with `moothall join`. The first to use it becomes \
+         {}.",
         args.principal
     ));
     if is_loopback(&server) {
         note(
-            "Its address is for this computer alone; --url names the one under which others reach the server.",
+            "Its address works only on this computer; name the address for other computers with \
+             --url.",
         );
     }
     Ok(())

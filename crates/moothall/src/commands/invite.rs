@@ -21,7 +21,7 @@ pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
         note(&format!("warning: {warning}"));
     }
     note(&format!(
-        "{} is in. To address this participant: moothall say - \"@{} …\"",
+        "Invited {}. To address this participant: moothall say - \"@{} …\"",
         args.id, args.id
     ));
     match &accepted.join {
@@ -39,9 +39,9 @@ pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
         return context.printer.object(&accepted);
     }
     note(&if accepted.event.is_some() {
-        format!("{id} is out.")
+        format!("Removed {id}.")
     } else {
-        format!("{id} was not there.")
+        format!("{id} was not a participant.")
     });
     Ok(())
 }

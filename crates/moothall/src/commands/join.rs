@@ -61,12 +61,12 @@ pub async fn run(
         return printer.object(&json!({"server": server, "principal": principal, "threads": threads, "profile": name, "file": file}));
     }
     note(&format!(
-        "You are {principal} at {server}, until {}. This is kept in {}.",
+        "You are {principal} at {server}, until {}. The token is saved in {}.",
         accepted.entry.expires_at,
         file.display()
     ));
     note(&format!(
-        "Now: moothall --profile {name} list   In all commands: export MOOTHALL_PROFILE={name}"
+        "Next: moothall --profile {name} list   For all commands: export MOOTHALL_PROFILE={name}"
     ));
     Ok(())
 }
@@ -81,8 +81,9 @@ fn split(link: &str) -> Result<(Option<String>, &str), Fault> {
     if found.1.starts_with(CODE) && found.0.as_deref() != Some("") {
         return Ok(found);
     }
-    Err(Fault::new(Exit::Usage, "that is no invitation").try_this(
-        "a link looks like https://hall.example.org/#join=inv_…, a code like inv_…; quote the link, because the shell reads # as a comment",
+    Err(Fault::new(Exit::Usage, "this is not an invitation").try_this(
+        "give a link such as https://hall.example.org/#join=inv_…, or a code such as inv_…; quote \
+         the link, because the shell reads # as a comment",
     ))
 }
 
@@ -90,11 +91,8 @@ fn worthless(fault: Fault, server: &str) -> Fault {
     if fault.exit != Exit::Denied {
         return fault;
     }
-    Fault::new(
-        Exit::Denied,
-        format!("{server} knows no such invitation, or it is used up or too old"),
-    )
-    .try_this("ask for another one: moothall invitation create THREAD --for NAME")
+    Fault::new(Exit::Denied, format!("the invitation is unknown to {server}, used or expired"))
+        .try_this("ask for a new one: moothall invitation create THREAD --for NAME")
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ async fn make(context: &Context, args: &Link) -> Result<(), Fault> {
         return context.printer.object(&answer);
     }
     note(&format!(
-        "The link is {}. What one of them says at the end of a turn reaches the others.",
+        "The link is {}. The final message of each turn is sent to the other members.",
         answer.link_state
     ));
     context.printer.line(&row(context, &answer.link))
@@ -59,7 +59,7 @@ async fn list(context: &Context, session: Option<&str>) -> Result<(), Fault> {
     }
     list.waiting.iter().for_each(tell_waits);
     if list.links.is_empty() && list.waiting.is_empty() {
-        note("There is no link. Make one: moothall link SESSION SESSION");
+        note("No links. To make one: moothall link SESSION SESSION");
     }
     list.links.iter().try_for_each(|link| context.printer.line(&row(context, link)))
 }
@@ -69,7 +69,8 @@ fn tell_waits(link: &LinkEntry) {
     let title = for_terminal(&link.title);
     for lacking in link.waits_for.iter().map(|lacking| for_terminal(lacking)) {
         note(&format!(
-            "{title} waits for {lacking}, which was not resumed: moothall resume {lacking}   or: moothall end {lacking}"
+            "{title} waits for {lacking}, which is not resumed yet: moothall resume {lacking}   \
+             or: moothall end {lacking}"
         ));
     }
 }
@@ -81,7 +82,7 @@ async fn close(context: &Context, word: &str) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&answer);
     }
-    note("The link is closed for all its members. What was said is kept.");
+    note("The link is closed for all its members. Its messages are kept.");
     Ok(())
 }
 
@@ -95,7 +96,7 @@ async fn resolve(context: &Context, word: &str) -> Result<String, Fault> {
         list.links.iter().filter(|link| word.len() >= 4 && link.id.starts_with(word)).collect();
     match begun.as_slice() {
         [one] => Ok(one.id.clone()),
-        _ => Err(Fault::new(Exit::Failure, format!("{word:?} means {} links", begun.len()))
-            .try_this("see `moothall link list`")),
+        _ => Err(Fault::new(Exit::Failure, format!("{word:?} matches {} links", begun.len()))
+            .try_this("choose one from `moothall link list`")),
     }
 }

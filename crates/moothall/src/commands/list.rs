@@ -16,7 +16,7 @@ pub async fn run(context: &Context, args: &List) -> Result<(), Fault> {
         return context.printer.object(&ThreadList { threads, next: None });
     }
     if threads.is_empty() {
-        note("There is no conversation yet. Begin one: moothall new \"A name\"");
+        note("No conversations yet. To start one: moothall new \"A name\"");
     }
     for thread in &threads {
         let last = day_and_time(&thread.updated_at).unwrap_or_else(|| thread.updated_at.clone());

@@ -48,7 +48,7 @@ impl Transcript {
         let name = inert(envelope.content.as_str().unwrap_or_default());
         let title = if name.is_empty() { "Conversation" } else { &name };
         format!(
-            "# {title}\n\nConversation {}, begun {} by {}.\n",
+            "# {title}\n\nConversation {}, started {} by {}.\n",
             inert(&envelope.thread),
             time(envelope),
             self.who(&envelope.from)
@@ -155,7 +155,7 @@ mod tests {
         let text = "## 7 · ann · 2026-11-21 09:30:00Z\n\nto critic, in reply to 3\n\n~~~text\nHello\n*you*\n~~~\n";
         assert_eq!(entry(&said), text);
         let begun = entry(&envelope("thread.created", "user", json!("Plan")));
-        assert_eq!(begun, "# Plan\n\nConversation 0198-x, begun 2026-11-21 09:30:00Z by user.\n");
+        assert_eq!(begun, "# Plan\n\nConversation 0198-x, started 2026-11-21 09:30:00Z by user.\n");
     }
 
     #[test]

@@ -60,7 +60,8 @@ fn unknown_agent(registry: &[AgentEntry], client: &str) -> Fault {
     let fault = Fault::new(Exit::Failure, format!("this server has no agent called {client:?}"));
     match nearest(client, &known) {
         Some(near) => fault.try_this(format!("did you mean {near}?")),
-        None => fault.try_this(format!("it has {}; see `moothall agents`", known.join(", "))),
+        None => fault
+            .try_this(format!("choose one of {}; `moothall agents` shows them", known.join(", "))),
     }
 }
 
@@ -72,7 +73,7 @@ fn next_step(args: &New, names: &[&str]) -> String {
         ),
         [first, ..] => {
             format!(
-                "\"{}\" ({}) has {}. Say something: moothall say - \"@{first} …\" --wait",
+                "\"{}\" ({}) has {}. Send a message: moothall say - \"@{first} …\" --wait",
                 args.name,
                 args.policy,
                 names.join(", ")

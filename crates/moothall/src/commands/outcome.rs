@@ -81,10 +81,9 @@ pub fn covers(turn: &TurnEntry, said: &Envelope) -> bool {
 fn stands_still(state: &ThreadStateAnswer) -> Option<String> {
     match &state.state.held {
         Some(guard) => Some(format!("a guard holds the conversation ({guard})")),
-        None => state
-            .state
-            .paused
-            .then(|| "the conversation is paused: agents stand still until it is resumed".into()),
+        None => state.state.paused.then(|| {
+            "the conversation is paused: agents do not respond until it is resumed".into()
+        }),
     }
 }
 
@@ -121,19 +120,21 @@ fn judge(
         return Ok(());
     }
     if let Some(one) = unasked.filter(|_| turns.iter().all(|turn| turn.id.is_none())) {
-        return Err(Fault::new(Exit::Unanswered, "nobody will answer").because(fate(one)));
+        return Err(Fault::new(Exit::Unanswered, "no agent will answer").because(fate(one)));
     }
     if let Some(why) = stands {
-        return Err(Fault::new(Exit::Unanswered, "nobody answers now").because(why));
+        return Err(Fault::new(Exit::Unanswered, "no agent answers now").because(why));
     }
     let asked = turns.iter().any(|turn| turn.id.is_some());
     if asked && passed.len() == turns.iter().filter(|turn| turn.id.is_some()).count() {
-        return Err(Fault::new(Exit::Passed, "all who were asked had nothing to say")
+        return Err(Fault::new(Exit::Passed, "all agents that were asked passed")
             .because(reasons().join("; ")));
     }
-    let fault = Fault::new(Exit::Unanswered, "nobody will answer");
+    let fault = Fault::new(Exit::Unanswered, "no agent will answer");
     Err(match reasons() {
-        none if none.is_empty() => fault.because("nobody was asked, as far as you may see"),
+        none if none.is_empty() => {
+            fault.because("no agent was asked (your token may not show others' turns)")
+        }
         reasons => fault.because(reasons.join("; ")),
     })
 }
@@ -143,7 +144,7 @@ fn reason(turn: &TurnEntry, faces: &Faces) -> Option<String> {
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
     let how = match (turn.outcome.as_deref(), turn.why_not.as_deref()) {
         (Some("spoke"), _) | (None, None) => return None,
-        (Some("expired"), _) => "took too long".to_owned(),
+        (Some("expired"), _) => "timed out".to_owned(),
         (Some(outcome), _) => outcome.to_owned(),
         (None, Some(word)) => {
             format!("not asked: {}", turn.reason.as_deref().unwrap_or(word))

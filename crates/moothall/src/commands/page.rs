@@ -8,9 +8,12 @@ use crate::fault::{Exit, Fault};
 pub fn run(context: &Context) -> Result<(), Fault> {
     let server = context.client.base();
     let none = || {
-        Fault::new(Exit::Denied, format!("there is no credential for {server} here"))
-            .because("the page needs one to sign in with")
-            .try_this("be the user who runs the server, name its data folder with --data DIR, or show a token with --token-file FILE")
+        Fault::new(Exit::Denied, format!("no credential for {server} was found here"))
+            .because("the page needs a credential to sign you in")
+            .try_this(
+                "run this as the user that runs the server, name its data folder with --data DIR, \
+                 or give a token with --token-file FILE",
+            )
     };
     let key = context.client.credential().ok_or_else(none)?;
     // A browser keeps a fragment to itself: neither requests nor logs contain it.

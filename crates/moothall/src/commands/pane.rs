@@ -19,7 +19,7 @@ pub fn run(pane: &Pane) -> Result<(), Fault> {
     match pane {
         Pane::Dress => {
             let outcome = run_as_user(io::stdin().lock())
-                .map_err(|error| Fault::io("cannot read what is to be prepared", &error))?;
+                .map_err(|error| Fault::io("cannot read the launch data", &error))?;
             println!("{outcome}");
             Ok(())
         }
@@ -29,9 +29,7 @@ pub fn run(pane: &Pane) -> Result<(), Fault> {
             let _ = fchown(io::stdin(), Some(Uid::from_raw(*uid)), None);
             let mut words = words.iter();
             let became = Command::new(
-                words
-                    .next()
-                    .ok_or_else(|| Fault::new(Exit::Usage, "there is nothing to become"))?,
+                words.next().ok_or_else(|| Fault::new(Exit::Usage, "no program is given"))?,
             )
             .args(words)
             .exec();

@@ -49,15 +49,15 @@ impl PendingPermission {
         let folder = self.folder.as_ref().map(|folder| format!("in {folder}"));
         let look = self.look.as_ref().map_or(String::new(), |look| format!(": {look}"));
         let partial = (!self.complete)
-            .then(|| format!("this is not all of it; look at the whole of it first{look}"));
+            .then(|| format!("this is only a part; read the whole request first{look}"));
         folder.into_iter().chain(partial).collect()
     }
 
     /// Returns the possible answers, with their numbers.
     pub fn answers(&self) -> impl Iterator<Item = String> {
         let own = |option: &OptionEntry| match (option.takes_text, option.with_others) {
-            (true, _) => " (in words of your own)",
-            (false, true) => " (one of several)",
+            (true, _) => " (with your own text)",
+            (false, true) => " (more than one possible)",
             (false, false) => "",
         };
         self.options
@@ -73,7 +73,7 @@ impl PendingPermission {
         let (answer, others) = if is_permission || self.options.is_empty() {
             ("allow", "or deny, or the number of an answer")
         } else if self.options.iter().any(|option| option.with_others) {
-            ("1", "or numbers with commas between them, as in 1,2")
+            ("1", "or several numbers, such as 1,2")
         } else {
             ("1", "or the number of another answer")
         };
@@ -182,21 +182,19 @@ pub fn told(envelope: &Envelope) -> Option<String> {
         PermissionEvent::Answered { by, label, text, .. } => {
             format!("{by} answered: {}", said(label, text.as_deref()))
         }
-        PermissionEvent::Expired { .. } => {
-            "nobody answered in time: it is not asked any more".to_owned()
-        }
+        PermissionEvent::Expired { .. } => "not answered in time: the request expired".to_owned(),
         PermissionEvent::GaveUp { .. } => {
-            "nobody answered in time: the agent gave up, and may ask again".to_owned()
+            "not answered in time: the agent gave up, and may ask again".to_owned()
         }
         PermissionEvent::Settled { participant, outcome, .. } => outcome.line(participant),
         PermissionEvent::Withdrawn { because, .. } if because == "not_given" => {
-            "something else was asked before the answer got there".to_owned()
+            "a new request replaced this one before the answer arrived".to_owned()
         }
         PermissionEvent::Withdrawn { because, .. } if because == "left" => {
-            "it is not asked any more: its asker has left".to_owned()
+            "the request was withdrawn: its agent has left".to_owned()
         }
         PermissionEvent::Withdrawn { .. } => {
-            "it is not asked any more: it was answered at the terminal, or given up".to_owned()
+            "the request was withdrawn: it was answered at the terminal, or given up".to_owned()
         }
     })
 }
@@ -225,14 +223,14 @@ impl RequestOutcome {
     /// Describes the outcome on one line.
     pub fn line(&self, asker: &str) -> String {
         let wish = match &self.talk {
-            Some(talk) => format!("{asker}'s wish to talk to {}", talk.to),
-            None => format!("what {asker} asked for"),
+            Some(talk) => format!("the request of {asker} to talk to {}", talk.to),
+            None => format!("the request of {asker}"),
         };
         match (self.outcome.as_str(), &self.name, &self.why) {
-            ("started", Some(name), _) => format!("{wish} runs as {name}"),
-            ("linked", ..) => format!("{wish}: they are linked"),
-            (_, _, Some(why)) => format!("{wish} could not be carried out: {why}"),
-            (other, ..) => format!("{wish} is not carried out: {other}"),
+            ("started", Some(name), _) => format!("{wish}: started as {name}"),
+            ("linked", ..) => format!("{wish}: linked"),
+            (_, _, Some(why)) => format!("{wish} failed: {why}"),
+            (other, ..) => format!("{wish}: {other}"),
         }
     }
 }
@@ -316,18 +314,18 @@ impl Open {
         };
         match (number, meant.as_slice()) {
             (_, [one]) => Ok(one),
-            (None, []) => Err("nobody asks for permission here".into()),
+            (None, []) => Err("no open permission requests here".into()),
             (None, several) => Err(format!(
-                "several permissions are asked for; say which with --number:{}",
+                "several permission requests are open; choose one with --number:{}",
                 listed(several)
             )),
             (Some(number), []) => {
                 let all: Vec<&PendingPermission> = self.0.iter().collect();
-                let there = if all.is_empty() { "none is" } else { "there are:" };
-                Err(format!("no permission {number} is asked for; {there}{}", listed(&all)))
+                let there = if all.is_empty() { "none are open" } else { "open requests:" };
+                Err(format!("permission request {number} is not open; {there}{}", listed(&all)))
             }
             (Some(number), several) => Err(format!(
-                "several are asked under the number {number}; answer it in its conversation:{}",
+                "several open requests have the number {number}; name the conversation:{}",
                 listed(several)
             )),
         }
@@ -347,7 +345,7 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     if args.option.is_none() && args.text.is_none() {
         return list(context, &open);
     }
-    let forward = "see what is asked: moothall permit and the conversation alone";
+    let forward = "list the open requests with moothall permit and the conversation only";
     let asked =
         open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
     let by = args.speaker.as_deref().unwrap_or(context.client.name());
@@ -363,7 +361,7 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
         Some(PermissionEvent::Answered { label, text, .. }) => said(label, text.as_deref()),
         _ => &answer.option,
     };
-    note(&format!("{} was told: {label}.", asked.participant));
+    note(&format!("Answered {}: {label}.", asked.participant));
     Ok(())
 }
 
@@ -390,7 +388,7 @@ async fn everywhere(context: &Context) -> Result<(), Fault> {
         }
     }
     if found.is_empty() {
-        note("No agent asks for permission.");
+        note("No open permission requests.");
     }
     Ok(())
 }
@@ -454,7 +452,7 @@ pub async fn still_asked(
     list(context, &open)?;
     Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant)).try_this(
         format!(
-            "{}; then read on: moothall tail {}",
+            "{}; then follow: moothall tail {}",
             first.command(),
             threads::short(&state.thread)
         ),
@@ -473,7 +471,7 @@ pub struct CardAnswer {
 /// Returns the text of an answer.
 pub fn said<'a>(label: &'a str, text: Option<&'a str>) -> &'a str {
     match text {
-        Some("") => "words that were erased",
+        Some("") => "(erased)",
         Some(text) => text,
         None => label,
     }
@@ -505,7 +503,7 @@ fn list(context: &Context, open: &Open) -> Result<(), Fault> {
         return context.printer.object(&json!({ "permissions": open.all() }));
     }
     if open.all().is_empty() {
-        note("Nobody asks for permission here.");
+        note("No open permission requests here.");
     }
     for asked in open.all() {
         let who = context.printer.paint(Style::Bold, &asked.participant);
@@ -557,7 +555,7 @@ mod tests {
     #[test]
     fn a_permission_is_meant_by_its_number_or_alone() {
         let mut open = Open::default();
-        assert!(open.one(None).is_err_and(|what| what.contains("nobody")));
+        assert!(open.one(None).is_err_and(|what| what.contains("no open")));
         open.take("t", 7, &requested("p1"));
         assert_eq!(open.one(None).map(|asked| asked.permission.as_str()), Ok("p1"));
         open.take("t", 9, &requested("p2"));

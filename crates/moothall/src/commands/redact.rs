@@ -16,7 +16,7 @@ pub async fn run(context: &Context, args: &Redact) -> Result<(), Fault> {
     confirmation::ask(
         context,
         &args.sure,
-        &format!("Erase the words of message {} for good?", args.event),
+        &format!("Erase the text of message {} permanently?", args.event),
     )?;
     let path = threads::path(&thread, &format!("events/{}/redact", segment(&event)));
     let redacted: Redacted = context.client.post(&path, &json!({})).await?;
@@ -24,9 +24,9 @@ pub async fn run(context: &Context, args: &Redact) -> Result<(), Fault> {
         return context.printer.object(&redacted);
     }
     note(if redacted.event.is_some() {
-        "The words are gone, here and for everyone who reads from now on. Whoever has read them still knows them, and so do older backups."
+        "The text is erased. Earlier readers may remember it, and older backups still contain it."
     } else {
-        "The words were gone already."
+        "The text was erased already."
     });
     Ok(())
 }
@@ -41,7 +41,7 @@ async fn id_of(client: &Client, thread: &str, word: &str) -> Result<String, Faul
     let page: EventPage = client.get(&path).await?;
     let found = page.events.into_iter().find(|event| event.seq == seq).map(|event| event.id);
     found.ok_or_else(|| {
-        Fault::new(Exit::Failure, format!("there is no event {seq} in this conversation"))
-            .try_this("numbers stand before the messages in `moothall tail`")
+        Fault::new(Exit::Failure, format!("this conversation has no event {seq}"))
+            .try_this("use a number that `moothall tail` shows before a message")
     })
 }

@@ -35,9 +35,10 @@ async fn list(context: &Context) -> Result<(), Fault> {
         context.printer.line(&format!("{name}  {}  {folder}", session.client))?;
     }
     note(if lost.is_empty() {
-        "No session went with a restart of the computer. One that ended: moothall resume NAME"
+        "No session ended with a restart of the computer. To resume another ended session: \
+         moothall resume NAME"
     } else {
-        "Run all of them again: moothall resume --all   One: moothall resume NAME"
+        "To resume all of them: moothall resume --all   To resume one: moothall resume NAME"
     });
     Ok(())
 }
@@ -46,7 +47,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
 async fn resume_all(context: &Context) -> Result<(), Fault> {
     let lost = lost(context).await?;
     if lost.is_empty() {
-        note("No session went with a restart of the computer.");
+        note("No session ended with a restart of the computer.");
     }
     let mut failed = Vec::new();
     for session in &lost {
@@ -69,19 +70,21 @@ async fn resume(context: &Context, session: &str) -> Result<(), Fault> {
     }
     let name = for_terminal(&resumed.session.name);
     let memory = match resumed.remembers {
-        true => "goes on with what it remembers",
-        false => "began anew: its program has nothing to go on with",
+        true => "continues with its memory",
+        false => "began without memory, because its program has none to resume",
     };
     let links = match resumed.links.len() {
         0 => String::new(),
-        1 => "; its link is back".to_owned(),
-        count => format!("; {count} links are back"),
+        1 => "; its link is active again".to_owned(),
+        count => format!("; {count} links are active again"),
     };
-    note(&format!("{name} runs again and {memory}{links}. Look at it: moothall attach {name}"));
+    note(&format!("{name} runs again and {memory}{links}. To attach: moothall attach {name}"));
     tell_waits(&resumed.session);
     if !resumed.left_out.is_empty() {
         let words = for_terminal(&resumed.left_out.join(" "));
-        note(&format!("Left out, as it is or may be a prompt, which is not said twice: {words}"));
+        note(&format!(
+            "Left out, because it is or may be a prompt, which is not sent twice: {words}"
+        ));
     }
     context.printer.line(&for_terminal(&resumed.session.id))
 }

@@ -38,7 +38,7 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
         note(&format!("warning: {warning}"));
     }
     let Some(event) = &accepted.event else {
-        note("These words are kept and not said: they wait until a person speaks there.");
+        note("The message is held until a person writes in the conversation.");
         return Ok(());
     };
     if args.wait {
@@ -47,7 +47,8 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     let said = event.seq;
     if !context.printer.json {
         note(&format!(
-            "Said as {said}. Read on: moothall tail -   Who answers and why: moothall why - {said}"
+            "Sent as message {said}. To follow: moothall tail -   Who answers and why: moothall \
+             why - {said}"
         ));
     }
     Ok(())
@@ -57,9 +58,11 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
 /// mistake; two slashes stand for one in plain text.
 fn said(text: &str, thread: &str) -> Result<String, Fault> {
     if let Some(command) = slash::named_by(text) {
-        let told = format!("{command} is a command, and say only says words: nothing was said");
+        let told = format!(
+            "{command} is a slash command, and say only sends text: the message was not sent"
+        );
         let forward = format!(
-            "write {command} in moothall chat {}; with two slashes, /{command}, it is said as words",
+            "write {command} in moothall chat {}; to send it as text, use two slashes: /{command}",
             threads::short(thread)
         );
         return Err(Fault::new(Exit::Usage, told).try_this(forward));

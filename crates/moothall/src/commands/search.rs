@@ -20,10 +20,10 @@ pub async fn run(context: &Context, args: &Search) -> Result<(), Fault> {
         context.printer.line(&row(context, hit))?;
     }
     if answer.hits.is_empty() {
-        note("Nothing was found.");
+        note("No message matches.");
     }
     if let Some(next) = answer.next {
-        note(&format!("There is more: add --cursor {next}"));
+        note(&format!("For more results, add --cursor {next}"));
     }
     if answer.lag_events > 0 {
         note(&format!(

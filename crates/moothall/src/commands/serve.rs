@@ -62,16 +62,18 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let mut stops = StopSignals::listen()?;
     let store = Store::of(Arc::new(open_log(&settled.data)?));
     let key = Secret::fresh(TokenKind::Startup)
-        .map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
+        .map_err(|error| Fault::new(Exit::Failure, "cannot create a credential").because(error))?;
     let (listener, address, posted) = listen_with(&settled, tls.as_ref(), &key).await?;
     if let Some(later) = posted.later() {
         tell(
             args.log,
-            "warning: the disk is full, so startup.key is not written yet, and commands of this user need a token until it is",
+            "warning: the disk is full, so startup.key is not written yet; until then, commands \
+             of this user need a token",
         );
         tell(
             args.log,
-            "warning: free some space; the link to the page below works, reads go on, and the rest follows by itself",
+            "warning: free some space; the page's link below and all reading work, and writing \
+             resumes by itself",
         );
         tokio::spawn(later);
     }
@@ -143,23 +145,26 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let within = if reason.is_none() { DRAIN_WITHIN } else { Millis(0) };
     tokio::select! {
         () = close(&hall, within, &*store.upkeep, stop, doors, left) => {}
-        () = stops.first() => return Err(Fault::new(Exit::Interrupted, "stopped at once; what was acknowledged is kept")),
+        () = stops.first() => return Err(Fault::new(Exit::Interrupted, "stopped at once; \
+                                                                        acknowledged writes are \
+                                                                        kept")),
     }
     match reason {
         None => Ok(()),
         Some(reason) => {
-            Err(Fault::new(Exit::Io, "the log cannot be written any more, so the server stopped")
+            Err(Fault::new(Exit::Io, "the server stopped, because it cannot write to the log")
                 .because(reason)
-                .try_this("check the disk, then start again: what was acknowledged is kept"))
+                .try_this("check the disk, then start again; acknowledged writes are kept"))
         }
     }
 }
 
 fn certificate(files: &TlsConfig) -> Result<Tls, Fault> {
     Tls::open(&files.cert, &files.key).map_err(|fault| {
-        Fault::new(Exit::Config, "cannot use the certificate")
-            .because(fault)
-            .try_this("`cert` and `key` of [server.tls], or --tls-cert and --tls-key, name PEM files that this user can read")
+        Fault::new(Exit::Config, "cannot use the certificate").because(fault).try_this(
+            "set `cert` and `key` of [server.tls], or --tls-cert and --tls-key, to PEM files that \
+             this user can read",
+        )
     })
 }
 
@@ -266,16 +271,21 @@ fn start_logging(format: LogFormat) {
 
 fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
     SqliteLog::open(data).map_err(|error| match &error {
-        OpenError::Locked { dir } => Fault::new(Exit::TryLater, format!("another server is using {}", dir.display()))
-            .try_this("stop it, or give this one another folder with --data DIR"),
-        OpenError::Newer { .. } => {
-            Fault::new(Exit::Config, error.to_string()).try_this("use the newer version, or another folder with --data DIR")
+        OpenError::Locked { dir } => {
+            Fault::new(Exit::TryLater, format!("another server is using {}", dir.display()))
+                .try_this("stop that server, or use another folder with --data DIR")
         }
-        OpenError::Full { .. } => Fault::new(Exit::TryLater, error.to_string())
-            .try_this("free some space on that disk, then start again: what was acknowledged is kept"),
+        OpenError::Newer { .. } => Fault::new(Exit::Config, error.to_string())
+            .try_this("use the newer version, or another folder with --data DIR"),
+        OpenError::Full { .. } => Fault::new(Exit::TryLater, error.to_string()).try_this(
+            "free some space on that disk, then start again; acknowledged writes are kept",
+        ),
         OpenError::Damaged { .. } => Fault::new(Exit::Io, error.to_string())
-            .because("going on would lose what was acknowledged, without a word to anybody")
-            .try_this("copy the folder away and put back the newest backup that verifies: docs/operations.md, \"Damage\""),
+            .because("a start would silently lose acknowledged writes")
+            .try_this(
+                "copy the folder, and restore the newest backup that passes `moothall verify`: \
+                 docs/operations.md, \"Damage\"",
+            ),
         OpenError::Absent { .. } | OpenError::Io { .. } | OpenError::Unusable { .. } => {
             Fault::new(Exit::Io, error.to_string()).try_this("see `moothall doctor`")
         }
@@ -306,9 +316,9 @@ async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     bound.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => Fault::new(
             Exit::Unavailable,
-            format!("{bind} is taken by another program, perhaps another server"),
+            format!("{bind} is in use by another program, perhaps another server"),
         )
-        .try_this("stop it, or use another port: --bind 127.0.0.1:0 picks a free one"),
+        .try_this("stop that program, or use another port: --bind 127.0.0.1:0 picks a free one"),
         _ => Fault::new(Exit::Unavailable, format!("cannot listen on {bind}"))
             .because(error)
             .try_this("use another address with --bind"),
@@ -389,7 +399,7 @@ async fn open_hall(
 async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
     let trails = Trails { hall: hall.weak(), folder: config.server.trails.clone() };
     hall.register_handler(TRAIL, Arc::new(trails)).await.map_err(|error| {
-        Fault::new(Exit::Failure, "cannot read what is owed to trails").because(error)
+        Fault::new(Exit::Failure, "cannot read the pending deliveries to trails").because(error)
     })
 }
 
@@ -442,7 +452,8 @@ fn options(
             tell(
                 format,
                 &format!(
-                    "warning: at most {files} open files, so {most} connections at a time; `ulimit -n {FILES_MIN}` allows more"
+                    "warning: the limit of {files} open files allows {most} connections at a \
+                     time; raise it with `ulimit -n {FILES_MIN}`"
                 ),
             );
         }

@@ -46,12 +46,14 @@ pub async fn run(context: &Context, args: &Run) -> Result<(), Fault> {
     let look = !args.detach && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if look {
         note(&format!(
-            "{name} runs as {id}. It goes on when you leave; to come back: moothall attach {name}"
+            "{name} runs as {id}. It keeps running when you detach; to attach again: moothall \
+             attach {name}"
         ));
         return go_to(context, &session.id).await;
     }
     note(&format!(
-        "{name} runs. Look at it: moothall attach {name}   Say something: moothall send {name} \"…\""
+        "{name} runs. To attach: moothall attach {name}   To send a message: moothall send {name} \
+         \"…\""
     ));
     context.printer.line(&id)
 }
@@ -60,7 +62,7 @@ pub async fn run(context: &Context, args: &Run) -> Result<(), Fault> {
 fn folder(given: Option<&Path>) -> Result<String, Fault> {
     let found = std::fs::canonicalize(given.unwrap_or(Path::new(".")));
     let path = found.map_err(|error| {
-        Fault::new(Exit::Failure, "there is no such folder to work in").because(error)
+        Fault::new(Exit::Failure, "the working folder does not exist").because(error)
     })?;
     path.into_os_string()
         .into_string()
@@ -73,8 +75,10 @@ pub async fn attach(context: &Context, args: &Session) -> Result<(), Fault> {
         return context.printer.object(&answer);
     }
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        let fault = Fault::new(Exit::Failure, "a session can be looked at in a terminal only");
-        return Err(fault.try_this("with --json, the command that does it is printed; `moothall send` says something to it"));
+        let fault = Fault::new(Exit::Failure, "attaching to a session needs a terminal");
+        return Err(fault.try_this(
+            "use --json to print the command that attaches, or `moothall send` to send a message",
+        ));
     }
     go_to(context, &args.session).await
 }
@@ -85,14 +89,14 @@ async fn go_to(context: &Context, session: &str) -> Result<(), Fault> {
     let [program, args @ ..] = answer.argv.as_slice() else {
         return Err(Fault::new(
             Exit::Failure,
-            "the server does not know how to look at this session",
+            "the server does not know how to attach to this session",
         ));
     };
     // `exec` returns only on failure.
     let error = std::process::Command::new(program).args(args).exec();
     Err(Fault::new(Exit::Failure, format!("cannot run {program}"))
         .because(error)
-        .try_this("it has to be on the computer of the server"))
+        .try_this("run this command on the computer of the server"))
 }
 
 pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
@@ -108,13 +112,13 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     }
     list.sessions.iter().for_each(tell_waits);
     if list.sessions.is_empty() {
-        note("No agent lives in a terminal. Those that ended run again: moothall resume");
+        note("No agent runs in a terminal. To resume ended sessions: moothall resume");
     }
     let programs: Vec<_> = list.programs.iter().map(|program| program.client.as_str()).collect();
     note(&match programs.as_slice() {
-        [] => "There is no program that could be started: moothall doctor".to_owned(),
+        [] => "No programs are available; see moothall doctor".to_owned(),
         [first, ..] => {
-            format!("Programs: {}. Start one: moothall run {first}", programs.join(", "))
+            format!("Programs: {}. To start one: moothall run {first}", programs.join(", "))
         }
     });
     Ok(())
@@ -125,7 +129,8 @@ pub fn tell_waits(session: &SessionEntry) {
     let name = for_terminal(&session.name);
     for lacking in session.waits_for.iter().map(|lacking| for_terminal(lacking)) {
         note(&format!(
-            "A link of {name} waits for {lacking}, which was not resumed: moothall resume {lacking}   or: moothall end {lacking}"
+            "A link of {name} waits for {lacking}, which is not resumed yet: moothall resume \
+             {lacking}   or: moothall end {lacking}"
         ));
     }
 }
@@ -180,7 +185,7 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
         .await?;
         let said = page.events.into_iter().find(|event| event.seq == seq);
         let gone = || {
-            Fault::new(Exit::Failure, "what was said cannot be read")
+            Fault::new(Exit::Failure, "the messages cannot be read")
                 .try_this(format!("moothall tail {}", threads::short(&sent.thread)))
         };
         return answers::wait(context, &said.ok_or_else(gone)?).await;
@@ -192,9 +197,9 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
         ("closed", _) => "The link is closed.".to_owned(),
         (state, Some(link)) => {
             let link = threads::short(link);
-            format!("Said over a link ({state}). To end it: moothall link close {link}")
+            format!("Sent over a link ({state}). To close it: moothall link close {link}")
         }
-        (_, None) => format!("Said. Read on: moothall tail {}", args.session.session),
+        (_, None) => format!("Sent. To follow: moothall tail {}", args.session.session),
     });
     Ok(())
 }
@@ -205,11 +210,7 @@ pub async fn interrupt(context: &Context, args: &Session) -> Result<(), Fault> {
 
 pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
     let session = &args.session.session;
-    confirmation::ask(
-        context,
-        &args.sure,
-        &format!("End {session}, and the program in its terminal?"),
-    )?;
+    confirmation::ask(context, &args.sure, &format!("End {session} and the program in its terminal?"))?;
     act(context, &args.session, "end", "is over. What it said is kept: moothall sessions --ended")
         .await
 }

@@ -152,7 +152,7 @@ pub fn words_of(envelope: &Envelope) -> Cow<'_, str> {
 pub fn doubt(envelope: &Envelope) -> Option<String> {
     match &envelope.meta.typed_at {
         Some(at) => Some(format!("typed at {at}'s terminal")),
-        None => envelope.meta.unproven.then(|| "unproven".into()),
+        None => envelope.meta.unproven.then(|| "sender not verified".into()),
     }
 }
 
@@ -218,7 +218,7 @@ fn explain_turn(event: TurnEvent) -> String {
             )
         }
         TurnEvent::Released { turn } => {
-            format!("turn {} is not waited for; it runs on", number(&turn))
+            format!("the round no longer waits for turn {}, which continues", number(&turn))
         }
         TurnEvent::Lost { turn, attempt } => {
             format!("turn {} lost attempt {attempt} in a restart", number(&turn))
@@ -236,20 +236,21 @@ fn explain_turn(event: TurnEvent) -> String {
             format!("{participant} is not asked ({why_not}){detail}")
         }
         TurnEvent::Kept { participant, because, text, .. } => {
-            format!("kept from {participant} ({because}): {text}")
+            format!("not shown, from {participant} ({because}): {text}")
         }
         TurnEvent::Unkept { participant, count, bytes, until } => {
-            let until = until
-                .map_or_else(String::new, |until| format!("; more is only counted until {until}"));
+            let until = until.map_or_else(String::new, |until| {
+                format!("; further ones are only counted until {until}")
+            });
             let (count, are) =
                 (counted(count, "refused message"), if count == 1 { "is" } else { "are" });
-            format!("{count} of {participant} {are} not kept ({bytes} bytes){until}")
+            format!("{count} of {participant} {are} not stored ({bytes} bytes){until}")
         }
         TurnEvent::Summarised { participant, through_seq, usage, text, .. } => {
             let text = if text.is_empty() { "(erased)" } else { &text };
-            format!("{participant} summed up 1..{through_seq} ({}): {text}", spent(&usage))
+            format!("{participant} summarised 1..{through_seq} ({}): {text}", spent(&usage))
         }
-        TurnEvent::Taken { cause } => format!("message {} is taken up", cause.seq),
+        TurnEvent::Taken { cause } => format!("message {} is processed", cause.seq),
         TurnEvent::RoundOpened { cause, cap, forced, polled } => {
             format!(
                 "round about {}: at most {}; must answer: {}; may: {}",
@@ -304,7 +305,7 @@ pub fn cost(micros: u64) -> String {
 }
 
 fn names(ids: &[String]) -> String {
-    if ids.is_empty() { "nobody".into() } else { ids.join(", ") }
+    if ids.is_empty() { "none".into() } else { ids.join(", ") }
 }
 
 /// Returns the number at the end of a turn's id.

@@ -58,7 +58,7 @@ pub async fn budget(context: &Context, args: &Budget) -> Result<(), Fault> {
             .object(&json!({"currency": answer.currency, "budgets": answer.budgets}));
     }
     if answer.budgets.is_empty() {
-        note("No budget has a limit here. [budgets] in moothall.toml sets them.");
+        note("No budgets with a limit here. Set them in [budgets] of moothall.toml.");
     }
     budgets(&context.printer, &answer.budgets, &answer.currency)
 }
@@ -80,7 +80,8 @@ async fn raised(context: &Context, args: &Raise) -> Result<(), Fault> {
             return context.printer.object(&accepted);
         }
         note(
-            "It may spend more now. Agents that were not asked can be asked again, with /ask or a new message.",
+            "The budget is raised. To ask agents again that were not asked, use /ask or a new \
+             message.",
         );
         return Ok(());
     }
@@ -100,7 +101,7 @@ async fn raised(context: &Context, args: &Raise) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&raised);
     }
-    note(&format!("It may spend more until {}.", raised.until));
+    note(&format!("The budget is raised until {}.", raised.until));
     Ok(())
 }
 
@@ -149,17 +150,13 @@ fn budgets(printer: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result
         let whose = budget.whose.as_deref().map_or(String::new(), |whose| format!(" {whose}"));
         let (amount, window) = match budget.measure.as_str() {
             "cost_micros" => {
-                (format!("{} of {} {currency}", cost(budget.spent), cost(budget.limit)), "a day")
+                (format!("{} of {} {currency}", cost(budget.spent), cost(budget.limit)), "per day")
             }
             "unattended_turns" => (
-                format!(
-                    "{} of {} that no person set off",
-                    budget.spent,
-                    counted(budget.limit, "turn")
-                ),
-                "an hour",
+                format!("{} of {} (automatic)", budget.spent, counted(budget.limit, "turn")),
+                "per hour",
             ),
-            _ => (format!("{} of {}", budget.spent, counted(budget.limit, "turn")), "an hour"),
+            _ => (format!("{} of {}", budget.spent, counted(budget.limit, "turn")), "per hour"),
         };
         let style = if budget.spent >= budget.limit { Style::Bad } else { Style::Dim };
         printer.line(&printer.paint(

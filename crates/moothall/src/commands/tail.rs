@@ -48,8 +48,8 @@ async fn since(
     pass: fn(&Envelope) -> bool,
 ) -> Result<EventPage, Fault> {
     let moment = clock::moment(word, jiff::Timestamp::now()).ok_or_else(|| {
-        Fault::new(Exit::Usage, format!("{word:?} is no time"))
-            .try_this("10m, 2h, 3d, a day like 2026-01-31, or 2026-01-31T09:00:00Z")
+        Fault::new(Exit::Usage, format!("{word:?} is not a time"))
+            .try_this("use 10m, 2h, 3d, a day such as 2026-01-31, or 2026-01-31T09:00:00Z")
     })?;
     let first = events::since(client, thread, &moment, wanted).await?;
     // The first page gives a position; further pages are read by position.

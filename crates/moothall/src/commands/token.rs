@@ -52,8 +52,8 @@ async fn create(context: &Context, args: &NewToken) -> Result<(), Fault> {
         entry.scopes.join(", ")
     ));
     note(
-        "It is shown this once. Programs send it as `Authorization: Bearer …`; the command line takes it from MOOTHALL_TOKEN or --token-file, \
-         and the page as its key.",
+        "The token is shown only now. Programs send it as `Authorization: Bearer …`; the command \
+         line reads it from MOOTHALL_TOKEN or --token-file, and the page accepts it as its key.",
     );
     Ok(())
 }
@@ -64,7 +64,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
         return context.printer.object(&list);
     }
     if list.tokens.is_empty() {
-        note("There is no token yet. Make one: moothall token create ann");
+        note("No tokens yet. To create one: moothall token create ann");
     }
     list.tokens.iter().try_for_each(|token| context.printer.line(&row(context, token)))
 }
@@ -112,9 +112,9 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
         children.iter().try_for_each(|token| context.printer.line(&row(context, token)))?;
     }
     let others = match (args.with_children, children.len()) {
-        (true, 1) => ", and the token above, which came of its invitations".into(),
+        (true, 1) => ", and the token above, which its invitations issued".into(),
         (true, count @ 2..) => {
-            format!(", and the {count} tokens above, which came of its invitations")
+            format!(", and the {count} tokens above, which its invitations issued")
         }
         _ => String::new(),
     };
@@ -132,13 +132,14 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
         return context.printer.object(&revoked);
     }
     note(if revoked.changed {
-        "It is revoked, with the browsers that signed in with it and its open invitations."
+        "The token is revoked, with the browsers that signed in with it and its open invitations."
     } else {
-        "It was revoked already."
+        "The token was revoked already."
     });
     if !revoked.children.is_empty() {
         note(&format!(
-            "These came of its invitations and are valid. Revoke them too: moothall token revoke {id} --with-children"
+            "Its invitations issued these tokens, which are still valid. To revoke them too: \
+             moothall token revoke {id} --with-children"
         ));
         revoked.children.iter().try_for_each(|token| context.printer.line(&row(context, token)))?;
     }

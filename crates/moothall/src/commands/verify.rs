@@ -52,9 +52,9 @@ impl VerifyReport {
         }
         damaged(&self.damage, printer)?;
         let verdict = if self.damage.is_empty() {
-            "every checksum matches"
+            "all checksums match"
         } else {
-            "all else matches its checksums"
+            "all other checksums match"
         };
         printer.line(&format!(
             "{}, {}: {verdict}",
@@ -64,7 +64,7 @@ impl VerifyReport {
         let rows = self.tables.iter().map(|(table, rows)| format!("{table} {rows}"));
         let rows = rows.collect::<Vec<_>>().join(", ");
         if !rows.is_empty() {
-            printer.line(&format!("rows with checksums beside them: {rows}"))?;
+            printer.line(&format!("rows with checksums: {rows}"))?;
         }
         match self.unchecked.is_empty() {
             true => Ok(()),
@@ -91,24 +91,44 @@ pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
     if walked.damage.is_empty() {
         return Ok(());
     }
-    Err(Fault::new(Exit::Failure, format!("the log in {} is damaged in {} places", data.display(), walked.damage.len()))
-        .because("what is damaged is never served; conversations and tables that are not named above are whole")
-        .try_this("copy the folder away, check the disk, and put back the newest backup that verifies: docs/operations.md, \"Damage\""))
+    Err(Fault::new(
+        Exit::Failure,
+        format!("the log in {} is damaged in {} places", data.display(), walked.damage.len()),
+    )
+    .because(
+        "damaged data is never served; conversations and tables that are not named above are \
+         intact",
+    )
+    .try_this(
+        "copy the folder, check the disk, and restore the newest backup that passes `moothall \
+         verify`: docs/operations.md, \"Damage\"",
+    ))
 }
 
 /// Explains why a log cannot be checked.
 pub fn closed(error: &OpenError) -> Fault {
     let fault = |exit| Fault::new(exit, error.to_string());
     match error {
-        OpenError::Locked { dir } => Fault::new(Exit::TryLater, format!("a server is running on {}", dir.display()))
-            .because("a log that is being written to cannot be walked as a whole")
-            .try_this("stop the server, or look at a copy: `moothall backup DEST` verifies what it wrote"),
-        OpenError::Full { .. } => fault(Exit::TryLater).try_this("free some space on that disk; 1 MiB is enough to look at it"),
-        OpenError::Absent { .. } => fault(Exit::Failure).try_this("name the data folder with --data DIR"),
+        OpenError::Locked { dir } => {
+            Fault::new(Exit::TryLater, format!("a server is running on {}", dir.display()))
+                .because("a log in use cannot be checked completely")
+                .try_this(
+                    "stop the server, or check a copy: `moothall backup DEST` verifies the copy \
+                     that it writes",
+                )
+        }
+        OpenError::Full { .. } => fault(Exit::TryLater)
+            .try_this("free some space on that disk; 1 MiB is enough for the check"),
+        OpenError::Absent { .. } => {
+            fault(Exit::Failure).try_this("name the data folder with --data DIR")
+        }
         OpenError::Newer { .. } => fault(Exit::Config).try_this("use the newer version"),
         OpenError::Damaged { .. } => fault(Exit::Failure)
-            .because("a server goes on from the last event that is whole only when it is told to")
-            .try_this("copy the folder away and put back the newest backup that verifies: docs/operations.md, \"Damage\""),
+            .because("a server continues from the last intact event only on explicit request")
+            .try_this(
+                "copy the folder, and restore the newest backup that passes `moothall verify`: \
+                 docs/operations.md, \"Damage\"",
+            ),
         OpenError::Io { .. } | OpenError::Unusable { .. } => {
             fault(Exit::Io).try_this("see `moothall doctor`, and docs/operations.md, \"Damage\"")
         }

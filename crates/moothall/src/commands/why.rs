@@ -144,9 +144,9 @@ fn tell(
         Some(only) if told.messages.is_empty() => {
             return Err(Fault::new(
                 Exit::Failure,
-                format!("there is no message {only} in this conversation"),
+                format!("this conversation has no message {only}"),
             )
-            .try_this("numbers stand before the messages in `moothall tail`"));
+            .try_this("use a number that `moothall tail` shows before a message"));
         }
         Some(_) => {}
     }
@@ -180,10 +180,10 @@ fn print(
 ) -> Result<(), Fault> {
     let faces = &Faces::of(state);
     if stories.messages.is_empty() && stories.others.is_empty() {
-        note("Nobody has said anything yet.");
+        note("No messages yet.");
     }
     if !stories.whole {
-        note("This server is of an earlier version, and shows you your own turns alone.");
+        note("This server has an earlier version, and shows you only your own turns.");
     }
     for Story { message, turns, covered_by, unasked } in &stories.messages {
         let words = words_of(message);
@@ -232,8 +232,8 @@ fn silence(
     match (unasked, covered.as_str()) {
         (Some(one), "") => fate(one),
         (Some(one), _) => format!("{}; read in {covered}", fate(one)),
-        (None, "") if whole => "nobody was asked".into(),
-        (None, "") => "who was asked is not shown to you".into(),
+        (None, "") if whole => "no agent was asked".into(),
+        (None, "") => "no turns are visible to you".into(),
         (None, _) => format!("covered by {covered}"),
     }
 }

@@ -123,8 +123,12 @@ impl Document {
         let words: Vec<String> = line.split_whitespace().map(quoted).collect();
         let instead =
             if plain { words.join(", ") } else { format!("\"sh\", \"-c\", {}", quoted(line)) };
-        self.fault(Some(span), "`command` is an array of the program and its arguments, because no shell takes a line apart")
-            .try_this(format!("write command = [{instead}]"))
+        self.fault(
+            Some(span),
+            "`command` must be an array of the program and its arguments, because no shell splits \
+             a line",
+        )
+        .try_this(format!("write command = [{instead}]"))
     }
 
     /// Returns each file with its keys that hold a literal secret.
@@ -194,7 +198,7 @@ impl Document {
             other => Err(self.fault(
                 Some(span),
                 &format!(
-                    "`{key}` is a section, written [{key}], not {}",
+                    "`{key}` must be a section, written [{key}], not {}",
                     article(other.type_str())
                 ),
             )),
@@ -242,10 +246,10 @@ impl Document {
         match fault {
             FillFault::Missing(name) => self
                 .fault(Some(span), &format!("the environment variable {name} is not set"))
-                .try_this(format!("set {name}, or write $${{{name}}} if the text means itself")),
+                .try_this(format!("set {name}, or write $${{{name}}} for the literal text")),
             FillFault::Open => self
                 .fault(Some(span), "`${` is not closed")
-                .try_this("write ${NAME}, or $${ if the text means itself"),
+                .try_this("write ${NAME}, or $${ for the literal text"),
         }
     }
 }

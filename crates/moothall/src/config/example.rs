@@ -20,63 +20,72 @@ struct Section {
 const HEADER: &str = "\
 # Moothall's configuration. Every key is optional; a line that begins with `# key =` shows a default or an example.
 #
-# Looked for in this order: --config FILE, ./moothall.toml, moothall/moothall.toml in the XDG configuration folder.
-# Flags win over this file. ${NAME} in a text is replaced by the environment variable NAME; write $${ for a plain ${.
+# The server looks for it in this order: --config FILE, ./moothall.toml, moothall/moothall.toml in the XDG configuration folder.
+# Flags override this file. ${NAME} in a text is replaced by the environment variable NAME; write $${ for a plain ${.
 #
-# This file is made from the configuration types and compared in a test: MOOTHALL_BLESS=1 cargo test -p moothall
+# Generated from the configuration types; a test compares it. To generate it again: MOOTHALL_BLESS=1 cargo test -p moothall
 ";
 
 const SERVER: &[Entry] = &[
     (
         "bind",
         "\"127.0.0.1:5111\"",
-        "Where the server listens. Port 0 picks a free one. In local mode only this computer may reach it.",
+        "Address and port to listen on. Port 0 picks a free one. In local mode it must be an \
+         address of this computer only.",
     ),
     (
         "data",
         "\"${HOME}/.local/share/moothall\"",
-        "The folder for everything that is kept. Default: moothall in the XDG data folder.",
+        "Folder for all stored data. Default: moothall in the XDG data folder.",
     ),
     (
         "mode",
         "\"local\"",
-        "Who may do what without a credential. `local`: whoever sits at this computer may converse. `token`: nobody anything.",
+        "Access without a credential. `local`: your own programs on this computer may converse. \
+         `token`: none; every request needs a token.",
     ),
     (
         "other_users",
         "false",
-        "In local mode: whether every user of this computer may converse, and speak as anybody. Otherwise only the one who runs the server.",
+        "Local mode: all users of this computer may converse, and speak as any person. Otherwise \
+         only the user that runs the server may.",
     ),
     (
         "unasked",
         "\"refuse\"",
-        "In local mode, if the system does not say which user asks (a filter, a container's network, no Linux). `refuse`: a credential is needed. \
-         `converse`: every user of this computer may converse.",
+        "Local mode, if the system does not report the user of a connection (a filter, a \
+         container's network, not Linux). `refuse`: each request needs a credential. `converse`: \
+         all users of this computer may converse.",
     ),
     (
         "invite_code",
         "\"let-our-agents-in\"",
-        "What agents of other programs need to register; long and random, since a right guess always passes. Unset: in local mode nothing, and in token mode none can.",
+        "Code that agents of other programs need to register. Make it long and random, because a \
+         correct guess always passes. Unset: in local mode no code is needed; in token mode \
+         agents cannot register.",
     ),
     (
         "allowed_hosts",
         "[\"moothall.test:5111\"]",
-        "More values of the Host header to accept, exactly as they are sent. Loopback names always are.",
+        "Additional values of the Host header to accept, exactly as they are sent. Loopback names \
+         are always accepted.",
     ),
     (
         "allowed_origins",
         "[\"https://moothall.test\"]",
-        "More origins of web pages to accept, exactly as they are sent.",
+        "Additional origins of web pages to accept, exactly as they are sent.",
     ),
     (
         "retention_days",
         "90",
-        "After how many days without an event an archived conversation is deleted for good. Unset: never, which is the default.",
+        "Days without an event after which an archived conversation is deleted permanently. Unset \
+         (the default): never.",
     ),
     (
         "trails",
         "\"/srv/gatherings\"",
-        "The folder to which the harvest of each gathering is appended too, to the file of its rhythm. Unset: they stand in their conversations alone.",
+        "Folder for copies of harvests: each harvest is also appended to a file here, named after \
+         its rhythm. Unset: harvests are only in their conversations.",
     ),
 ];
 
@@ -84,97 +93,108 @@ const LIMITS: &[Entry] = &[
     (
         "writes_per_second",
         "10",
-        "Token mode: requests of a principal that change something, each second. More get 429. 0: no limit.",
+        "Token mode: writing requests of a principal per second. Further ones are answered with \
+         429. 0: no limit.",
     ),
-    ("writes_burst", "30", "Token mode: how many of them may come at once."),
+    ("writes_burst", "30", "Token mode: maximum number of writing requests in a burst."),
     (
         "invites_per_minute",
         "10",
-        "Token mode: invitations into one thread, and out of it, each minute. 0: no limit.",
+        "Token mode: invitations and removals of participants in one thread per minute. 0: no \
+         limit.",
     ),
     (
         "logins_per_minute",
         "5",
-        "Token mode: wrong keys and codes from one address, each minute, before their answer is 429. Good ones always pass. 0: no limit.",
+        "Token mode: wrong keys and codes from one address per minute. Further ones are answered \
+         with 429; correct ones always pass. 0: no limit.",
     ),
     (
         "streams_per_principal",
         "20",
-        "Token mode: streams of events that one principal has open. 0: no limit.",
+        "Token mode: open event streams of one principal. 0: no limit.",
     ),
     (
         "connections_per_address",
         "200",
-        "Connections from one address. This computer's own are not counted, nor a proxy's on it: let the proxy count. 0: no limit.",
+        "Connections from one address. Those from this computer are not counted; a proxy on it \
+         must count its own. 0: no limit.",
     ),
     (
         "task_exchanges",
         "200",
-        "Most that a task may ask for as its max_exchanges_without_human, in each of its conversations. A task that asks for nothing has 200, or this if it is less.",
+        "Maximum max_exchanges_without_human that a task may request for its conversations. \
+         Default of a task: 200, or this if it is less.",
     ),
     (
         "programs",
         "8",
-        "Programs of command agents that run at once; further turns wait, first come, first served. Default: 4 for each processor, at least 8.",
+        "Programs of command agents that run at the same time; further turns wait in order. \
+         Default: 4 per processor, at least 8.",
     ),
-    ("sessions", "64", "Terminal sessions that live at once."),
+    ("sessions", "64", "Terminal sessions that run at the same time."),
 ];
 
 const TLS: &[Entry] = &[
     (
         "cert",
         "\"/etc/moothall/cert.pem\"",
-        "The certificate and those between it and its authority, as PEM. Its names are accepted as hosts.",
+        "Certificate and intermediate certificates, as PEM. The names in it are accepted as hosts.",
     ),
-    ("key", "\"/etc/moothall/key.pem\"", "Its private key, as PEM."),
+    ("key", "\"/etc/moothall/key.pem\"", "Private key of the certificate, as PEM."),
 ];
 
 const DEFAULTS: &[Entry] = &[
     (
         "name",
         "\"mention_only\"",
-        "The policy of a conversation that names none: hybrid, mention_only, round_robin.",
+        "Default policy of a conversation: hybrid, mention_only, round_robin.",
     ),
     (
         "max_agent_turns_per_message",
         "3",
-        "Visible agent replies for one human message, 0 to 100. A human who names more agents gets more.",
+        "Visible agent replies to one human message, 0 to 100. A human who names more agents gets \
+         more replies.",
     ),
     (
         "agent_reply_timeout",
         "30.0",
         "Seconds that a turn may take. Unset: the agent's own limit, or that of its runtime.",
     ),
-    ("cooldown_seconds", "2.0", "Least time between two replies of the same agent."),
+    ("cooldown_seconds", "2.0", "Minimum time between two replies of the same agent, in seconds."),
     (
         "max_depth",
         "2",
-        "How far replies may be removed from a human message: 1 replies, 2 reactions to them.",
+        "Maximum depth of replies to a human message: 1 allows replies, 2 also reactions to them.",
     ),
     (
         "max_voluntary_responders",
         "2",
-        "How many agents that were not addressed may answer one message. Unset: no limit.",
+        "Maximum number of agents that answer one message without being addressed. Unset: no \
+         limit.",
     ),
     (
         "voluntary_timeout",
         "15.0",
-        "Seconds that a turn of an agent that was not addressed may take. Unset: half of the limit from five agents on.",
+        "Seconds that a turn of an agent may take if it was not addressed. Unset: half of the \
+         limit with five agents or more.",
     ),
     (
         "patience_seconds",
         "30.0",
-        "Seconds that a round waits for a turn. It then goes on, and the answer is shown when it comes.",
+        "Seconds that a round waits for a turn. The round then continues, and a late answer is \
+         shown when it arrives.",
     ),
     (
         "max_queued_messages",
         "512",
-        "Messages that wait until others are answered, 4 to 4096. One sender holds at most a quarter; what is said beyond asks no agent.",
+        "Queued messages that wait for earlier answers, 4 to 4096. One sender may have at most a \
+         quarter of them; further messages trigger no agent.",
     ),
     (
         "max_exchanges_without_human",
         "20",
-        "Agent contributions in a row before a human has to say something.",
+        "Consecutive agent messages after which agents wait for a human message.",
     ),
 ];
 
@@ -182,86 +202,89 @@ const SESSIONS: &[Entry] = &[
     (
         "checkpoints",
         "[\"[Checkpoint]\", \"[TeleClaude Checkpoint]\", \"[System: You successfully executed\"]",
-        "How prompts begin that a program's surroundings give it as reminders. The answer to one reaches nobody, over links neither.",
+        "Prefixes of prompts that a program's environment gives it as reminders. Answers to such \
+         prompts are not sent to others, not even over links.",
     ),
     (
         "folders",
         "[\"/srv/work\"]",
-        "Folders in which, and below which, agents may start those that are startable_by_agents. An agent that may write there may run there.",
+        "Folders in which agents may start the agents that are startable_by_agents; subfolders \
+         count. An agent that may write there can run programs there.",
     ),
     (
         "run_as",
         "\"agents\"",
-        "The user that programs in terminals run as whose own section names none. Needs a server that is root. Unset: the server's own user.",
+        "Default user of programs in terminals. Needs a server that runs as root. Unset: the \
+         server's own user.",
     ),
     (
         "spool",
         "\"/var/spool/moothall\"",
-        "Where programs report that run as another user, who cannot enter the data folder.",
+        "Folder for reports of programs that run as another user, because that user cannot enter \
+         the data folder.",
     ),
     (
         "question_seconds",
         "86400",
-        "Seconds after which a question of a program is given up. Unset: it is asked as long as its dialog stands.",
+        "Seconds after which a question of a program expires. Unset: the question stays open as \
+         long as its dialog.",
     ),
 ];
 
 const BUDGETS: &[Entry] = &[
-    (
-        "currency",
-        "\"USD\"",
-        "The currency of all prices and costs: three letters, as ISO 4217 writes them.",
-    ),
+    ("currency", "\"USD\"", "Currency of all prices and costs: three letters (ISO 4217)."),
     (
         "hall",
         "{ unattended_turns_per_hour = 2000, cost_per_day = 20.0 }",
-        "Everything on this server together. Keys of each budget: turns_per_hour, unattended_turns_per_hour, cost_per_day.",
+        "Budget of the whole server. Keys of each budget: turns_per_hour, \
+         unattended_turns_per_hour, cost_per_day.",
     ),
     (
         "conversation",
         "{ turns_per_hour = 200, cost_per_day = 5.0 }",
-        "Each conversation. Unset: no limit.",
+        "Budget of each conversation. Unset: no limit.",
     ),
     (
         "agent",
         "{ turns_per_hour = 500, cost_per_day = 10.0 }",
-        "Each agent of this file, in all conversations together. Unset: no limit.",
+        "Budget of each agent of this file, in all conversations together. Unset: no limit.",
     ),
     (
         "principal",
         "{ unattended_turns_per_hour = 600 }",
-        "What each person, agent or program sets off. Turns that no person asked for have limits where nothing is said: 600, and 2000 for hall.",
+        "Budget of the turns that one person, agent or program triggers. Turns that no person \
+         asked for are limited by default: 600 here, 2000 for hall.",
     ),
 ];
 
 const AGENTS: &[Entry] = &[(
     "discover",
     "true",
-    "Whether models whose key is in the environment, and programs that are installed, are offered without a section of their own.",
+    "Offers installed programs, and models whose key is in the environment, without a section of \
+     their own.",
 )];
 
 const AGENT: &[Entry] = &[
     (
         "enabled",
         "false",
-        "`false`: there is no such agent, whether it is configured here, built in, or found on this computer.",
+        "`false` removes this agent, even if it is configured here, built in, or found on this \
+         computer.",
     ),
     (
         "runtime",
         "\"command\"",
-        "How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given. \
-         `remote` keeps the name for a client that connects by itself, also where a program of that name is installed here.",
+        "How it runs: `command`, `script`, `llm` or `terminal`. Optional if `command`, `replies` \
+         or `provider` is set. `remote` reserves the name for a client that connects by itself, \
+         even if a program of that name is installed here.",
     ),
     ("summary", "\"Reviews changes.\"", "One sentence for people."),
-    (
-        "model",
-        "\"gpt-5-codex\"",
-        "The model behind it: for people to read, and for llm the one that is asked.",
-    ),
+    ("model", "\"gpt-5-codex\"", "Its model, shown to people. For llm: the model to call."),
     (
         "timeout",
         "600.0",
-        "Seconds that a turn may take. Default: 1800 in a terminal, 600 for a command, 60 for a model, 30 for a script.",
+        "Seconds that a turn may take. Default: 1800 for terminal, 600 for command, 60 for llm, \
+         30 for script.",
     ),
     (
         "on_lost",
@@ -273,83 +296,90 @@ const AGENT: &[Entry] = &[
         "[\"codex\", \"exec\", \"-\"]",
         "command, terminal: the program and its arguments. For command, {prompt} in an argument is replaced by the prompt.",
     ),
-    ("cwd", "\".\"", "command, terminal: the folder in which it runs."),
+    ("cwd", "\".\"", "command, terminal: its working folder."),
     (
         "env",
         "{ OPENAI_API_KEY = \"${OPENAI_API_KEY}\" }",
-        "command, terminal: variables added to the few that it inherits.",
+        "command, terminal: environment variables, in addition to the few that it inherits.",
     ),
     (
         "run_as",
         "\"agents\"",
-        "command, terminal: the user that it runs as, who cannot read what the server keeps. Needs a server that is root; it is never run otherwise.",
+        "command, terminal: the user that it runs as. That user cannot read the server's data. \
+         Needs a server that runs as root; otherwise the agent does not start.",
     ),
     (
         "screen",
         "\"claude\"",
-        "terminal: as which program's its screen is read: claude, codex or gemini. A program that draws like none of them runs as a command.",
+        "terminal: the program whose screen layout it has: claude, codex or gemini. A program \
+         with another layout must run as a command.",
     ),
     (
         "reach",
         "\"own\"",
-        "terminal: what its sessions reach. `own`: their homes, and the conversations that they are in or made. `all`: everything.",
+        "terminal: access of its sessions. `own`: their homes, and the conversations that they \
+         are in or made. `all`: everything.",
     ),
     (
         "startable_by_agents",
         "false",
-        "terminal: whether agents may start it by themselves, without arguments, in the folders of [sessions]. Otherwise a person is asked.",
+        "terminal: agents may start it without asking, without arguments, in the folders of \
+         [sessions]. Otherwise a person is asked.",
     ),
     (
         "stdin",
         "\"prompt\"",
-        "command: what it reads. `json`: one document with everything; `prompt`: the prompt alone.",
+        "command: its standard input. `json`: one document with everything; `prompt`: only the \
+         prompt.",
     ),
     (
         "transcript_bytes",
         "49152",
-        "command: longest transcript of the conversation in its prompt, in bytes, 1024 to 1048576.",
+        "command: maximum length of the transcript in its prompt, in bytes, 1024 to 1048576.",
     ),
-    ("replies", "[\"First.\", \"[PASS]\"]", "script: what it says, turn after turn."),
+    ("replies", "[\"First.\", \"[PASS]\"]", "script: its messages, one per turn."),
     (
         "provider",
         "\"openai\"",
-        "llm: whose protocol: openai, anthropic, gemini, ollama, or openai_responses.",
+        "llm: the protocol: openai, anthropic, gemini, ollama, or openai_responses.",
     ),
     (
         "base_url",
         "\"http://127.0.0.1:8080/v1\"",
-        "llm: its address, for a gateway or a server of one's own. Unset: the provider's.",
+        "llm: its address, for a gateway or your own server. Unset: the provider's.",
     ),
-    ("api_key", "\"${OPENAI_API_KEY}\"", "llm: its key. Not needed with an address of one's own."),
+    ("api_key", "\"${OPENAI_API_KEY}\"", "llm: its key. Not needed with your own address."),
+    ("system", "\"You are brief.\"", "llm: its own system text, added after the conversation's."),
     (
-        "system",
-        "\"You are brief.\"",
-        "llm: what it is told about itself, after what the conversation tells it.",
+        "max_tokens",
+        "2000",
+        "llm: maximum length of an answer, in tokens. Unset: the provider decides.",
     ),
-    ("max_tokens", "2000", "llm: longest answer in tokens. Unset: the provider decides."),
-    ("temperature", "0.7", "llm: how freely it chooses, 0 to 2. Unset: the provider decides."),
+    ("temperature", "0.7", "llm: sampling temperature, 0 to 2. Unset: the provider decides."),
     (
         "context_tokens",
         "24000",
-        "llm: tokens of system text, history and question together; the oldest messages are left out.",
+        "llm: maximum tokens of system text, history and question together; the oldest messages \
+         are left out.",
     ),
     (
         "thinks_first",
         "true",
-        "llm: its template opens its thoughts, so that only their end (`</think>`) comes with the answer.",
+        "llm: the model's template opens its thoughts, so that an answer contains only their end \
+         (`</think>`).",
     ),
     (
         "price_input",
         "3.0",
-        "llm: price of a million tokens read, so that the cost of a turn shows.",
+        "llm: price of a million input tokens. The cost of each turn is then shown.",
     ),
-    ("price_output", "15.0", "llm: price of a million tokens written."),
+    ("price_output", "15.0", "llm: price of a million output tokens."),
 ];
 
 const PROFILE: &[Entry] = &[
-    ("model", "\"gpt-5-codex\"", "The model behind it, if it is not given above."),
-    ("roles", "[\"reviewer\"]", "Names it answers to together with others."),
-    ("nickname", "\"Rev\"", "The name people read, unique in a conversation."),
+    ("model", "\"gpt-5-codex\"", "Its model, if it is not set above."),
+    ("roles", "[\"reviewer\"]", "Names that it shares with other participants."),
+    ("nickname", "\"Rev\"", "Display name, unique in a conversation."),
 ];
 
 fn sections() -> Vec<Section> {
@@ -363,19 +393,20 @@ fn sections() -> Vec<Section> {
         },
         Section {
             title: "server.tls",
-            about: "The certificate to show, where the server speaks TLS itself. Renewed files are taken up by themselves.",
+            about: "Certificate, if the server itself serves TLS. Renewed files are loaded \
+                    automatically.",
             keys: keys_of::<TlsConfig>().to_vec(),
             entries: TLS,
         },
         Section {
             title: "limits",
-            about: "What one principal, thread or address may have, and how much runs at once.",
+            about: "Limits of one principal, thread or address, and of what runs at the same time.",
             keys: keys_of::<LimitsConfig>().to_vec(),
             entries: LIMITS,
         },
         Section {
             title: "defaults",
-            about: "What a conversation starts with where it does not say otherwise.",
+            about: "Default settings of a new conversation.",
             keys: policy,
             entries: DEFAULTS,
         },
@@ -393,13 +424,14 @@ fn sections() -> Vec<Section> {
         },
         Section {
             title: "budgets",
-            about: "What may be spent: turns in each hour, and money in each day (UTC) where models have prices.",
+            about: "Budgets: turns per hour, and money per day (UTC) for models with prices.",
             keys: keys_of::<BudgetsConfig>().to_vec(),
             entries: BUDGETS,
         },
         Section {
             title: "agents.codex",
-            about: "An agent, under the name by which it is invited. One section for each; it replaces a built-in agent of its name.",
+            about: "An agent, under the name by which it is invited. Each has its own section, \
+                    which replaces a built-in agent of that name.",
             keys: keys_of::<AgentConfig>()
                 .iter()
                 .copied()
@@ -409,7 +441,7 @@ fn sections() -> Vec<Section> {
         },
         Section {
             title: "agents.codex.profile",
-            about: "What an invite of it starts from.",
+            about: "Default profile when it is invited.",
             keys: keys_of::<ProfileConfig>().to_vec(),
             entries: PROFILE,
         },

@@ -347,9 +347,7 @@ fn read_agents(
                 drop(fault)
             }
             Err(fault) => {
-                config
-                    .warnings
-                    .push(format!("{}; without it there is no agent {client}", fault.what));
+                config.warnings.push(format!("{}; the agent {client} is left out", fault.what));
                 config.absent.insert(client.clone());
             }
         }
@@ -429,7 +427,10 @@ fn exposed_secrets(document: &Document) -> Vec<String> {
         .filter(|(file, secrets)| !secrets.is_empty() && exposed(file));
     let told = found.map(|(file, secrets)| {
         let (file, keys) = (file.display(), secrets.join(", "));
-        format!("{file} holds secrets ({keys}) and others on this computer can read it; run `chmod 600 {file}` or use ${{VAR}}")
+        format!(
+            "{file} contains secrets ({keys}), and other users of this computer can read it; run \
+             `chmod 600 {file}` or use ${{VAR}}"
+        )
     });
     told.collect()
 }
@@ -451,7 +452,7 @@ fn texts(named: Option<&Path>, variables: &Variables) -> Result<Vec<(PathBuf, St
             format!("cannot read the configuration {}", file.display()),
         )
         .because(error)
-        .try_this("name another with --config FILE, or leave it out: everything has a default")),
+        .try_this("name another file with --config FILE, or omit it: each key has a default")),
     };
     files.into_iter().map(read).collect()
 }

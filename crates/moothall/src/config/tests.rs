@@ -60,7 +60,7 @@ fn a_wrong_type_is_named_with_its_place_and_without_its_value() {
     let fault = refused("agents = 3\n");
     assert_eq!(
         fault.what,
-        "moothall.toml:1:10: `agents` is a section, written [agents], not an integer"
+        "moothall.toml:1:10: `agents` must be a section, written [agents], not an integer"
     );
 }
 
@@ -97,7 +97,7 @@ fn a_missing_variable_of_an_agent_costs_that_agent_and_nothing_else() {
     let config = parse(text).unwrap();
     assert_eq!(config.agents.keys().collect::<Vec<_>>(), ["bob"]);
     assert!(config.absent.contains("ada"), "nobody else answers to its name");
-    let said = "moothall.toml:4:11: the environment variable NOT_SET_ANYWHERE is not set; without it there is no agent ada";
+    let said = "moothall.toml:4:11: the environment variable NOT_SET_ANYWHERE is not set; the agent ada is left out";
     assert_eq!(config.warnings, [said]);
 }
 

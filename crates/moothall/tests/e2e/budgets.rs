@@ -39,7 +39,7 @@ async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
         "{why}"
     );
     let shown = server.ok(&["budget", "--conversation", &thread]);
-    assert!(shown.contains("budget of conversation: 1 of 1 turn an hour, until"), "{shown}");
+    assert!(shown.contains("budget of conversation: 1 of 1 turn per hour, until"), "{shown}");
 
     server.ok(&["budget", "raise", "--conversation", &thread, "--turns", "1", "--for", "30m"]);
     server.control(&thread, json!({"prod": ["ada"]})).await;

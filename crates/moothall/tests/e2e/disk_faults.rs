@@ -57,7 +57,7 @@ async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     assert!(server.stop().success());
     let log = std::fs::read_to_string(home.path().join("log")).unwrap();
     assert!(
-        log.contains("at most 64 open files")
+        log.contains("limit of 64 open files")
             && log.contains("ulimit -n")
             && !log.contains("ERROR"),
         "{log}"
@@ -98,7 +98,7 @@ async fn a_server_whose_disk_fails_stops_with_a_reason() {
     assert_eq!(server.end().code(), Some(74));
     let log = std::fs::read_to_string(home.path().join("log")).unwrap();
     assert!(
-        log.contains("the log cannot be written any more, so the server stopped")
+        log.contains("the server stopped, because it cannot write to the log")
             && log.contains("check the disk"),
         "{log}"
     );

@@ -67,13 +67,13 @@ fn it_names_programs_logins_models_and_as_whom_they_run() {
     command.arg("--config").arg(home.path().join("moothall.toml"));
     let output = command.env("PATH", &path).current_dir(home.path().join("work")).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("settings.local.json switches its hooks off"), "{said}");
+    assert!(said.contains("settings.local.json disables its hooks"), "{said}");
     assert_eq!(
         about(&report, "model", "ada")["found"],
         "ada: m of openai, with a key, at 127.0.0.1:1"
     );
     assert!(
-        about(&report, "runs as", "claude: the server's own user")["fix"]
+        about(&report, "runs as", "claude: run as the server's own user")["fix"]
             .as_str()
             .unwrap()
             .contains("run_as")

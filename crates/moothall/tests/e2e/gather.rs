@@ -94,7 +94,7 @@ async fn a_gathering_is_begun_by_a_file_passed_on_ended_and_harvested() {
         "question    What is in the way?",
         "rule        Speak independently",
         "piece       Ann (1) since ",
-        ": beat 0 of 3, the next one comes at ",
+        ": beat 0 of 3, next beat at ",
         "to come     Bob (2)",
         "speaker     Ann (1), a person, as ann",
         "speaker     Bob (2), a person, as bob",
@@ -172,7 +172,7 @@ async fn whoever_waits_gets_the_harvest() {
     server.ok(&["gather", "end", &id]);
     assert_eq!(waiting.end().code(), Some(3));
     let told: Vec<String> = errors.iter().collect();
-    assert!(told.iter().any(|line| line.contains("there is no harvest")), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("without a harvest")), "{told:?}");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     let heard = chat(&server, &[], "one word\n/pass Bob\n");
     assert!(heard.status.success(), "{}", stderr(&heard));
     let text = String::from_utf8(heard.stdout).unwrap();
-    let call = "! You have the piece, beat 0 of 3, one every 3600 s: say what you see; /pass or /pass NAME hands it on.\n";
+    let call = "! You have the piece: beat 0 of 3, one every 3600 s. Write what you see; /pass or /pass NAME passes it on.\n";
     assert!(text.starts_with("· You are Ann (1) in this gathering."), "{text}");
     assert_eq!((text.matches("You are Ann (1)").count(), text.matches(call).count()), (1, 1));
     assert!(text.find("Now: inhale") < text.find(call), "{text}");
@@ -196,7 +196,7 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     let heard = chat(&server, &[], "one more\n/pass\n");
     assert_eq!(heard.status.code(), Some(1), "it was refused");
     let told = stderr(&heard);
-    assert!(told.contains("Bob (2) has the piece: nobody else is heard now"), "{told}");
+    assert!(told.contains("Bob (2) has the piece: others cannot speak now"), "{told}");
     assert!(told.matches("not_your_piece").count() > 1, "a pass is refused as well: {told}");
 
     let heard = chat(&server, &["--as", "bob"], "/pass\n");

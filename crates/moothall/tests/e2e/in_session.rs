@@ -33,6 +33,6 @@ async fn inside_a_session_the_start_up_credential_is_not_taken() {
         let refused = shell(&script, true);
         let error = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert_eq!(refused.status.code(), Some(77), "{script}: {error}");
-        assert!(error.contains("in a session nobody is taken for a person"), "{error}");
+        assert!(error.contains("run this in your own terminal"), "{error}");
     }
 }

@@ -95,7 +95,7 @@ fn waiting_ends_when_its_time_is_over_and_hints_can_be_left_out() {
     );
     let waited = server.command(&["tail", "Plan", "--timeout", "1"]).output().unwrap();
     assert_eq!(waited.status.code(), Some(124), "{}", stderr(&waited));
-    assert!(stderr(&waited).contains("what was sent stays sent"), "{}", stderr(&waited));
+    assert!(stderr(&waited).contains("that were sent stay sent"), "{}", stderr(&waited));
 }
 
 #[test]
@@ -311,15 +311,15 @@ async fn what_cannot_be_undone_is_asked_about_at_a_terminal_and_done_at_once_wit
         async || server.events(&thread).await.iter().any(|event| event["content"] == "a secret");
     {
         let terminal = Terminal::start(&server, &redact, 100, 20);
-        terminal.see("for good? [y/N]");
+        terminal.see("permanently? [y/N]");
         terminal.press(&["Enter"]);
-        terminal.see("nothing was done");
+        terminal.see("not confirmed");
         terminal.see("left with 1");
     }
     assert!(words().await, "nothing was done");
     {
         let terminal = Terminal::start(&server, &redact, 100, 20);
-        terminal.see("for good? [y/N]");
+        terminal.see("permanently? [y/N]");
         terminal.write("y").press(&["Enter"]);
         terminal.see("left with 0");
     }

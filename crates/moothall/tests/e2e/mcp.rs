@@ -226,6 +226,6 @@ async fn an_answer_that_is_lost_on_the_way_is_not_told_as_no_server() {
     let call = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"send_message\"}}\n";
     let said = answers(command, call);
     let message = said[0]["error"]["message"].as_str().unwrap();
-    assert!(message.contains("lost on the way") && message.contains("`key`"), "{message}");
+    assert!(message.contains("was lost") && message.contains("`key`"), "{message}");
     deaf.join().unwrap();
 }

@@ -66,10 +66,10 @@ async fn a_reload_takes_over_agents_and_defaults_and_says_what_it_did() {
     );
     server.signal(Signal::SIGHUP);
     assert!(
-        said(&lines, "read again")
+        said(&lines, "was reloaded")
             .ends_with("added: eve; changed: ada; removed: bob; other [defaults].")
     );
-    assert!(said(&lines, "A restart is needed").ends_with("changed in server.other_users."));
+    assert!(said(&lines, "A restart is needed").ends_with("changes of server.other_users."));
 
     let asked = server.say(&thread, "@ada two").await;
     assert_eq!(server.reply(&thread, &asked, "ada").await["content"], "second");
@@ -119,7 +119,7 @@ async fn hosts_budgets_and_limits_are_taken_over_and_taken_back() {
     home.configure(&format!("{SCRIPT}{more}"));
     server.signal(Signal::SIGHUP);
     assert!(
-        said(&lines, "read again")
+        said(&lines, "was reloaded")
             .ends_with("other [limits], [budgets], allowed_hosts, allowed_origins.")
     );
     assert_eq!(at_the_door(&server, "hall.lan").await, [200, 200]);
@@ -146,7 +146,7 @@ async fn hosts_budgets_and_limits_are_taken_over_and_taken_back() {
 
     home.configure(SCRIPT);
     server.signal(Signal::SIGHUP);
-    said(&lines, "read again");
+    said(&lines, "was reloaded");
     assert_eq!(at_the_door(&server, "hall.lan").await, [421, 421]);
     let asked = server.say(&thread, "@ada three").await;
     server.reply(&thread, &asked, "ada").await;
@@ -175,7 +175,7 @@ async fn rates_are_taken_over_and_who_was_slowed_down_begins_anew() {
     assert!(comes_about(slowed).await);
     home.configure("[server]\nmode = \"token\"\n[limits]\nwrites_per_second = 0\n");
     server.signal(Signal::SIGHUP);
-    assert!(said(&lines, "read again").ends_with("other [limits]."));
+    assert!(said(&lines, "was reloaded").ends_with("other [limits]."));
     for _ in 0..20 {
         assert_eq!(create().await, 200);
     }
@@ -192,7 +192,7 @@ async fn what_needs_a_restart_is_named_at_every_reload_and_by_config_check() {
     for _ in 0..2 {
         server.signal(Signal::SIGHUP);
         // The server's `--bind` flag overrides the file, so a changed `bind` does not matter.
-        assert!(said(&lines, "A restart is needed").ends_with("changed in server.other_users."));
+        assert!(said(&lines, "A restart is needed").ends_with("changes of server.other_users."));
     }
     let checked = server.json(&["config", "check"]);
     assert_eq!(checked["needs_restart"], json!(["server.bind", "server.other_users"]));
@@ -219,9 +219,9 @@ async fn a_broken_configuration_changes_nothing() {
     ] {
         home.configure(broken);
         server.signal(Signal::SIGHUP);
-        let line = said(&lines, "was not read again");
+        let line = said(&lines, "was not reloaded");
         assert!(
-            line.contains("everything stays as it was") && line.contains("moothall.toml:"),
+            line.contains("the old one stays in effect") && line.contains("moothall.toml:"),
             "{line}"
         );
         let agents: Value = server.get("/agents").await;

@@ -235,7 +235,7 @@ async fn a_person_answers_what_a_program_asks() {
     for (args, word) in [
         (["permit", "planner", "maybe", "--as", "user"], "unknown_option"),
         (["permit", "planner", "allow", "--as", "planner"], "humans_only"),
-        (["permit", "planner", "allow", "--number", "9999"], "no permission 9999"),
+        (["permit", "planner", "allow", "--number", "9999"], "permission request 9999 is not open"),
     ] {
         let refused = house.run(None, &args);
         assert!(

@@ -41,7 +41,7 @@ fn a_name_stands_for_an_id() {
     let refused = server.command(&["say", "-", "well?", "--to", "Zoë"]).output().unwrap();
     assert!(stderr(&refused).contains("p1, p2"), "{}", stderr(&refused));
     let refused = server.command(&["uninvite", "-", "Nora Lee"]).output().unwrap();
-    assert!(stderr(&refused).contains("here are: p1, p2"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("participants: p1, p2"), "{}", stderr(&refused));
     server.ok(&["uninvite", "-", "Zoë p2"]);
     let said = server.json(&["say", "-", "well?", "--to", "Zoë"]);
     assert_eq!(said["event"]["to"], "p1", "one is left");
@@ -176,7 +176,7 @@ fn the_agents_of_the_guide_can_be_brought_in() {
     let passed = server.command(&["say", "-", "@parrot hello", "--wait"]).output().unwrap();
     assert_eq!(passed.status.code(), Some(4), "{}", stderr(&passed));
     assert!(
-        stderr(&passed).contains("nothing to say")
+        stderr(&passed).contains("all agents that were asked passed")
             && !String::from_utf8_lossy(&passed.stdout).contains("parrot  ")
     );
     assert!(server.ok(&["say", "-", "@parrot hello", "--wait"]).contains("Let me think."));
@@ -211,7 +211,7 @@ fn waiting_says_what_came_of_a_message_and_exits_with_a_code_for_it() {
         ("@slwo well?", 3, "unknown_name: nobody here bears the name @slwo; the nearest is slow"),
         ("not `@good`", 3, "name_in_code: the name of good stands in code or a quote"),
         ("@bad go", 5, "bad did not answer"),
-        ("@slow go", 5, "slow: took too long"),
+        ("@slow go", 5, "slow: timed out"),
     ];
     for (words, code, told) in rows {
         let done = server.command(&["say", "Ask", words, "--wait"]).output().unwrap();
@@ -356,7 +356,10 @@ fn a_command_is_not_said_as_words() {
         let refused = server.command(&["say", "Room", words]).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{words}: {}", stderr(&refused));
         let told = stderr(&refused);
-        assert!(told.contains("is a command") && told.contains("moothall chat Room"), "{told}");
+        assert!(
+            told.contains("is a slash command") && told.contains("moothall chat Room"),
+            "{told}"
+        );
     }
     for (words, said) in [
         ("//pause", "/pause"),

@@ -229,7 +229,7 @@ async fn a_server_that_cannot_ask_who_asks_says_so_and_serves_who_proves_it() {
     assert_eq!(server.json(&["list"])["threads"].as_array().unwrap().len(), 1);
     assert!(server.ok(&["page"]).contains("/#key=boot_"));
     let found = server.ok(&["doctor", "--server", &server.url]);
-    assert!(found.contains("answers nothing without a credential"), "{found}");
+    assert!(found.contains("rejects requests without a credential"), "{found}");
     let here = moothall_testkit::filter::without_netlink(|| home.run(&["doctor", "--json"]));
     let report: Value = serde_json::from_slice(&here.stdout).unwrap();
     let checks = report["checks"].as_array().unwrap();
@@ -244,7 +244,7 @@ async fn an_operator_who_lets_them_converse_is_told_what_that_means() {
     home.configure("[server]\nunasked = \"converse\"\n");
     let (server, errors) = serve_unasked(&home);
     let warning = errors.recv_timeout(PATIENCE).unwrap();
-    assert!(warning.contains("every user of this computer may converse"), "{warning}");
+    assert!(warning.contains("all users of this computer may converse"), "{warning}");
     let listed = server.http().get(format!("{}/threads", server.url)).send().await.unwrap();
     assert_eq!(listed.status(), 200);
 }
@@ -264,6 +264,6 @@ async fn root_is_told_whose_folder_it_serves() {
     command.stderr(std::process::Stdio::piped());
     let mut server = home.serve_by(command);
     let warning = server.errors().recv_timeout(PATIENCE).unwrap();
-    let words = "belongs to nobody, and this is root: run the server as nobody";
+    let words = "belongs to nobody, but this process runs as root: run the server as nobody";
     assert!(warning.contains(words), "{warning}");
 }

@@ -389,7 +389,7 @@ fn an_invitation_becomes_a_profile_of_ones_own_and_works_once() {
     assert!(seen.contains("Plan") && !seen.contains("Secret"), "{seen}");
     let again = elsewhere.run(&["join", &link]);
     assert_eq!(again.status.code(), Some(77));
-    assert!(stderr(&again).contains("used up"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("used or expired"), "{}", stderr(&again));
 }
 
 #[test]

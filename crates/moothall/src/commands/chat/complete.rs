@@ -12,11 +12,11 @@ const OWN: [(&str, &str, &str); 4] = [
     (
         "/permit",
         "<option> [number]",
-        "Answer what an agent asks; /permit: words, in words of your own.",
+        "Answer an agent's request; /permit: text answers with your own text.",
     ),
-    ("/reply", "<number> [text]", "Reply to the message of that number; >12 text does the same."),
-    ("/to", "[id] [text]", "Address one participant, or all again."),
-    ("/quit", "", "Leave; so does Ctrl-D."),
+    ("/reply", "<number> [text]", "Reply to a message by its number; >12 text does the same."),
+    ("/to", "[id] [text]", "Address one participant; without an id, all participants."),
+    ("/quit", "", "Leave; Ctrl-D does the same."),
 ];
 
 /// Returns the help text of the chat's own commands, one line each, in the server's format.

@@ -93,8 +93,9 @@ fn reply(number: u64, text: &str) -> LineAction {
 fn permit(rest: &str) -> LineAction {
     let wrong = || {
         LineAction::Wrong(
-            "Write /permit and allow, deny or the number of an answer, for example /permit allow; of several questions, the number too. \
-             An answer in words of your own stands behind a colon: /permit: not today."
+            "Write /permit and allow, deny or the number of an answer, for example /permit allow. \
+             If several requests are open, add the number of the request. Put your own text after \
+             a colon: /permit: not today."
                 .into(),
         )
     };

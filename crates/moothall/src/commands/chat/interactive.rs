@@ -40,7 +40,7 @@ const TYPING_AGAIN: Duration = Duration::from_secs(60);
 /// Prompt of the input line.
 const PROMPT: &str = "› ";
 const WELCOME: &str = "Tab completes @names and /commands; /help; Ctrl-D leaves.";
-const ASK_STOP: &str = "Press Ctrl-C again to stop everything that runs or waits; Ctrl-D leaves.";
+const ASK_STOP: &str = "Press Ctrl-C again to stop all running and queued turns; Ctrl-D leaves.";
 const NOTHING_RUNS: &str = "Nothing runs. Ctrl-D leaves.";
 
 /// A request without an answer, or one whose event has not arrived yet.
@@ -279,7 +279,7 @@ impl InteractiveChat<'_> {
     }
 
     fn unknown_number(&mut self, number: u64) {
-        self.say(&format!("there is no message {number} among those shown here"), Style::Warn);
+        self.say(&format!("message {number} is not among those shown here"), Style::Warn);
     }
 
     fn words(&mut self, text: String, reply: Option<u64>, to: Option<String>) {
@@ -341,7 +341,7 @@ impl InteractiveChat<'_> {
                     self.editor.restore(&pending.said.text);
                 }
                 let fault = self.room.refused(fault);
-                self.say(&format!("not done: {}", fault.what), Style::Warn);
+                self.say(&format!("failed: {}", fault.what), Style::Warn);
             }
         }
     }

@@ -170,7 +170,7 @@ impl PlainChat<'_> {
         let Some(number) = number else { return Some(None) };
         let id = self.room.id_of(number).map(str::to_owned);
         if id.is_none() {
-            note(&format!("not sent: there is no message {number} here"));
+            note(&format!("not sent: message {number} does not exist here"));
         }
         id.map(Some)
     }
@@ -267,7 +267,7 @@ impl PlainChat<'_> {
             Ok(state) if is_busy(&state) => Ok(false),
             Ok(state) => {
                 if state.state.paused {
-                    note("The conversation is paused: agents stand still until it is resumed.");
+                    note("The conversation is paused: agents do not respond until it is resumed.");
                 }
                 Ok(true)
             }

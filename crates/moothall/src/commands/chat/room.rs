@@ -134,8 +134,8 @@ impl ChatView {
         self.people = self.invited.difference(&self.agents).cloned().collect();
         self.still = match (&state.held, state.paused, state.archived) {
             (_, _, true) => Some("archived: /unarchive opens it again"),
-            (_, true, _) => Some("paused: /resume goes on"),
-            (Some(_), ..) => Some("agents are held: say something, or /resume"),
+            (_, true, _) => Some("paused: /resume ends the pause"),
+            (Some(_), ..) => Some("a guard holds the agents: send a message, or /resume"),
             _ => None,
         };
     }
@@ -149,7 +149,8 @@ impl ChatView {
     pub fn stranger(&self, id: &str) -> Option<String> {
         let word = || {
             format!(
-                "{id} is not invited as a person, so words of {id} count as an agent's: /invite human id={id}"
+                "{id} is not invited as a person, so messages of {id} count as an agent's; to \
+                 change that: /invite human id={id}"
             )
         };
         (!self.is_person(id) && !self.invited.contains(id)).then(word)
@@ -197,7 +198,7 @@ impl ChatView {
             "permission" => self.permission(envelope),
             "thread.created" => None,
             "thread.renamed" => Some(Item::Status(format!(
-                "the conversation is called {} now",
+                "the conversation was renamed to {}",
                 words(&envelope.content)
             ))),
             "thread.archived" => Some(Item::Status("the conversation was archived".into())),
@@ -276,18 +277,14 @@ impl ChatView {
                 let lines = asked.remarks().into_iter().chain(asked.answers());
                 let below = lines.map(|line| format!("\n{line}")).collect::<String>();
                 let mut how = format!(
-                    "/permit allow {0}   /permit deny {0}   or a number in place of the word",
+                    "/permit allow {0}   /permit deny {0}   or the number of an answer",
                     envelope.seq
                 );
                 if asked.options.iter().any(|option| option.with_others) {
-                    how.push_str(&format!("\n/permit 1,2 {}: several of them", envelope.seq));
+                    how.push_str(&format!("\n/permit 1,2 {}: several answers", envelope.seq));
                 }
                 if let Some(at) = asked.options.iter().position(|option| option.takes_text) {
-                    how.push_str(&format!(
-                        "\n/permit {} {}: words of your own",
-                        at + 1,
-                        envelope.seq
-                    ));
+                    how.push_str(&format!("\n/permit {} {}: your own text", at + 1, envelope.seq));
                 }
                 Some(Item::Alert(format!(
                     "{} asks for permission:\n{}{below}\n{how}",
@@ -299,22 +296,24 @@ impl ChatView {
                 let asker = asked
                     .map_or_else(String::new, |asked| format!(" to {}", who(&asked.participant)));
                 Some(Item::Status(format!(
-                    "{} said {}{asker}",
+                    "{} answered {}{asker}",
                     who(&by),
                     permit::said(&label, text.as_deref())
                 )))
             }
             PermissionEvent::Withdrawn { because, .. } => {
                 let asker =
-                    asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
+                    asked.map_or_else(|| "the agent".to_owned(), |asked| who(&asked.participant));
                 Some(Item::Status(match because.as_str() {
                     "not_given" => format!(
-                        "{asker} asked something else before the answer got there: it was given to nobody"
+                        "{asker} asked something else before the answer arrived; the answer was \
+                         discarded"
                     ),
-                    "replaced" => format!("{asker} asks something else now"),
-                    "left" => format!("{asker} has left, and does not ask that any more"),
+                    "replaced" => format!("{asker} replaced its request"),
+                    "left" => format!("{asker} has left; its request was withdrawn"),
                     _ => format!(
-                        "{asker} does not ask that any more: it was answered at its terminal, or given up"
+                        "the request of {asker} was withdrawn: it was answered at its terminal, \
+                         or given up"
                     ),
                 }))
             }
@@ -324,13 +323,13 @@ impl ChatView {
             }
             PermissionEvent::Expired { .. } => {
                 let asker =
-                    asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
-                Some(Item::Status(format!("nobody answered {asker} in time")))
+                    asked.map_or_else(|| "the agent".to_owned(), |asked| who(&asked.participant));
+                Some(Item::Status(format!("the request of {asker} expired")))
             }
             PermissionEvent::GaveUp { .. } => {
                 let asker =
-                    asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
-                let told = "gave up, as nobody answered in time, and may ask again";
+                    asked.map_or_else(|| "the agent".to_owned(), |asked| who(&asked.participant));
+                let told = "got no answer in time and gave up; it may ask again";
                 Some(Item::Status(format!("{asker} {told}")))
             }
         }
@@ -398,7 +397,7 @@ impl ChatView {
             }
             TurnEvent::Released { turn } => {
                 let name = self.turns.get(&turn)?.participant.clone();
-                self.tell(&name, "is still working; the others go on")
+                self.tell(&name, "is still working; the others continue")
             }
             TurnEvent::Started { turn, attempt, .. } => {
                 let open = self.turns.get_mut(&turn)?;
@@ -409,7 +408,7 @@ impl ChatView {
                 let open = self.turns.get_mut(&turn)?;
                 (open.running, open.text) = (false, String::new());
                 let name = open.participant.clone();
-                self.tell(&name, "begins again: the server was restarted")
+                self.tell(&name, "starts again, because the server was restarted")
             }
             TurnEvent::Ended { turn, participant, outcome, .. } => {
                 let addressed = self.turns.remove(&turn).is_some_and(|turn| turn.addressed);
@@ -434,17 +433,17 @@ impl ChatView {
                 if participant == self.me {
                     return None;
                 }
-                self.tell(&participant, "wrote without having the piece; it is not shown")
+                self.tell(&participant, "wrote without having the piece; the message is not shown")
             }
             // Some models send their thoughts with each answer; they stay in the trace.
             TurnEvent::Kept { because, .. } if because == "thought" => None,
             TurnEvent::Kept { participant, because, .. } => {
-                self.tell(&participant, &format!("said something that is not shown ({because})"))
+                self.tell(&participant, &format!("wrote a message that is not shown ({because})"))
             }
             TurnEvent::Unkept { participant, count, .. } => self.tell(
                 &participant,
                 &format!(
-                    "is refused again and again; {count} of its messages are counted and not kept"
+                    "is rejected repeatedly; {count} of its messages were counted, but not stored"
                 ),
             ),
             TurnEvent::Taken { .. }
@@ -538,17 +537,18 @@ fn control_words(content: &Value) -> String {
 
 fn change_words(key: &str, value: &Value) -> String {
     let on = value.get("on").and_then(Value::as_bool).unwrap_or(true);
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("somebody").to_owned();
+    let text =
+        |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("a participant").to_owned();
     match key {
         "invite" => format!("invited {}", text("participant_id")),
         "uninvite" => format!("removed {}", text("participant_id")),
         "mute" => format!("muted {}", list(&value["targets"])),
         "unmute" => format!("unmuted {}", list(&value["targets"])),
-        "pause" => if on { "paused the conversation" } else { "let the conversation go on" }.into(),
-        "resume" => "let the agents go on".into(),
+        "pause" => if on { "paused the conversation" } else { "resumed the conversation" }.into(),
+        "resume" => "lifted a guard".into(),
         "prod" => format!("asked {} to speak", list(value)),
-        "bind" => format!("made this {}", descriptions::bound(value)),
-        "unbind" => format!("let go of {}", descriptions::bound(value)),
+        "bind" => format!("bound this conversation to {}", descriptions::bound(value)),
+        "unbind" => format!("unbound this conversation from {}", descriptions::bound(value)),
         "policy" => format!("chose the policy {}", text("name")),
         "discussion" | "invited_auto" => format!("turned {key} {}", if on { "on" } else { "off" }),
         "config" => match value {

@@ -59,7 +59,7 @@ fn steps_are_read_as_sentences() {
             "The piece is now with Bob (2). Hal does not hold it.",
         ),
         (json!({"event": "beat", "number": 1}), "beat 1 of Bob (2)"),
-        (json!({"event": "last_word_asked"}), "A last word is asked of Bob (2)."),
+        (json!({"event": "last_word_asked"}), "Bob (2) is asked for a last word."),
         (
             json!({"event": "piece_released", "holder": "bob", "because": "grace", "next": null, "note": null}),
             "Bob (2) said no last word in time.",
@@ -71,7 +71,7 @@ fn steps_are_read_as_sentences() {
         ),
         (
             json!({"event": "harvested", "harvester": "hal", "message": "x"}),
-            "The harvest is Hal (3)'s.",
+            "Hal (3) wrote the harvest.",
         ),
         (
             json!({"event": "closed", "because": "ended"}),
@@ -96,7 +96,7 @@ fn beats_are_for_the_one_who_has_the_piece() {
     assert_eq!(
         circle.call(&step, "user").as_deref(),
         Some(
-            "You have the piece, beat 0 of 3, one every 40 s: say what you see; /pass or /pass NAME hands it on."
+            "You have the piece: beat 0 of 3, one every 40 s. Write what you see; /pass or /pass NAME passes it on."
         )
     );
     assert_eq!(circle.call(&step, "bob"), None);
@@ -145,12 +145,12 @@ fn a_refusal_says_who_is_heard_instead() {
     let refused = Fault::new(Exit::Failure, "no").coded("not_your_piece");
     assert_eq!(
         circle.refusal(&refused).as_deref(),
-        Some("somebody else has the piece: nobody else is heard now")
+        Some("another participant has the piece: others cannot speak now")
     );
     circle.hear(&event(1, json!({"event": "piece_given", "holder": "bob", "note": null})));
     assert_eq!(
         circle.refusal(&refused).as_deref(),
-        Some("Bob (2) has the piece: nobody else is heard now")
+        Some("Bob (2) has the piece: others cannot speak now")
     );
     assert_eq!(circle.refusal(&Fault::new(Exit::Failure, "no").coded("thread_paused")), None);
 }

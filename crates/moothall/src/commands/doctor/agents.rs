@@ -52,7 +52,7 @@ pub async fn examine(config: &Config, ping: bool) -> Vec<Finding> {
             "agent",
             Verdict::Info,
             format!(
-                "{client} runs elsewhere: its name is kept for a client that connects by itself"
+                "{client} runs elsewhere: its name is reserved for a client that connects by itself"
             ),
         )
     }));
@@ -181,8 +181,8 @@ impl Runs {
         let project = self.cwd.as_deref().or(here.as_deref());
         let off = login.hooks_off(|name| self.variable(account, name), project);
         let (file, key) = off.filter(|_| self.in_terminal)?;
-        let found = format!("{}: {key} in {file} switches its hooks off", self.client);
-        let fix = format!("take {key} out: without hooks each answer comes 15 s late");
+        let found = format!("{}: {key} in {file} disables its hooks", self.client);
+        let fix = format!("remove {key}: without hooks each answer comes 15 s late");
         Some(Finding::new("hooks", Verdict::Warn, found).fix(fix))
     }
 
@@ -194,11 +194,10 @@ impl Runs {
         }
         let (verdict, key) =
             (if self.wanted { Verdict::Warn } else { Verdict::Info }, login.keys[0]);
-        let user = other.map_or_else(
-            || "the user that the server runs as".to_owned(),
-            |account| account.name().to_owned(),
-        );
-        Finding::new("login", verdict, format!("{client}: no variable and no file that its vendor documents as a login"))
+        let user = other
+            .map_or_else(|| "the server's user".to_owned(), |account| account.name().to_owned());
+        Finding::new("login", verdict, format!("{client}: login not found in the variables and \
+                                                files that its vendor documents"))
             .fix(format!("as {user}, {}; or set {key} for the server, or env = {{ {key} = \"…\" }} in [agents.{client}]", login.by_hand))
     }
 
@@ -206,7 +205,10 @@ impl Runs {
         match account {
             Ok(_) => Finding::new("runs as", Verdict::Ok, format!("{}: {user}", self.client)),
             Err(why) => Finding::new("runs as", Verdict::Fail, format!("{}: {why}", self.client))
-                .fix("run this as the user of the server; name a user that exists, start the server as root, or take `run_as` out"),
+                .fix(
+                    "run this as the user of the server; name an existing user, start the server \
+                     as root, or remove `run_as`",
+                ),
         }
     }
 }
@@ -227,15 +229,17 @@ fn of_own_user(all: &[Runs]) -> Option<Finding> {
     let reach = if user.is_root() {
         "everything on this computer"
     } else {
-        "all that the server keeps: its key, its log, other sessions"
+        "all data of the server: its key, its log, other sessions"
     };
     let verdict = if user.is_root() { Verdict::Warn } else { Verdict::Info };
-    let found =
-        format!("{}: the server's own user ({name} here), and reach {reach}", clients.join(", "));
-    Some(
-        Finding::new("runs as", verdict, found)
-            .fix("run_as = \"USER\" in their sections or in [sessions], and a server that is root (docs/security.md)"),
-    )
+    let found = format!(
+        "{}: run as the server's own user ({name} here), with access to {reach}",
+        clients.join(", ")
+    );
+    Some(Finding::new("runs as", verdict, found).fix(
+        "set run_as = \"USER\" in their sections or in [sessions], and run the server as root \
+         (docs/security.md)",
+    ))
 }
 
 /// Returns the first line of a program's `--version`, for people. Runs as the agent's own user.
@@ -254,8 +258,8 @@ async fn version(file: &str, account: Option<&Account>) -> String {
                 said.lines().next().unwrap_or_default().chars().take(VERSION_CHARS_MAX).collect();
             format!(" ({})", first.trim())
         }
-        Ok(Ok(_) | Err(_)) => " (it does not say its version)".to_owned(),
-        Err(_) => format!(" (it did not say its version within {} s)", VERSION_WITHIN.as_secs()),
+        Ok(Ok(_) | Err(_)) => " (version unknown)".to_owned(),
+        Err(_) => format!(" (version unknown: no answer within {} s)", VERSION_WITHIN.as_secs()),
     }
 }
 
@@ -312,7 +316,7 @@ mod tests {
     fn who_is_the_servers_own_user_is_said_once() {
         let found = of_own_user(&[of(&["a"]), of(&["b"])]).unwrap();
         assert!(
-            found.found.starts_with("x, x: the server's own user")
+            found.found.starts_with("x, x: run as the server's own user")
                 && found.fix.unwrap().contains("run_as")
         );
         let other = Runs { run_as: Some("nobody".to_owned()), ..of(&["a"]) };

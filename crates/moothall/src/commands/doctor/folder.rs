@@ -14,8 +14,8 @@ use super::{Finding, Verdict};
 pub fn private(folder: &Path) -> Option<Finding> {
     let mode = fs::metadata(folder).ok()?.mode() & 0o777;
     let (verdict, others) = match mode {
-        _ if mode & 0o022 != 0 => (Verdict::Fail, "; others can change what is in it"),
-        _ if mode & 0o055 != 0 => (Verdict::Warn, "; others can look in"),
+        _ if mode & 0o022 != 0 => (Verdict::Fail, "; other users can change its content"),
+        _ if mode & 0o055 != 0 => (Verdict::Warn, "; other users can read it"),
         _ => (Verdict::Ok, ""),
     };
     let found = Finding::new("permissions", verdict, format!("mode {mode:04o}{others}"));
@@ -46,21 +46,26 @@ fn owned_by(folder: &Path, own: Uid) -> Option<Finding> {
         (owner != own).then_some((path, owner))
     });
     let (path, owner) = foreign?;
-    let found = format!("{} belongs to {}, and this is {}", path.display(), name(owner), name(own));
+    let found = format!(
+        "{} belongs to {}, but this process runs as {}",
+        path.display(),
+        name(owner),
+        name(own)
+    );
     let whose = Uid::from_raw(folder.symlink_metadata().ok()?.uid());
     Some(match (own.is_root(), whose == own) {
         // Root can write here, but the folder's owner could no longer open the new files.
         (true, false) => Finding::new("owner", Verdict::Warn, found)
-            .fix(format!("run the server as {}, who owns the folder", name(whose))),
+            .fix(format!("run the server as {}, the owner of the folder", name(whose))),
         (true, true) => Finding::new("owner", Verdict::Warn, found)
-            .fix("run the server as whoever it belongs to, or give the folder to them"),
+            .fix("run the server as the owner of that file, or give the folder to that owner"),
         (false, true) => Finding::new("owner", Verdict::Fail, found).fix(format!(
-            "as root: chown -R {} {}, for a server once ran as another user",
+            "as root: chown -R {} {}, because a server once ran as another user",
             name(own),
             folder.display()
         )),
         (false, false) => Finding::new("owner", Verdict::Fail, found).fix(format!(
-            "run as {}, who owns the folder, or name a folder of your own with --data",
+            "run this as {}, the owner of the folder, or name your own folder with --data",
             name(whose)
         )),
     })
@@ -78,9 +83,11 @@ pub fn log(folder: &Path) -> Option<Finding> {
         Ok((format, false)) => {
             let older = found(
                 Verdict::Info,
-                format!("format {format}; the next start takes it to the present one"),
+                format!("format {format}; the next start converts it to the current one"),
             )?;
-            Some(older.fix("`moothall backup` first: the older version cannot open it any more"))
+            Some(older.fix(
+                "run `moothall backup` first: the older version cannot open the converted log",
+            ))
         }
         Err(OpenError::Absent { .. }) => None,
         Err(OpenError::Locked { .. }) => found(Verdict::Info, "a server is using it".into()),
@@ -93,7 +100,8 @@ pub fn log(folder: &Path) -> Option<Finding> {
         Err(
             error @ (OpenError::Io { .. } | OpenError::Damaged { .. } | OpenError::Unusable { .. }),
         ) => {
-            let fix = "copy the folder away, then put back the newest backup that verifies: docs/operations.md, \"Damage\"";
+            let fix = "copy the folder, then restore the newest backup that passes `moothall \
+                       verify`: docs/operations.md, \"Damage\"";
             Some(found(Verdict::Fail, error.to_string())?.fix(fix))
         }
     }
@@ -109,7 +117,12 @@ pub fn read_only(folder: &Path) -> Option<Finding> {
             format!("{} is mounted read-only", folder.display()),
         )
     };
-    mounted.then(|| found().fix("mount it for writing, or name another folder with --data; a copy of it can be looked into elsewhere"))
+    mounted.then(|| {
+        found().fix(
+            "mount it for writing, or name another folder with --data; to look into it, copy it \
+             elsewhere",
+        )
+    })
 }
 
 #[cfg(test)]
@@ -125,7 +138,7 @@ mod tests {
         let stranger = Uid::from_raw(geteuid().as_raw() + 4711);
         let found = owned_by(folder.path(), stranger).unwrap();
         assert_eq!(found.verdict, Verdict::Fail);
-        assert!(found.fix.unwrap().contains("run as"));
+        assert!(found.fix.unwrap().contains("run this as"));
     }
 
     #[test]

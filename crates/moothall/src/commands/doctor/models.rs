@@ -34,7 +34,7 @@ pub async fn examine(client: &str, spec: &LlmSpec, ping: bool) -> Finding {
             format!("{about}: it does not answer ({})", short(&error)),
         )
         .fix(format!(
-            "look at the network and its proxies, or correct base_url in [agents.{client}]"
+            "check the network and its proxies, or correct base_url in [agents.{client}]"
         )),
     }
 }
@@ -46,8 +46,8 @@ fn port_of(url: &Url) -> String {
 fn judge(about: String, status: StatusCode, client: &str) -> Finding {
     match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            Finding::new(CHECK, Verdict::Fail, format!("{about}: it refuses the key")).fix(format!(
-                "a valid key in api_key of [agents.{client}], or in the variable that it names"
+            Finding::new(CHECK, Verdict::Fail, format!("{about}: it rejects the key")).fix(format!(
+                "set a valid key in api_key of [agents.{client}], or in the variable that it names"
             ))
         }
         status if status.is_success() => {
@@ -57,7 +57,7 @@ fn judge(about: String, status: StatusCode, client: &str) -> Finding {
         status => Finding::new(
             CHECK,
             Verdict::Info,
-            format!("{about}: it answers, with {}, when asked for its models", status.as_u16()),
+            format!("{about}: it answers the request for its models with {}", status.as_u16()),
         ),
     }
 }
@@ -88,9 +88,9 @@ fn with_key(request: RequestBuilder, spec: &LlmSpec) -> RequestBuilder {
 /// Describes an error without the address, which may contain a secret.
 fn short(error: &reqwest::Error) -> &'static str {
     match error {
-        error if error.is_timeout() => "not in time",
+        error if error.is_timeout() => "timeout",
         error if error.is_connect() => "no connection",
-        _ => "not in its form",
+        _ => "invalid response",
     }
 }
 

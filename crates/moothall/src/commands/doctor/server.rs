@@ -31,21 +31,17 @@ pub async fn examine(said: &CredentialOptions<'_>) -> Vec<Finding> {
             findings
         }
         Ok(Ok(_)) => vec![
-            Finding::new(
-                CHECK,
-                Verdict::Fail,
-                format!("what answers at {base} is another program"),
-            )
-            .fix("name the right one with --server"),
+            Finding::new(CHECK, Verdict::Fail, format!("another program answers at {base}"))
+                .fix("name the right server with --server"),
         ],
         Ok(Err(fault)) => vec![failed(&fault)],
         Err(_) => vec![
             Finding::new(
                 CHECK,
                 Verdict::Fail,
-                format!("{base} gave no answer within {} s", PING_WITHIN.as_secs()),
+                format!("{base} did not answer within {} s", PING_WITHIN.as_secs()),
             )
-            .fix("start it: moothall serve; or name the right one with --server"),
+            .fix("start the server with `moothall serve`, or name the right one with --server"),
         ],
     }
 }
@@ -56,8 +52,9 @@ fn version(base: &str, version: &str) -> Finding {
     if version == own {
         return Finding::new(CHECK, Verdict::Ok, found);
     }
-    let fix = "restart it after an upgrade, or use the program that belongs to it";
-    Finding::new(CHECK, Verdict::Warn, format!("{found}, and this is {own}")).fix(fix)
+    let fix = "restart the server after an upgrade, or use the program of its version";
+    Finding::new(CHECK, Verdict::Warn, format!("{found}, but this program has version {own}"))
+        .fix(fix)
 }
 
 async fn proof(client: &Client) -> Finding {
@@ -67,22 +64,22 @@ async fn proof(client: &Client) -> Finding {
             Finding::new(
                 "proof",
                 Verdict::Ok,
-                format!("{mode} mode; it takes you for {}, {kind}", principal.id),
+                format!("{mode} mode; you are {}, {kind}", principal.id),
             )
         }
         Ok(Ok(WhoAmI { mode, principal: None, .. })) => Finding::new(
             "proof",
             Verdict::Info,
             format!(
-                "{mode} mode, and no credential: you may converse, and nothing that needs a person"
+                "{mode} mode without a credential: you may converse, but have no rights of a person"
             ),
         )
         .fix(
             "run this as the user of the server, or with --token-file FILE (moothall token create)",
         ),
         Ok(Err(fault)) => Finding { check: "proof", ..failed(&fault) },
-        Err(_) => Finding::new("proof", Verdict::Fail, "it did not say who you are")
-            .fix("look at its log"),
+        Err(_) => Finding::new("proof", Verdict::Fail, "the server did not report your identity")
+            .fix("check its log"),
     }
 }
 
@@ -92,7 +89,7 @@ async fn unasked(base: &str, said: &CredentialOptions<'_>) -> Option<Finding> {
     let stranger = Client::new(base, said.cacert).ok()?;
     let refused = timeout(PING_WITHIN, stranger.get::<WhoAmI>("/session")).await.ok()?.err()?;
     (refused.code.as_deref() == Some(<&str>::from(Code::OwnerUnknown))).then(|| {
-        let found = format!("{base} answers nothing without a credential: {}", refused.what);
+        let found = format!("{base} rejects requests without a credential: {}", refused.what);
         Finding::new(OWNER, Verdict::Warn, found).fix(owner::CURE)
     })
 }
@@ -100,7 +97,7 @@ async fn unasked(base: &str, said: &CredentialOptions<'_>) -> Option<Finding> {
 fn failed(fault: &Fault) -> Finding {
     let why = fault.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
     let fix = fault.forward.clone().unwrap_or_else(|| {
-        "start it: moothall serve; or name the right one with --server".to_owned()
+        "start the server with `moothall serve`, or name the right one with --server".to_owned()
     });
     Finding::new(CHECK, Verdict::Fail, format!("{}{why}", fault.what)).fix(fix)
 }

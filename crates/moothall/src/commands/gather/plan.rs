@@ -39,7 +39,7 @@ pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
         new.participants.push(NewGatheringMember { number, ..member(given) });
     }
     if new.participants.is_empty() {
-        return Err(Fault::new(Exit::Usage, "nobody takes part").try_this(
+        return Err(Fault::new(Exit::Usage, "the gathering has no participants").try_this(
             "moothall gather start --person Ann --agent Cy=critic --agent Hal=writer --harvester Hal",
         ));
     }
@@ -81,7 +81,7 @@ fn member(given: &GatherMember) -> NewGatheringMember {
 fn choose_harvester(members: &mut [NewGatheringMember], name: &str) -> Result<(), Fault> {
     if !members.iter().any(|member| member.name == name) {
         let names: Vec<_> = members.iter().map(|member| member.name.as_str()).collect();
-        let what = format!("--harvester: nobody who takes part is called {name:?}");
+        let what = format!("--harvester: {name:?} is not a participant");
         return Err(
             Fault::new(Exit::Usage, what).try_this(format!("name one of {}", names.join(", ")))
         );
@@ -266,7 +266,7 @@ role = "harvester"
     #[test]
     fn flags_that_do_not_fit_say_so() {
         let nobody = plan(&GatherStart::default()).unwrap_err();
-        assert!(nobody.exit == Exit::Usage && nobody.what.contains("nobody"), "{nobody}");
+        assert!(nobody.exit == Exit::Usage && nobody.what.contains("no participants"), "{nobody}");
         let args = GatherStart { harvester: Some("Zoe".into()), ..GatherStart::default() };
         let unknown = both(PLAN, args).unwrap_err();
         assert!(unknown.what.contains("\"Zoe\""), "{unknown}");

@@ -53,7 +53,7 @@ fn the_details_say_who_comes_when_and_what_came_of_it() {
         [
             "question: What now?",
             "rule: Question.",
-            "piece: Ann (1) since 09:00:00Z: beat 1 of 3, the next one comes at 09:02:00Z (in 42 s)",
+            "piece: Ann (1) since 09:00:00Z: beat 1 of 3, next beat at 09:02:00Z (in 42 s)",
             "to come: Bob (2)",
             "speaker: Ann (1), a person, as user",
             "speaker: Bob (2), an agent, as bob",
@@ -70,7 +70,7 @@ fn the_details_say_who_comes_when_and_what_came_of_it() {
     assert_eq!(shown.last().unwrap(), &("harvest", "All of it.".to_owned()));
     assert!(!shown.iter().any(|(label, _)| *label == "piece"));
     let last = answer(json!({"last_word": true}));
-    assert!(piece(&last, now).unwrap().contains("the time for a last word ends at 09:02:00Z"));
+    assert!(piece(&last, now).unwrap().contains("time for a last word ends at 09:02:00Z"));
 }
 
 #[test]

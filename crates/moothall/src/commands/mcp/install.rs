@@ -60,7 +60,7 @@ pub async fn run(
     variables: &Variables,
 ) -> Result<(), Fault> {
     let program = std::env::current_exe()
-        .map_err(|error| Fault::io("cannot tell where this program is", &error))?;
+        .map_err(|error| Fault::io("cannot find the path of this program", &error))?;
     let (file, kept) = (file_of(client, variables)?, token_of(client, variables));
     let before = read(&file)?;
     let token =
@@ -84,7 +84,7 @@ pub async fn run(
     note(&format!(
         "{} {}.",
         file.display(),
-        if after == before { "has it already" } else { "has it now; restart the client" }
+        if after == before { "contains it already" } else { "contains it now; restart the client" }
     ));
     Ok(())
 }
@@ -120,7 +120,7 @@ pub async fn undo(
     note(&format!(
         "{} {}.",
         file.display(),
-        if after == before { "did not have it" } else { "does not have it any more" }
+        if after == before { "did not contain it" } else { "does not contain it any more" }
     ));
     Ok(())
 }
@@ -136,7 +136,7 @@ fn read(file: &Path) -> Result<String, Fault> {
 fn cannot_change(file: &Path, why: String) -> Fault {
     Fault::new(Exit::Config, format!("{} cannot be changed", file.display()))
         .because(why)
-        .try_this("change it by hand")
+        .try_this("edit it by hand")
 }
 
 /// Returns the principal of a client.
@@ -177,7 +177,8 @@ async fn made(person: &Client, client: McpClient, file: Option<PathBuf>) -> Opti
         Ok(()) => Some(file),
         Err(fault) => {
             note(&format!(
-                "It has no token: {}. It converses, and drives no sessions; install it again when the server runs.",
+                "It has no token: {}. It can converse, but not control sessions; run install \
+                 again while the server runs.",
                 fault.what
             ));
             None
@@ -208,7 +209,7 @@ fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     let home = || {
         let home = variables.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         home.ok_or_else(|| {
-            Fault::new(Exit::Failure, "there is no home folder").try_this("set HOME")
+            Fault::new(Exit::Failure, "the home folder is unknown").try_this("set HOME")
         })
     };
     match client {
@@ -232,7 +233,7 @@ fn show(printer: &Printer, client: McpClient, program: &Start, file: &Path) -> R
     if printer.json {
         return printer.object(&json!({"file": file, "text": text}));
     }
-    note(&format!("Into {} (or again with --write):", file.display()));
+    note(&format!("Add this to {} (or run again with --write):", file.display()));
     printer.line(text.trim_end())
 }
 
@@ -258,10 +259,10 @@ fn with_json(before: &str, client: McpClient, program: &Start) -> Result<String,
     };
     let servers = whole
         .as_object_mut()
-        .ok_or("it is no object")?
+        .ok_or("it is not an object")?
         .entry("mcpServers")
         .or_insert_with(|| json!({}));
-    let servers = servers.as_object_mut().ok_or("mcpServers is no object")?;
+    let servers = servers.as_object_mut().ok_or("mcpServers is not an object")?;
     let entry = json_entry(client, program);
     if servers.get(NAME) == Some(&entry) {
         return Ok(before.to_owned());
@@ -296,7 +297,8 @@ fn with_toml(before: &str, program: &Start) -> Result<String, String> {
         None => Ok(format!("{}\n\n{entry}", before.trim_end())),
         same if same == servers(&wanted) => Ok(before.to_owned()),
         Some(_) => Err(format!(
-            "it has another [mcp_servers.{NAME}]; take that out first, e.g. with `moothall mcp uninstall codex`"
+            "it has another [mcp_servers.{NAME}]; remove that first, e.g. with `moothall mcp \
+             uninstall codex`"
         )),
     }
 }
@@ -329,7 +331,7 @@ fn without_toml(before: &str) -> Result<String, String> {
         None if after.trim().is_empty() => Ok(String::new()),
         None if after == before => Ok(after),
         None => Ok(format!("{}\n", after.trim_end())),
-        Some(_) => Err(format!("{head} is written in another way there")),
+        Some(_) => Err(format!("{head} has another form there")),
     }
 }
 
@@ -433,7 +435,7 @@ mod tests {
         let read: toml::Table = after.parse().unwrap();
         assert_eq!(read["mcp_servers"]["moothall"]["command"].as_str(), Some("C:\\moot \"hall\""));
         assert_eq!(with_toml(&after, &hall).unwrap(), after);
-        assert!(with_toml(&after, &plain("elsewhere")).unwrap_err().contains("take that out"));
+        assert!(with_toml(&after, &plain("elsewhere")).unwrap_err().contains("remove that first"));
         assert_eq!(with_toml("", &plain("m")).unwrap(), toml_entry(&plain("m")));
         assert!(with_toml("a = ", &plain("m")).is_err());
     }

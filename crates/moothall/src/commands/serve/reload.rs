@@ -47,7 +47,7 @@ impl RunningServer<'_> {
                 tell(
                     self.args.log,
                     &format!(
-                        "The configuration was not read again, and everything stays as it was: {}{why}",
+                        "The configuration was not reloaded; the old one stays in effect: {}{why}",
                         fault.what
                     ),
                 );
@@ -67,7 +67,7 @@ impl RunningServer<'_> {
         self.host.iter().for_each(|host| host.replace(programs.clone()));
         self.replace(now, agents).await;
         now.warnings.iter().for_each(|warning| tell(self.args.log, &format!("warning: {warning}")));
-        tell(self.args.log, &format!("The configuration was read again: {said}."));
+        tell(self.args.log, &format!("The configuration was reloaded: {said}."));
         self.say_what_waits(&settled);
         Ok(settled.config)
     }
@@ -93,7 +93,7 @@ impl RunningServer<'_> {
         if !waiting.is_empty() {
             tell(
                 self.args.log,
-                &format!("A restart is needed for what changed in {}.", waiting.join(", ")),
+                &format!("A restart is needed for changes of {}.", waiting.join(", ")),
             );
         }
     }
@@ -129,7 +129,7 @@ fn applied(
         .filter(|(_, those)| !those.is_empty())
         .map(|(what, those)| format!("{what}{}", those.join(", ")))
         .collect();
-    if said.is_empty() { "nothing in it is new".to_owned() } else { said.join("; ") }
+    if said.is_empty() { "no changes".to_owned() } else { said.join("; ") }
 }
 
 /// Returns the changed and applied parts other than agents.

@@ -159,7 +159,7 @@ fn guards_and_controls_are_said_in_words() {
     );
     assert_eq!(
         room.hear(&control(json!({"pause": {"on": false}}))),
-        status("user let the conversation go on")
+        status("user resumed the conversation")
     );
     assert_eq!(
         room.hear(&control(json!({"config": {"cooldown_seconds": 5}}))),
@@ -175,11 +175,12 @@ fn a_permission_is_a_card_until_somebody_answers() {
     let asks = json!({"event": "requested", "permission": "p1", "turn": "t.1", "participant": "writer", "action": "rm -r build",
         "complete": false, "folder": "/src", "look": "moothall attach writer", "expires": "",
         "options": [{"id": "1", "label": "Yes", "kind": "allow_once"}, {"id": "2", "label": "No", "kind": "reject_once"}]});
-    let card = "writer asks for permission:\nrm -r build\nin /src\nthis is not all of it; look at the whole of it first: \
-        moothall attach writer\n1. Yes\n2. No\n/permit allow 5   /permit deny 5   or a number in place of the word";
+    let card = "writer asks for permission:\nrm -r build\nin /src\nthis is only a part; read the \
+                whole request first: moothall attach writer\n1. Yes\n2. No\n/permit allow 5   \
+                /permit deny 5   or the number of an answer";
     assert_eq!(room.hear(&permission(5, asks.clone())), Some(Item::Alert(card.into())));
     let answered = json!({"event": "answered", "permission": "p1", "by": "user", "option": "2", "label": "No"});
-    assert_eq!(room.hear(&permission(6, answered.clone())), status("user said No to writer"));
+    assert_eq!(room.hear(&permission(6, answered.clone())), status("user answered No to writer"));
     assert!(room.asks.all().is_empty());
     let mut late = self::room();
     late.heard = 9;
@@ -280,6 +281,6 @@ fn what_was_before_calls_nobody() {
     assert_eq!(room.hear(&kept("user")), None, "the refusal said so");
     assert_eq!(
         room.hear(&kept("bob")),
-        status("bob wrote without having the piece; it is not shown")
+        status("bob wrote without having the piece; the message is not shown")
     );
 }
