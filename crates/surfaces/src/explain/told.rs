@@ -134,7 +134,7 @@ fn unasked(
 ) -> UnaskedMessage {
     let SilentMessage { id, seq, silence, name } = message;
     let wait = state.wait_of(seq).filter(|_| silence.reason == Reason::NoneAsked);
-    let told = match wait.map(|wait| wait.told_to(|seq| !is_hidden(seq))) {
+    let told = match wait.map(|wait| wait.for_reader(|seq| !is_hidden(seq))) {
         Some(wait) => NoAgentAsked {
             reason: wait.reason().to_string(),
             by: None,

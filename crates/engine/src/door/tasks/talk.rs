@@ -188,7 +188,7 @@ impl Door {
             false => Viewer::Participant(own.agent().clone()),
         };
         let sees =
-            |recorded: &RecordedEvent| recorded.event.is_told() && visible(&recorded.event, &eyes);
+            |recorded: &RecordedEvent| recorded.event.is_in_prompts() && visible(&recorded.event, &eyes);
         let (messages, has_more) = match since {
             None => self.newest_said(conversation, limit, sees).await?,
             Some(since) => {
