@@ -139,7 +139,7 @@ pub struct RefusalNote(pub String);
 struct ForAgents(ErrorDetail);
 
 /// Returns a response, with its error worded for an agent if its reader is one.
-pub fn told(mut response: Response, reader: Reader) -> Response {
+pub fn reword_for_reader(mut response: Response, reader: Reader) -> Response {
     let for_agents = response.extensions_mut().remove::<ForAgents>();
     match for_agents.filter(|_| reader == Reader::HttpAgent) {
         Some(ForAgents(error)) => {

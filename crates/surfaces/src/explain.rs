@@ -194,7 +194,7 @@ impl TurnFold {
             .into_iter()
             .filter(|listed| !listed.hidden)
             .partition(|listed| listed.answered_unseen);
-        let shown: Vec<_> = shown.into_iter().map(|one| one.told_to(&viewer, &seen)).collect();
+        let shown: Vec<_> = shown.into_iter().map(|one| one.for_viewer(&viewer, &seen)).collect();
         let silent = silences
             .into_messages()
             .filter(|silent| message.is_none_or(|id| silent.id == id))
@@ -461,7 +461,7 @@ impl ListedEntry {
 
     /// Removes what only operators may see: positions of events hidden from the viewer, the usage
     /// of other participants' turns, and private errors, which may hold a program's output.
-    fn told_to(mut self, viewer: &Viewer, seen: &BTreeSet<Seq>) -> Self {
+    fn for_viewer(mut self, viewer: &Viewer, seen: &BTreeSet<Seq>) -> Self {
         let own =
             matches!(viewer, Viewer::Participant(id) if id.as_str() == self.entry.participant);
         if *viewer == Viewer::Operator {

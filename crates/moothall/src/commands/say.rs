@@ -57,12 +57,12 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
 /// mistake; two slashes stand for one in plain text.
 fn said(text: &str, thread: &str) -> Result<String, Fault> {
     if let Some(command) = slash::named_by(text) {
-        let told = format!("{command} is a command, and say only says words: nothing was said");
+        let message = format!("{command} is a command, and say only says words: nothing was said");
         let forward = format!(
             "write {command} in moothall chat {}; with two slashes, /{command}, it is said as words",
             threads::short(thread)
         );
-        return Err(Fault::new(Exit::Usage, told).try_this(forward));
+        return Err(Fault::new(Exit::Usage, message).try_this(forward));
     }
     Ok(slash::words(text).to_owned())
 }

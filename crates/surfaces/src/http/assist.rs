@@ -45,8 +45,8 @@ pub async fn preview(
         .await
         .map_err(|error| ApiError::at_door(error, &stream))?;
     let reader = Reader::over_http(door.caller());
-    let told = move |state: &Conversation| told::of_draft(state, &preview, &draft.body, reader);
-    Ok(Json(door.view(Action::Preview, &stream, told).await?))
+    let describe = move |state: &Conversation| told::of_draft(state, &preview, &draft.body, reader);
+    Ok(Json(door.view(Action::Preview, &stream, describe).await?))
 }
 
 impl Inbound for Draft {
@@ -118,7 +118,7 @@ async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<Strin
     let latest = newest_of_people(door, Action::RunCommand, stream, viewer).await?;
     let Some(latest) = latest else { return Ok("Nobody has said anything yet.".into()) };
     let explained = explain(door, Action::RunCommand, stream, viewer, Some(latest)).await?;
-    let explained = explained.told(Reader::over_http(door.caller()));
+    let explained = explained.for_reader(Reader::over_http(door.caller()));
     let unasked = explained.unasked.iter().map(|one| {
         let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(" {cure}"));
         format!("Nobody was asked about the latest message: {}.{cure}\n", one.text)
