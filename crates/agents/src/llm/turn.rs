@@ -384,27 +384,27 @@ impl<'a> Turn<'a> {
         }
         let piece = history::visible(&clean(&words.halves.join(piece)));
         heard.crash_point(&words.text);
-        let told = words.splitter.push(&piece);
-        self.tell(told, words, heard);
+        let part = words.splitter.push(&piece);
+        self.tell(part, words, heard);
         Ok(())
     }
 
     /// Adds words and thoughts to the answer, and reports them if it has an audience.
     fn tell(
         &mut self,
-        told: moothall_kernel::thoughts::AnswerPart,
+        part: moothall_kernel::thoughts::AnswerPart,
         words: &mut ModelWords,
         heard: StreamAudience,
     ) {
-        if heard == StreamAudience::ByAll && !told.thoughts.is_empty() {
-            self.think(&told.thoughts);
+        if heard == StreamAudience::ByAll && !part.thoughts.is_empty() {
+            self.think(&part.thoughts);
         }
-        words.thoughts.push_str(&told.thoughts);
-        words.text.push_str(&told.words);
-        if heard == StreamAudience::ByAll && !told.words.is_empty() {
+        words.thoughts.push_str(&part.thoughts);
+        words.text.push_str(&part.words);
+        if heard == StreamAudience::ByAll && !part.words.is_empty() {
             self.shown = true;
             self.tell_usage();
-            self.out.report(Report::Delta(told.words));
+            self.out.report(Report::Delta(part.words));
         }
     }
 

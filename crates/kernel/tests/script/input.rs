@@ -428,7 +428,7 @@ fn memory(prompt: &Prompt) -> String {
         .summary
         .iter()
         .map(|summary| format!("(up to {}: {})\n", summary.through, summary.text));
-    summary.chain(prompt.history.iter().map(|told| told.line.clone())).collect()
+    summary.chain(prompt.history.iter().map(|entry| entry.line.clone())).collect()
 }
 
 /// Prints the reason why a message asked no agent, or the thing that it waits for.

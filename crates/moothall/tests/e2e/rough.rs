@@ -29,8 +29,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{RunningProcess, Server};
 use crate::links::{
-    Agent, Hall, call, direct, environment, links, said, start, start_with, state, told, types,
-    until, was_told,
+    Agent, Hall, call, direct, environment, links, said, start, start_with, state, screen_lines, types,
+    until, screen_shows,
 };
 
 async fn outcomes(server: &Server<'_>, thread: &str) -> Vec<String> {
@@ -212,7 +212,7 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     let ada = start(&server, &hall, "ada").await;
     server.say(&ada.id, "[work:hold] a job without an end").await;
     until("it works", async || {
-        was_told(&server, &ada, "without an end").await && state(&server, &ada).await == "busy"
+        screen_shows(&server, &ada, "without an end").await && state(&server, &ada).await == "busy"
     })
     .await;
     server.accepted(&format!("/sessions/{}/interrupt", ada.id), json!({})).await;
@@ -231,7 +231,7 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     // The same at the terminal.
     server.say(&ada.id, "[work:hold] one more").await;
     until("it works", async || {
-        was_told(&server, &ada, "one more").await && state(&server, &ada).await == "busy"
+        screen_shows(&server, &ada, "one more").await && state(&server, &ada).await == "busy"
     })
     .await;
     hall.press(&ada, "Escape");
@@ -291,7 +291,7 @@ async fn nothing_is_typed_into_what_a_person_types() {
     hall.press(&ada, "h");
     hall.press(&ada, "m");
     until("it stands there", async || {
-        told(&server, &ada).await.iter().any(|line| line.ends_with("hm"))
+        screen_lines(&server, &ada).await.iter().any(|line| line.ends_with("hm"))
     })
     .await;
     let mut sends = server.command(&["send", "ada", "[say:the answer]", "--wait"]);
@@ -391,7 +391,7 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
     let told: Vec<Value> = told.map(|event| event["to"].clone()).collect();
     assert_eq!(told, [json!("all")], "everyone, once");
     until("bob heard what came before", async || {
-        was_told(&server, &bob, "word-one").await && state(&server, &bob).await == "idle"
+        screen_shows(&server, &bob, "word-one").await && state(&server, &bob).await == "idle"
     })
     .await;
     server.say(&link, "go on").await;

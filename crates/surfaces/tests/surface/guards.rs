@@ -200,7 +200,7 @@ async fn a_task_has_the_limit_that_was_asked_for_and_its_manager_hears_of_the_ho
     let refused = lines[0].refused("messages/send", saying(&place, "@bob one more")).await;
     assert_eq!(refused.0, -32003, "{refused:?}");
     for line in &mut lines {
-        let held = line.told("task/conversation/held").await;
+        let held = line.next_notice("task/conversation/held").await;
         let expected = json!({"taskId": place.0, "conversationId": place.1, "guard": "exchanges"});
         assert_eq!(held, expected);
     }

@@ -99,7 +99,7 @@ async fn a_session_runs_or_can_be_resumed_wherever_the_server_dies() {
         let server = hall.serve();
         let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
         let link = direct(&server, &ada, &bob, "hello").await["link_id"].clone();
-        until("bob heard it", async || was_told(&server, &bob, "hello").await).await;
+        until("bob heard it", async || screen_shows(&server, &bob, "hello").await).await;
         hall.tmux(&["kill-server"]);
         let server = server.crash_and_restart();
         let address = server.address().to_string();

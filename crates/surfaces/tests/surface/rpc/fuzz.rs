@@ -379,7 +379,7 @@ impl Game {
                 heard.map(|((_, talk), messages)| (talk.clone(), messages.clone())).collect();
             let mut got: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for _ in 0..heard.values().map(Vec::len).sum() {
-                let told = self.lines[who].told("messages/received").await;
+                let told = self.lines[who].next_notice("messages/received").await;
                 let text = |member: &str| told["message"][member].as_str().unwrap().to_owned();
                 got.entry(text("conversationId")).or_default().push(text("id"));
             }

@@ -84,7 +84,7 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     assert_eq!(made["result"]["conversation"]["name"], "Project Alpha", "{made}");
     let conversation = made["result"]["conversation"]["id"].as_str().unwrap().to_owned();
     for listed in [&mut one, &mut two] {
-        let told = listed.told("task/conversation/created").await;
+        let told = listed.next_notice("task/conversation/created").await;
         let all = json!({"taskId": task, "conversationId": conversation, "name": "Project Alpha",
             "participants": [bob.id, cid.id]});
         assert_eq!(told, all);
@@ -98,13 +98,13 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     tm.done("task/addParticipant", admitted).await;
     assert_eq!(answered(&mut tm, 2, &ids).await["result"], json!({}));
     for present in [&mut one, &mut two, &mut third] {
-        let told = present.told("task/conversation/participants/added").await;
+        let told = present.next_notice("task/conversation/participants/added").await;
         assert_eq!(told["addedAgentId"], eve.id);
     }
 
     assert_eq!(answered(&mut tm, 3, &ids).await["result"], json!({}));
     for present in [&mut one, &mut two, &mut third] {
-        let told = present.told("task/conversation/participants/removed").await;
+        let told = present.next_notice("task/conversation/participants/removed").await;
         assert_eq!(
             (&told["removedAgentId"], &told["reason"]),
             (&json!(eve.id), &json!("tm_remove"))
@@ -116,12 +116,12 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     let other = made["conversation"]["id"].as_str().unwrap().to_owned();
     tm.say(&(task.clone(), conversation.clone()), "not for eve").await;
     tm.say(&(task.clone(), other), "for eve").await;
-    let told = third.told("messages/received").await;
+    let told = third.next_notice("messages/received").await;
     assert_eq!(super::client::words(&told["message"]), "for eve");
 
     assert_eq!(answered(&mut tm, 4, &ids).await["result"], json!({}));
     for present in [&mut one, &mut two] {
-        let told = present.told("task/conversation/archived").await;
+        let told = present.next_notice("task/conversation/archived").await;
         assert_eq!(told["conversationId"], conversation);
     }
     let listed = answered(&mut one, 5, &ids).await["result"]["items"].clone();
@@ -136,7 +136,7 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     tm.send(reversed.replace("\"4\"", "\"6\"")).await;
     assert_eq!(tm.answer("6").await["result"], json!({}));
     for present in [&mut one, &mut two] {
-        let told = present.told("task/conversation/unarchived").await;
+        let told = present.next_notice("task/conversation/unarchived").await;
         assert_eq!(told, json!({"taskId": task, "conversationId": conversation}));
     }
 
