@@ -312,8 +312,8 @@ async fn nothing_is_typed_into_what_a_person_types() {
         "a draft is in its composer, and a person at its terminal has to send it off or delete it";
     assert_eq!(reasons["turns"][0]["detail"], detail, "{reasons}");
     let commands = format!("/threads/{}/commands", ada.id);
-    let told = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
-    assert!(told.contains("a draft is in the composer of ada"), "{told}");
+    let answer = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
+    assert!(answer.contains("a draft is in the composer of ada"), "{answer}");
     let progress = errors.iter().find(|line| line.contains("a draft is in the composer"));
     assert!(progress.is_some_and(|line| line.contains(way)));
     hall.press(&ada, "Enter");
@@ -386,10 +386,10 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
         );
     }
     assert_eq!(server.get(&format!("/threads/{link}/state")).await["state"]["held"], "exchanges");
-    let told =
+    let notices =
         server.events(&link).await.into_iter().filter(|event| event["content"]["code"] == "held");
-    let told: Vec<Value> = told.map(|event| event["to"].clone()).collect();
-    assert_eq!(told, [json!("all")], "everyone, once");
+    let recipients: Vec<Value> = notices.map(|event| event["to"].clone()).collect();
+    assert_eq!(recipients, [json!("all")], "everyone, once");
     until("bob heard what came before", async || {
         screen_shows(&server, &bob, "word-one").await && state(&server, &bob).await == "idle"
     })
@@ -411,7 +411,7 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
         (&json!("closed"), &json!([]), &json!(["held"])),
         "{closed}"
     );
-    for (words, told) in
+    for (words, expected) in
         [("word-one", 1), ("word-two", 1), ("word-three", 0), ("word-four", 0), ("word-seven", 0)]
     {
         let times = hall
@@ -419,6 +419,6 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
             .iter()
             .filter(|prompt| prompt.contains(words) && prompt.contains("ada (1):"))
             .count();
-        assert_eq!(times, told, "{words}: {:?}", hall.taken());
+        assert_eq!(times, expected, "{words}: {:?}", hall.taken());
     }
 }

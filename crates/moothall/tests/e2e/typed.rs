@@ -292,9 +292,9 @@ async fn a_question_is_answered_in_words() {
     );
     assert!(refused(&["permit", "ada", "3"]).contains("words of your own"));
     assert!(refused(&["permit", "ada", "1", "--text", "MariaDB"]).contains("3. Type something."));
-    let told =
+    let output =
         server.command(&["permit", "ada", "--text", "1. MariaDB\nand /srv"]).output().unwrap();
-    assert!(stderr(&told).contains("was told: 1. MariaDB"), "{}", stderr(&told));
+    assert!(stderr(&output).contains("was told: 1. MariaDB"), "{}", stderr(&output));
     until("it is done", async || {
         said(&server, &ada.id)
             .await

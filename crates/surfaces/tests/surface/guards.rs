@@ -106,10 +106,10 @@ async fn a_message_that_a_stop_forgot_says_who_stopped_it() {
     assert_eq!(server.post(&stop, json!({"from": "user"})).await.0, 200);
     let path = format!("/threads/{thread}/turns?message={}", waiting.as_str().unwrap());
     let (_, listed) = server.as_operator(Method::GET, &path, Value::Null).await;
-    let told = &listed["unasked"][0];
-    assert_eq!(told["message"], waiting, "{listed}");
-    assert_eq!((&told["reason"], &told["by"]), (&json!("stopped"), &json!("user")), "{listed}");
-    assert_eq!(told["text"], "stopped by user", "{listed}");
+    let unasked = &listed["unasked"][0];
+    assert_eq!(unasked["message"], waiting, "{listed}");
+    assert_eq!((&unasked["reason"], &unasked["by"]), (&json!("stopped"), &json!("user")), "{listed}");
+    assert_eq!(unasked["text"], "stopped by user", "{listed}");
 }
 
 #[tokio::test]

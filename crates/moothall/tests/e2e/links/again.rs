@@ -58,9 +58,9 @@ async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
     }
     server.ok(&["resume", "ada"]);
     let resumed = server.command(&["resume", "bob"]).output().unwrap();
-    let told = String::from_utf8(resumed.stderr).unwrap();
+    let errors = String::from_utf8(resumed.stderr).unwrap();
     let wanted = "A link of bob waits for cyd, which was not resumed: moothall resume cyd   or: moothall end cyd";
-    assert!(told.contains(wanted), "{told}");
+    assert!(errors.contains(wanted), "{errors}");
     assert_eq!(server.get("/sessions/ada").await["waits_for"], json!(["cyd"]));
     let listed = server.get("/sessions").await["sessions"].clone();
     let waits = |entry: &Value| entry["waits_for"] == json!(["cyd"]);
@@ -74,8 +74,8 @@ async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
         assert_eq!((&waiting[0]["id"], &waiting[0]["waits_for"]), (id, &json!(["cyd"])), "{path}");
     }
     let listed = server.command(&["link", "list"]).output().unwrap();
-    let told = String::from_utf8(listed.stderr).unwrap();
-    assert!(told.contains("waits for cyd, which was not resumed: moothall resume cyd"), "{told}");
+    let errors = String::from_utf8(listed.stderr).unwrap();
+    assert!(errors.contains("waits for cyd, which was not resumed: moothall resume cyd"), "{errors}");
     server.ok(&["end", "cyd", "--yes"]);
     assert_eq!(server.get("/links").await["waiting"], Value::Null);
     assert_eq!(links(&server, &ada).await[0]["id"], made["link"]["id"]);

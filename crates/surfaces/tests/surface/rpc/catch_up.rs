@@ -68,10 +68,10 @@ async fn nothing_that_is_said_after_hello_is_missed() {
             said.push(ann.say(&place, &format!("{round}.{number}")).await);
         }
         for id in said {
-            let told = back.wanted(|frame| {
+            let notice = back.wanted(|frame| {
                 frame["method"] == "messages/received" && frame["params"]["message"]["id"] == id
             });
-            told.await;
+            notice.await;
         }
         back.leave().await;
     }

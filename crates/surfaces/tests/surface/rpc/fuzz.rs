@@ -379,8 +379,8 @@ impl Game {
                 heard.map(|((_, talk), messages)| (talk.clone(), messages.clone())).collect();
             let mut got: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for _ in 0..heard.values().map(Vec::len).sum() {
-                let told = self.lines[who].next_notice("messages/received").await;
-                let text = |member: &str| told["message"][member].as_str().unwrap().to_owned();
+                let notice = self.lines[who].next_notice("messages/received").await;
+                let text = |member: &str| notice["message"][member].as_str().unwrap().to_owned();
                 got.entry(text("conversationId")).or_default().push(text("id"));
             }
             assert_eq!(got, heard, "{name}");
@@ -471,11 +471,11 @@ async fn fuzzed_crowds_hear_each_message_once_and_in_the_order_in_which_it_is_ke
                 let (mine, others): (Vec<&Value>, Vec<&Value>) = messages.iter().partition(own);
                 assert_eq!(mine.into_iter().map(id).collect::<Vec<_>>(), *kept);
                 for message in others {
-                    let told = line.wanted(|frame| {
+                    let notice = line.wanted(|frame| {
                         frame["method"] == "messages/received"
                             && frame["params"]["message"]["conversationId"] == place.1
                     });
-                    assert_eq!(told.await["params"]["message"], *message);
+                    assert_eq!(notice.await["params"]["message"], *message);
                 }
             }
         }
