@@ -20,9 +20,9 @@ use moothall_kernel::view::{Viewer, visible};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::wire::{TurnEntry, WireFault, turn_id};
 
-pub mod told;
+pub mod explanation;
 
-pub use told::Explanation;
+pub use explanation::Explanation;
 
 /// Number of events before the message that the second attempt reads, to find a turn granted before
 /// it. Each further attempt reads four times as many.
@@ -55,7 +55,7 @@ pub async fn explain(
         let after = Seq(wanted.0.saturating_sub(earlier));
         let explained = read(door, action, stream, viewer, after..head, message).await?;
         if after == Seq(0) || explained.knows_what_was_widened() {
-            return told::by_state(door, action, explained, message, head).await;
+            return explanation::by_state(door, action, explained, message, head).await;
         }
         earlier = (earlier * 4).max(EARLIER_SEQS);
     }

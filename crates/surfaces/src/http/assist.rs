@@ -13,7 +13,7 @@ use moothall_kernel::view::Viewer;
 use super::App;
 use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::{explain, newest_of_people, told};
+use crate::explain::{explain, newest_of_people, explanation};
 use crate::held_answers;
 use crate::next_steps::Reader;
 use crate::parse_event;
@@ -45,7 +45,7 @@ pub async fn preview(
         .await
         .map_err(|error| ApiError::at_door(error, &stream))?;
     let reader = Reader::over_http(door.caller());
-    let describe = move |state: &Conversation| told::of_draft(state, &preview, &draft.body, reader);
+    let describe = move |state: &Conversation| explanation::of_draft(state, &preview, &draft.body, reader);
     Ok(Json(door.view(Action::Preview, &stream, describe).await?))
 }
 
