@@ -439,7 +439,7 @@ impl IntoResponse for ApiError {
             || self.status == StatusCode::TOO_MANY_REQUESTS;
         let later = self.later.or(busy.then_some(RetryTime { seconds: 1, of: None }));
         let nameless = self.status == StatusCode::UNAUTHORIZED;
-        let for_agents = Reader::HttpAgent.told(&self.detail.message);
+        let for_agents = Reader::HttpAgent.reword(&self.detail.message);
         let for_agents = (for_agents != self.detail.message)
             .then(|| ForAgents(ErrorDetail { message: for_agents, ..(*self.detail).clone() }));
         let body = ErrorBody { error: *self.detail };

@@ -174,8 +174,9 @@ impl Sessions {
         if !is_empty_looking(&message.text) {
             said = self.say_in(&link.id, &message.from, &message.text, key).await?;
             let is_recipient = |member: &SessionId| said.held.is_none() && caller != Some(member);
-            delivered_to
-                .extend(link.members.iter().map(|member| member.session.clone()).filter(is_recipient));
+            delivered_to.extend(
+                link.members.iter().map(|member| member.session.clone()).filter(is_recipient),
+            );
         }
         self.close_link(&link.id, &message.from).await?;
         Ok(SendResult {

@@ -128,8 +128,10 @@ impl Events {
             // llama.cpp sends errors in an `error:` field, other servers as a bare line of JSON.
             b"error" if value.starts_with(b"{") => {
                 let error = String::from_utf8_lossy(value);
-                ready
-                    .push_back(Frame { data: format!("{{\"error\":{error}}}"), ..Frame::default() });
+                ready.push_back(Frame {
+                    data: format!("{{\"error\":{error}}}"),
+                    ..Frame::default()
+                });
             }
             _ if line.starts_with(b"{") => {
                 let data = String::from_utf8_lossy(line).into_owned();

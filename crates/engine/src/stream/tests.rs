@@ -359,7 +359,10 @@ fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_a
         panic!("{outputs:?}")
     };
     assert_eq!(broken.rule, "turn_owners");
-    assert!(matches!(&replies[..], [(id, Err(HallError::Failed(_)))] if *id == asked), "{replies:?}");
+    assert!(
+        matches!(&replies[..], [(id, Err(HallError::Failed(_)))] if *id == asked),
+        "{replies:?}"
+    );
     bench.tell(Input::Loaded(Ok(Box::new(LoadedStream::new(good, None)))));
     let asked = bench.post("two");
     let batch = bench.look();

@@ -63,7 +63,10 @@ async fn commands_are_carried_out_in_the_order_in_which_they_were_owed() {
         world.hall.owe(&from, vec![tell(&to, word)], owing(word)).await.unwrap();
     }
     settled(&world, &from, words.len()).await;
-    assert_eq!(world.said(&to).await, from_courier(&words.iter().map(String::as_str).collect::<Vec<_>>()));
+    assert_eq!(
+        world.said(&to).await,
+        from_courier(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    );
     let first = &world.log.of_stream(&from).await.unwrap()[0];
     assert_eq!(
         (first.through_seq.0, first.command.as_deref()),

@@ -56,7 +56,7 @@ macro_rules! reasons {
                     $(Reason::$name => ReasonRow {
                         phrase: $phrase,
                         condition: $condition,
-                        told: ReasonAudience::$told,
+                        audience: ReasonAudience::$told,
                         cure: $cure,
                     },)*
                 }

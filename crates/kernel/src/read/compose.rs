@@ -100,7 +100,8 @@ pub fn compose(
     transcript_bytes: usize,
 ) -> Prompt {
     let material = &story.material;
-    let (included, later): (Vec<_>, Vec<_>) = story.words.iter().partition(|words| words.at <= through);
+    let (included, later): (Vec<_>, Vec<_>) =
+        story.words.iter().partition(|words| words.at <= through);
     let teller =
         WordsFormatter { state, material, reader: &turn.participant, cause: turn.cause.seq };
     // Number of messages up to `through`, read or not.

@@ -384,7 +384,10 @@ fn turn_of(player: &Player, who: &str) -> Result<(TurnNo, u32), String> {
 }
 
 fn is_message(player: &Player, place: &str) -> bool {
-    player.log.iter().any(|recorded| recorded.seq.to_string() == place && recorded.event.is_in_prompts())
+    player
+        .log
+        .iter()
+        .any(|recorded| recorded.seq.to_string() == place && recorded.event.is_in_prompts())
 }
 
 fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {

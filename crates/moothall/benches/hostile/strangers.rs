@@ -234,6 +234,9 @@ async fn floods(server: &Server, data: &Path, what: &str, frame: &[u8]) {
         over.store(true, Ordering::Relaxed);
         flooders.into_iter().for_each(|flooder| flooder.join().unwrap());
         let opened = connections.load(Ordering::Relaxed);
-        print_times(&format!("GET /threads beside {many} that send {what} ({opened} connections)"), times);
+        print_times(
+            &format!("GET /threads beside {many} that send {what} ({opened} connections)"),
+            times,
+        );
     }
 }

@@ -100,7 +100,9 @@ async fn no_agent_gets_a_credential_in_its_environment() {
         server.reply(&thread, &asked, "teller").await["content"].as_str().unwrap().to_owned();
     assert!(output.contains("PATH="), "{output}");
     assert!(
-        !output.contains("boot_") && !output.contains("MOOTHALL_TOKEN") && !output.contains("canary"),
+        !output.contains("boot_")
+            && !output.contains("MOOTHALL_TOKEN")
+            && !output.contains("canary"),
         "{output}"
     );
 }

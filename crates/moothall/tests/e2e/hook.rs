@@ -155,6 +155,7 @@ fn words_that_a_report_lacks_are_read_from_the_programs_record() {
         .status
         .success()
     );
-    let reports: Vec<Value> = notes(&home).into_iter().map(|note| note["recorded"].clone()).collect();
+    let reports: Vec<Value> =
+        notes(&home).into_iter().map(|note| note["recorded"].clone()).collect();
     assert_eq!(reports, [Value::from("It is."), Value::Null]);
 }

@@ -162,7 +162,10 @@ fn spoofed(body: &Value, speakers: &[&str]) -> Vec<String> {
         wrong.extend((count > most).then(|| format!("{count} × {edge:?}")));
     }
     wrong.extend(
-        user_text.chars().filter(|c| matches!(c, '\u{e0000}'..='\u{e007f}')).map(|c| format!("{c:?}")),
+        user_text
+            .chars()
+            .filter(|c| matches!(c, '\u{e0000}'..='\u{e007f}'))
+            .map(|c| format!("{c:?}")),
     );
     wrong
 }

@@ -15,8 +15,8 @@ mod stage;
 
 use stage::members;
 pub use stage::{
-    Agent, Hall, asked, call, direct, environment, introduce, links, said, start, start_with,
-    state, screen_lines, types, until, screen_shows,
+    Agent, Hall, asked, call, direct, environment, introduce, links, said, screen_lines,
+    screen_shows, start, start_with, state, types, until,
 };
 
 /// Entry point of the stand-in for a command-line agent, when this binary is started as one.
@@ -138,7 +138,10 @@ async fn sc_4_words_go_to_all_others_and_not_to_their_sender() {
         state(&server, &agents[1]).await == "idle" && state(&server, &agents[2]).await == "idle"
     })
     .await;
-    assert!(!screen_shows(&server, &agents[0], "the-word").await, "its sender does not hear it back");
+    assert!(
+        !screen_shows(&server, &agents[0], "the-word").await,
+        "its sender does not hear it back"
+    );
     assert_eq!(said(&server, &link).await.len(), 1);
 }
 
@@ -158,7 +161,10 @@ async fn sc_5_the_final_words_of_a_turn_cross_in_a_frame() {
     })
     .await;
     until("bob reads it", async || screen_shows(&server, &bob, "the result").await).await;
-    assert!(screen_lines(&server, &bob).await.iter().any(|line| line.ends_with("ada (1):")), "in a frame");
+    assert!(
+        screen_lines(&server, &bob).await.iter().any(|line| line.ends_with("ada (1):")),
+        "in a frame"
+    );
     let crossed = said(&server, &link).await;
     let of_ada: Vec<&str> =
         crossed.iter().filter(|(from, _)| from == "ada").map(|(_, words)| words.as_str()).collect();
@@ -192,7 +198,8 @@ async fn a_peer_in_two_links_hears_once_what_is_typed_and_what_is_answered() {
         .await;
     }
     until("both heard it", async || {
-        screen_shows(&server, &bob, "the answer").await && screen_shows(&server, &cyd, "the answer").await
+        screen_shows(&server, &bob, "the answer").await
+            && screen_shows(&server, &cyd, "the answer").await
     })
     .await;
     until("all are idle", async || {

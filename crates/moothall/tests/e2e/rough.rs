@@ -29,8 +29,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{RunningProcess, Server};
 use crate::links::{
-    Agent, Hall, call, direct, environment, links, said, start, start_with, state, screen_lines, types,
-    until, screen_shows,
+    Agent, Hall, call, direct, environment, links, said, screen_lines, screen_shows, start,
+    start_with, state, types, until,
 };
 
 async fn outcomes(server: &Server<'_>, thread: &str) -> Vec<String> {

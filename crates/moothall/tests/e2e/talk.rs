@@ -356,7 +356,10 @@ fn a_command_is_not_said_as_words() {
         let refused = server.command(&["say", "Room", words]).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{words}: {}", stderr(&refused));
         let errors = stderr(&refused);
-        assert!(errors.contains("is a command") && errors.contains("moothall chat Room"), "{errors}");
+        assert!(
+            errors.contains("is a command") && errors.contains("moothall chat Room"),
+            "{errors}"
+        );
     }
     for (words, said) in [
         ("//pause", "/pause"),

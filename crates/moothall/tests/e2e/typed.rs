@@ -30,7 +30,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Server, stderr};
-use crate::links::{Agent, Hall, asked, direct, said, start, state, until, screen_shows};
+use crate::links::{Agent, Hall, asked, direct, said, screen_shows, start, state, until};
 
 /// Reports as a program's hooks do. The process of a permission request waits for its answer.
 fn report(hall: &Hall, agent: &Agent, event: &str, payload: &Value) -> Child {

@@ -45,7 +45,8 @@ async fn says_why(client: &str, args: &[&str], rows: &[(&str, Reply, &str)]) {
         eprintln!("{client} {name}: {outcome}\n  {fault}\n  {shown}");
         let is_reported = fault.contains("program_failed") && fault.contains(expected);
         if outcome != "failed" || !is_reported || fault.contains("\\\"error\\\"") {
-            wrong += &format!("{name}, which tells of {expected:?}: {outcome} {fault}\n  {shown}\n");
+            wrong +=
+                &format!("{name}, which tells of {expected:?}: {outcome} {fault}\n  {shown}\n");
         }
         house.when(&next, &Reply::text(&format!("Reply to {next}.")));
         let said = server.say(&session, &format!("And {next}")).await;

@@ -103,7 +103,7 @@ impl Explanation {
         let details = self.turns.iter_mut().map(|turn| &mut turn.detail);
         let cures = self.unasked.iter_mut().map(|message| &mut message.cure);
         for text in details.chain(cures).flatten() {
-            *text = reader.told(text);
+            *text = reader.reword(text);
         }
         self
     }
@@ -177,7 +177,7 @@ pub fn of_draft(
     };
     let describe_for_reader = |silence: &Silence| {
         let described = describe(state, silence, silence.name_in(body).as_deref());
-        NoAgentAsked { cure: described.cure.map(|cure| reader.told(&cure)), ..described }
+        NoAgentAsked { cure: described.cure.map(|cure| reader.reword(&cure)), ..described }
     };
     Preview {
         forecast: preview.forecast.iter().map(entry).collect(),

@@ -13,7 +13,7 @@ use moothall_kernel::view::Viewer;
 use super::App;
 use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::{explain, newest_of_people, explanation};
+use crate::explain::{explain, explanation, newest_of_people};
 use crate::held_answers;
 use crate::next_steps::Reader;
 use crate::parse_event;
@@ -45,7 +45,8 @@ pub async fn preview(
         .await
         .map_err(|error| ApiError::at_door(error, &stream))?;
     let reader = Reader::over_http(door.caller());
-    let describe = move |state: &Conversation| explanation::of_draft(state, &preview, &draft.body, reader);
+    let describe =
+        move |state: &Conversation| explanation::of_draft(state, &preview, &draft.body, reader);
     Ok(Json(door.view(Action::Preview, &stream, describe).await?))
 }
 
@@ -107,7 +108,7 @@ pub async fn run(
             };
             let reader = Reader::over_http(door.caller());
             let warnings =
-                own.into_iter().chain(said.warnings).map(|warning| reader.told(&warning));
+                own.into_iter().chain(said.warnings).map(|warning| reader.reword(&warning));
             let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
             CommandRan { text, event: said.event.map(|recorded| Envelope::of(&stream, &recorded)) }
         }

@@ -128,7 +128,7 @@ struct IdentifiedAgent {
 enum ConnectionEvent {
     Came(Option<Result<Message, Error>>),
     Done(CallOutcome),
-    Told(Arc<SharedNotice>),
+    Notice(Arc<SharedNotice>),
     Asks(PendingCall),
     Beat,
     End(End),
@@ -244,7 +244,7 @@ impl Connection {
                     self.done(done);
                     Ok(())
                 }
-                ConnectionEvent::Told(notice) => {
+                ConnectionEvent::Notice(notice) => {
                     self.tell(notice);
                     Ok(())
                 }
@@ -470,8 +470,9 @@ impl Connection {
             self.own.push_back(event);
         }
         if !self.calls.sends_to(&conversation) {
-            let of_it =
-                |notice: &mut Arc<SharedNotice>| notice.notice().conversation() == Some(&conversation);
+            let of_it = |notice: &mut Arc<SharedNotice>| {
+                notice.notice().conversation() == Some(&conversation)
+            };
             let released: Vec<_> = self.held.extract_if(.., of_it).collect();
             released.iter().for_each(|notice| self.write_notice(notice));
         }
@@ -558,7 +559,7 @@ async fn next_event(known: &mut Option<IdentifiedAgent>) -> ConnectionEvent {
         () = &mut known.lost => ConnectionEvent::End(End::Revoked),
         Some(asked) = known.asked.recv() => ConnectionEvent::Asks(asked),
         notice = known.attendance.next() => match notice {
-            Ok(notice) => ConnectionEvent::Told(notice),
+            Ok(notice) => ConnectionEvent::Notice(notice),
             Err(_) => ConnectionEvent::End(End::TooSlow),
         },
     }

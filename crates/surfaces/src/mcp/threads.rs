@@ -183,7 +183,7 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
 
 /// Rewrites the next steps in warnings as tools.
 fn reword_warnings(warnings: impl IntoIterator<Item = String>) -> Vec<String> {
-    warnings.into_iter().map(|warning| Reader::Tools.told(&warning)).collect()
+    warnings.into_iter().map(|warning| Reader::Tools.reword(&warning)).collect()
 }
 
 /// Returns the registry's model for a client.

@@ -362,7 +362,11 @@ async fn presence_is_told_kept_and_not_logged() {
         .post(&path, json!({"from": "codex", "state": "listening", "details": {"client": "codex"}}))
         .await;
     assert_eq!(
-        (&accepted["received"], &accepted["presence"]["thread"], &accepted["presence"]["participant"]),
+        (
+            &accepted["received"],
+            &accepted["presence"]["thread"],
+            &accepted["presence"]["participant"]
+        ),
         (&json!(true), &json!(thread), &json!("codex"))
     );
     server.post(&path, json!({"from": "codex", "state": "thinking"})).await;

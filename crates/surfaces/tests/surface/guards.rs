@@ -108,7 +108,11 @@ async fn a_message_that_a_stop_forgot_says_who_stopped_it() {
     let (_, listed) = server.as_operator(Method::GET, &path, Value::Null).await;
     let unasked = &listed["unasked"][0];
     assert_eq!(unasked["message"], waiting, "{listed}");
-    assert_eq!((&unasked["reason"], &unasked["by"]), (&json!("stopped"), &json!("user")), "{listed}");
+    assert_eq!(
+        (&unasked["reason"], &unasked["by"]),
+        (&json!("stopped"), &json!("user")),
+        "{listed}"
+    );
     assert_eq!(unasked["text"], "stopped by user", "{listed}");
 }
 

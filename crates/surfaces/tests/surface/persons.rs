@@ -518,7 +518,10 @@ async fn a_reader_is_told_every_turn_and_every_silence() {
         let id = said["event"]["id"].as_str().unwrap();
         let listed = read(&reading, &format!("?message={id}")).await;
         assert_eq!(listed["unasked"][0]["reason"], reason, "{listed}");
-        assert_eq!(listed["unasked"], read(&server.key, &format!("?message={id}")).await["unasked"]);
+        assert_eq!(
+            listed["unasked"],
+            read(&server.key, &format!("?message={id}")).await["unasked"]
+        );
         let draft = json!({"content": words});
         let preview = format!("/threads/{thread}/preview");
         let forecast = server.with(&server.key, Method::POST, &preview, draft).await.1;

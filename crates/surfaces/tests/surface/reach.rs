@@ -436,8 +436,9 @@ async fn a_session_learns_of_no_other_by_a_link_or_by_the_beginning_of_an_id() {
         let title = json!({"members": members});
         answer_to(Method::POST, "/links", title, word).await
     };
-    let look =
-        async |word: &str| answer_to(Method::GET, &format!("/sessions/{word}"), json!(null), word).await;
+    let look = async |word: &str| {
+        answer_to(Method::GET, &format!("/sessions/{word}"), json!(null), word).await
+    };
     for word in ["bob", &id, &id[..30]] {
         assert_eq!(link(word).await, link("nowhere").await, "{word}");
         assert_eq!(look(word).await, look("nowhere").await, "{word}");

@@ -126,17 +126,17 @@ fn no_text_for_a_reader_names_the_way_of_another() {
     let texts = texts();
     assert!(texts.len() > 40, "{}", texts.len());
     for text in &texts {
-        let tools = Reader::Tools.told(text);
+        let tools = Reader::Tools.reword(text);
         assert!(!names_command(&tools) && !names_path(&tools), "{tools}");
-        let http = Reader::HttpAgent.told(text);
+        let http = Reader::HttpAgent.reword(text);
         assert!(!names_command(&http) && !names_tool(&http), "{http}");
-        for message in [Reader::Rpc.told(text), RpcError::new(RpcCode::Conflict, text).message] {
+        for message in [Reader::Rpc.reword(text), RpcError::new(RpcCode::Conflict, text).message] {
             assert!(
                 ![names_command, names_path, names_tool].iter().any(|is| is(&message)),
                 "{message}"
             );
         }
-        let command_line = Reader::CommandLine.told(text);
+        let command_line = Reader::CommandLine.reword(text);
         assert!(!names_tool(&command_line), "{command_line}");
     }
 }
@@ -146,7 +146,7 @@ fn no_text_for_a_reader_names_the_way_of_another() {
 fn each_refusal_says_more_to_an_agent_than_whom_to_ask() {
     for error in refusals() {
         for agent in [Reader::Tools, Reader::HttpAgent, Reader::Rpc] {
-            let message = agent.told(&error.detail().message);
+            let message = agent.reword(&error.detail().message);
             assert!(message.len() > "Ask a person.".len(), "{:?}", error.detail());
         }
     }
@@ -186,6 +186,10 @@ async fn an_agent_over_http_is_told_of_no_command_and_a_person_is() {
         assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{refused}");
         messages.push(refused["error"]["message"].as_str().unwrap().to_owned());
     }
-    assert!(messages[0].ends_with("which your credential does not have. Ask a person."), "{}", messages[0]);
+    assert!(
+        messages[0].ends_with("which your credential does not have. Ask a person."),
+        "{}",
+        messages[0]
+    );
     assert!(messages[1].contains("`moothall token create --scope "), "{}", messages[1]);
 }

@@ -120,7 +120,10 @@ async fn an_agent_is_told_what_holds_its_own_threads_and_nothing_that_lifts_it()
         let (status, answer) = server.with(token, Method::GET, "/guards", json!(null)).await;
         assert_eq!(status, 200, "{answer}");
         let expected = [("hold", "held"), ("mute", "refused")];
-        assert_eq!(rows(&answer), expected.map(|(guard, state)| (guard.to_owned(), state.to_owned())));
+        assert_eq!(
+            rows(&answer),
+            expected.map(|(guard, state)| (guard.to_owned(), state.to_owned()))
+        );
         for row in answer["guards"].as_array().unwrap() {
             assert_eq!((&row["lift"], &row["thread"]), (&Value::Null, &json!(own)), "{answer}");
         }

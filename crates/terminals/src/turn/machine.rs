@@ -251,7 +251,9 @@ impl Machine {
         match (self.ended.is_some(), self.questions.is_any(), self.state) {
             (true, _, _) => Activity::Ended,
             (false, true, _) | (false, _, PaneState::Asking) => Activity::Asking,
-            (false, _, PaneState::Starting) if self.unread.is_some_and(|unread| unread.announced) => {
+            (false, _, PaneState::Starting)
+                if self.unread.is_some_and(|unread| unread.announced) =>
+            {
                 Activity::Asking
             }
             (false, _, PaneState::Starting) => Activity::Starting,

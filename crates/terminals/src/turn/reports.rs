@@ -189,7 +189,8 @@ impl Machine {
             // This report came late, and the record may have told its turn already. The current
             // turn continues.
             let known = [&mut self.settled, &mut self.recorded_prompt];
-            let is_known = known.into_iter().any(|slot| slot.take_if(|prompt| *prompt == over).is_some());
+            let is_known =
+                known.into_iter().any(|slot| slot.take_if(|prompt| *prompt == over).is_some());
             if let Some(text) = text.filter(|_| !is_known) {
                 draft.keep(id, KeptItem::Home(text));
             }

@@ -123,12 +123,17 @@ impl<'a> Story<'a> {
 
     /// Returns the messages up to a position, in the order in which they took effect.
     pub fn messages(&self, through: Seq) -> impl DoubleEndedIterator<Item = &'a RecordedEvent> {
-        let messages = self.words.iter().filter(move |words| words.is_message() && words.at <= through);
+        let messages =
+            self.words.iter().filter(move |words| words.is_message() && words.at <= through);
         messages.map(|words| words.recorded)
     }
 }
 
-fn visible_utterances<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Utterance<'a>> {
+fn visible_utterances<'a>(
+    state: &Conversation,
+    material: &Material<'a>,
+    viewer: &Viewer,
+) -> Vec<Utterance<'a>> {
     let taken: BTreeSet<Seq> = material.events.iter().filter_map(takes).collect();
     let waits = |recorded: &RecordedEvent| {
         is_queued(recorded)
@@ -212,5 +217,9 @@ fn is_queued(recorded: &RecordedEvent) -> bool {
 
 fn words(at: Seq, recorded: &RecordedEvent) -> Option<Utterance<'_>> {
     let Event::Posted(posted) = &recorded.event else { return None };
-    recorded.event.is_in_prompts().then_some(Utterance { at, recorded, posted: Source::Message(posted) })
+    recorded.event.is_in_prompts().then_some(Utterance {
+        at,
+        recorded,
+        posted: Source::Message(posted),
+    })
 }

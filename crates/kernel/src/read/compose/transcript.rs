@@ -129,7 +129,11 @@ impl WordsFormatter<'_> {
     /// Returns all these messages as lines.
     pub(super) fn each(&self, story: &[&Utterance<'_>]) -> Vec<TranscriptLine> {
         let before = std::iter::once(None).chain(story.iter().map(|words| Some(*words)));
-        story.iter().zip(before).map(|(words, before)| self.transcript_line(words, before)).collect()
+        story
+            .iter()
+            .zip(before)
+            .map(|(words, before)| self.transcript_line(words, before))
+            .collect()
     }
 
     /// Returns the newest messages that fit, as text, and the number of messages that do not fit. A

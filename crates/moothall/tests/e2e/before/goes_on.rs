@@ -155,8 +155,10 @@ async fn session(server: &Server<'_>, hall: &Hall, made: &Value, alive: bool) {
     let of = &made["session"];
     let (id, message_id) = (of["id"].as_str().unwrap(), &of["told"]);
     if alive {
-        until("the session answers", async || answered(server, id, message_id, "planner").await == 1)
-            .await;
+        until("the session answers", async || {
+            answered(server, id, message_id, "planner").await == 1
+        })
+        .await;
         let again = server.say(id, "[say:and now]").await;
         until("it answers", async || answered(server, id, &again, "planner").await == 1).await;
         assert_eq!(hall.taken().len(), 2, "each prompt was typed once");

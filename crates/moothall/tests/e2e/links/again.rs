@@ -75,7 +75,10 @@ async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
     }
     let listed = server.command(&["link", "list"]).output().unwrap();
     let errors = String::from_utf8(listed.stderr).unwrap();
-    assert!(errors.contains("waits for cyd, which was not resumed: moothall resume cyd"), "{errors}");
+    assert!(
+        errors.contains("waits for cyd, which was not resumed: moothall resume cyd"),
+        "{errors}"
+    );
     server.ok(&["end", "cyd", "--yes"]);
     assert_eq!(server.get("/links").await["waiting"], Value::Null);
     assert_eq!(links(&server, &ada).await[0]["id"], made["link"]["id"]);

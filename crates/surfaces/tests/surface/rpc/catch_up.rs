@@ -37,7 +37,8 @@ async fn whoever_comes_back_reads_each_message_once_and_in_order() {
         agents(&server, ["ann", "bob", "cid"]).await;
     let place = ann.task_with(&[&bob, &cid]).await;
     ann.say(&place, "the last that bob sees").await;
-    let seen = away.next_notice("messages/received").await["message"]["id"].as_str().unwrap().to_owned();
+    let seen =
+        away.next_notice("messages/received").await["message"]["id"].as_str().unwrap().to_owned();
     away.leave().await;
     let mut said = Vec::new();
     for number in 0..15 {

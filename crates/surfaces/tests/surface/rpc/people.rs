@@ -35,7 +35,8 @@ async fn what_a_person_says_is_a_message_like_any_other() {
     let ([_, bob], [mut ann, mut other]) = agents(&server, ["ann", "bob"]).await;
     let place = ann.task_with(&[&bob]).await;
     says(&server, &place, "Hello, all of you.").await;
-    let notices = [ann.next_notice("messages/received").await, other.next_notice("messages/received").await];
+    let notices =
+        [ann.next_notice("messages/received").await, other.next_notice("messages/received").await];
     assert_eq!(notices[0], notices[1]);
     let message = &notices[0]["message"];
     assert_eq!(words(message), "Hello, all of you.");
@@ -119,7 +120,10 @@ async fn a_person_archives_takes_out_and_deletes() {
     let place = ann.task_with(&[&bob, &cid]).await;
     control(&server, &place, json!({"uninvite": {"participant_id": cid.id}})).await;
     let notice = third.next_notice("task/conversation/participants/removed").await;
-    assert_eq!((&notice["removedAgentId"], &notice["reason"]), (&json!(cid.id), &json!("tm_remove")));
+    assert_eq!(
+        (&notice["removedAgentId"], &notice["reason"]),
+        (&json!(cid.id), &json!("tm_remove"))
+    );
     third.refused("messages/send", saying(&place, "?")).await;
     let path = format!("/threads/{}", place.1);
     control(&server, &place, json!({"archive": true})).await;

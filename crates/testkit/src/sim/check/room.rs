@@ -528,8 +528,9 @@ impl ConversationModel {
         let Some(turn) = self.turns.remove(&no) else { return };
         let spoke = turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         self.members.entry(turn.participant.clone()).and_modify(|member| member.answered |= spoke);
-        let covers =
-            prompt_delivered || turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        let covers = prompt_delivered
+            || turn.replies > 0
+            || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         if let (true, Some((_, through)), Some(member)) =
             (covers, turn.running, self.members.get_mut(&turn.participant))
         {
