@@ -110,7 +110,7 @@ impl Login {
         let clouds = self
             .clouds
             .iter()
-            .filter(|(told, _)| set(told).is_some())
+            .filter(|(switch, _)| set(switch).is_some())
             .flat_map(|(_, names)| *names);
         let names = NETWORK.iter().chain(self.keys).chain(self.settings).chain(clouds);
         names.filter_map(|name| Some(((*name).to_owned(), set(name)?))).collect()
@@ -122,7 +122,7 @@ impl Login {
         let key = self
             .keys
             .iter()
-            .chain(self.clouds.iter().map(|(told, _)| told))
+            .chain(self.clouds.iter().map(|(switch, _)| switch))
             .find(|name| variable(name).is_some_and(|value| !value.is_empty()));
         if let Some(key) = key {
             return Some((*key).to_owned());
@@ -138,8 +138,8 @@ impl Login {
     /// Returns the folder of its own configuration.
     fn folder(&self, variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let (told, usual) = self.home;
-        set(told).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))
+        let (home_variable, usual) = self.home;
+        set(home_variable).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))
     }
 
     /// Returns the file in which the program's user, or the project in this folder, has switched

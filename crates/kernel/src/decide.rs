@@ -141,7 +141,7 @@ impl Conversation {
             .chain(patience)
             .chain(next)
             .chain(beat)
-            .chain(self.refused.told_at())
+            .chain(self.refused.next_due())
             .min()
     }
 }

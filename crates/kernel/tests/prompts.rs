@@ -277,7 +277,7 @@ fn a_long_cause_stands_in_full_once() {
     }
     let history = asked(Runtime::LLM).history;
     assert!(
-        history.len() == 2 && history.iter().all(|told| told.line.len() < 2_000),
+        history.len() == 2 && history.iter().all(|entry| entry.line.len() < 2_000),
         "{history:?}"
     );
 }

@@ -16,7 +16,7 @@ fn table() -> String {
     let mut table = BEGIN.to_owned();
     for reason in Reason::ALL {
         let row = reason.row();
-        writeln!(table, "| `{reason}` | {} | {} | {} |", row.condition, row.told, row.cure)
+        writeln!(table, "| `{reason}` | {} | {} | {} |", row.condition, row.audience, row.cure)
             .unwrap();
     }
     table
@@ -48,7 +48,7 @@ fn a_wait_for_words_that_a_reader_does_not_see_names_none_of_them() {
     ];
     for wait in waits.map(|of| of(moothall_kernel::ids::ParticipantId::clone(&participant), cause))
     {
-        assert_eq!(wait.clone().told_to(|seq| seq != cause), Wait::Earlier);
-        assert_eq!(wait.clone().told_to(|_| true), wait);
+        assert_eq!(wait.clone().for_reader(|seq| seq != cause), Wait::Earlier);
+        assert_eq!(wait.clone().for_reader(|_| true), wait);
     }
 }

@@ -87,7 +87,7 @@ fn list(ids: impl IntoIterator<Item = impl ToString>) -> String {
     ids.into_iter().map(|id| id.to_string()).collect::<Vec<_>>().join("+")
 }
 
-fn told(event: &TaskEvent) -> String {
+fn describe(event: &TaskEvent) -> String {
     match event {
         TaskEvent::Requested { initiator, invited, first, until, .. } => {
             let first = first.as_ref().map(|first| format!(" with {}", first.id));
@@ -151,7 +151,7 @@ impl Stage {
             .events
             .iter()
             .map(|recorded| match &recorded.event {
-                Event::Task(event) => told(event),
+                Event::Task(event) => describe(event),
                 other => panic!("no event of a task: {other:?}"),
             })
             .collect();
@@ -179,8 +179,8 @@ fn played(script: &str) -> String {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        for told in stage.play(line) {
-            out.push_str(&format!("> {told}\n"));
+        for decision in stage.play(line) {
+            out.push_str(&format!("> {decision}\n"));
         }
     }
     out
@@ -274,13 +274,13 @@ proptest::proptest! {
         for (kind, who, other, pause) in asked {
             let over = stage.task.ended_at().is_some();
             stage.now = stage.now + Millis::from_secs(pause);
-            let told = stage.play(&line_of(kind, who, other));
-            let goes_on = told.iter().any(|line| {
+            let decisions = stage.play(&line_of(kind, who, other));
+            let goes_on = decisions.iter().any(|line| {
                 ["accepted", "opened", "closing", "admitted", "requested"]
                     .iter()
                     .any(|word| line.starts_with(word))
             });
-            proptest::prop_assert!(!(over && goes_on), "{:?}", told);
+            proptest::prop_assert!(!(over && goes_on), "{:?}", decisions);
         }
     }
 }

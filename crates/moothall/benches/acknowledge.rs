@@ -131,7 +131,7 @@ fn keep(file: &mut File, body: &str) -> Duration {
 
 /// Posts messages, one after the other, until all of so many readers have them: the processor time
 /// for each message and reader.
-async fn told(client: &mut Client, readers: usize) -> f64 {
+async fn measure_delivery(client: &mut Client, readers: usize) -> f64 {
     let (done, mut finished) = mpsc::channel(readers);
     let path = format!("{}/stream", client.path);
     let mut reading = Vec::new();
@@ -188,7 +188,7 @@ fn main() {
     println!("budget: ratio at most 2");
     println!("{:>22} {:>16}", "readers", "cpu us/delivery");
     for (readers, budget) in [(10, 40), (100, 16)] {
-        let spent = runtime.block_on(told(&mut client, readers));
+        let spent = runtime.block_on(measure_delivery(&mut client, readers));
         println!("{readers:>22} {spent:>16.1} (budget {budget})");
     }
     runtime.shutdown_background();

@@ -186,11 +186,11 @@ async fn bare() -> Vec<Room> {
                 let Some(Ok(Message::Text(place))) = socket.recv().await else { return };
                 let place: usize = place.as_str().parse().unwrap();
                 let room = served[place / MEMBERS].clone();
-                let mut told = room.subscribe();
+                let mut receiver = room.subscribe();
                 socket.send(Message::text("ready")).await.unwrap();
                 loop {
                     tokio::select! {
-                        Ok((from, text)) = told.recv() => {
+                        Ok((from, text)) = receiver.recv() => {
                             if from != place && socket.send(Message::Text(text)).await.is_err() {
                                 return;
                             }

@@ -434,7 +434,7 @@ fn refusal(status: StatusCode, text: &str) -> Fault {
     match serde_json::from_str::<Refusal>(text) {
         Ok(Refusal { error }) => {
             let why = format!("{} ({})", error.code, status.as_u16());
-            let message = Reader::CommandLine.told(&error.message);
+            let message = Reader::CommandLine.reword(&error.message);
             let fault = Fault::new(exit, message).because(why).coded(error.code);
             if status == StatusCode::UNAUTHORIZED { fault.try_this(NO_CREDENTIAL) } else { fault }
         }

@@ -100,12 +100,12 @@ pub struct Fault {
     /// Suggested remedy.
     pub forward: Option<String>,
     /// True if the error was printed already, so that only the exit code matters.
-    pub is_told: bool,
+    pub is_printed: bool,
 }
 
 impl Fault {
     pub fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self { exit, code: None, what: what.into(), why: None, forward: None, is_told: false }
+        Self { exit, code: None, what: what.into(), why: None, forward: None, is_printed: false }
     }
 
     /// True if the error is temporary: the server is away or busy.
@@ -129,8 +129,8 @@ impl Fault {
 
     /// Marks the error as already printed.
     #[must_use]
-    pub fn told(self) -> Self {
-        Self { is_told: true, ..self }
+    pub fn mark_printed(self) -> Self {
+        Self { is_printed: true, ..self }
     }
 
     /// Adds the server's error code.

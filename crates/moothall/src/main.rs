@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let done = match matches {
         Ok(cli) => start(cli),
-        Err(told) => return misread(&told, json),
+        Err(error) => return misread(&error, json),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,14 +58,14 @@ fn main() -> ExitCode {
 }
 
 /// Prints help, the version, or a usage error.
-fn misread(told: &clap::Error, json: bool) -> ExitCode {
-    if json && told.kind() == ErrorKind::DisplayVersion {
+fn misread(error: &clap::Error, json: bool) -> ExitCode {
+    if json && error.kind() == ErrorKind::DisplayVersion {
         let version = json!({"name": "moothall", "version": env!("CARGO_PKG_VERSION"), "commit": option_env!("MOOTHALL_COMMIT")});
         let _ = writeln!(std::io::stdout(), "{version}");
         return ExitCode::SUCCESS;
     }
-    if json && told.use_stderr() {
-        let text = told.to_string();
+    if json && error.use_stderr() {
+        let text = error.to_string();
         let what: Vec<&str> = text
             .trim_start_matches("error: ")
             .lines()
@@ -74,14 +74,14 @@ fn misread(told: &clap::Error, json: bool) -> ExitCode {
             .collect();
         return complain(&Fault::new(Exit::Usage, what.join(" ")).try_this("moothall help"), true);
     }
-    let _ = told.print();
-    told.exit_code().try_into().map_or(ExitCode::FAILURE, |code: u8| ExitCode::from(code))
+    let _ = error.print();
+    error.exit_code().try_into().map_or(ExitCode::FAILURE, |code: u8| ExitCode::from(code))
 }
 
 /// Prints an error on standard error: as text, or with `--json` as an object.
 fn complain(fault: &Fault, json: bool) -> ExitCode {
     // Ignored: standard error may be closed.
-    let _ = if fault.is_told && !json {
+    let _ = if fault.is_printed && !json {
         Ok(())
     } else if json {
         writeln!(std::io::stderr(), "{}", fault.json())

@@ -129,7 +129,7 @@ pub fn sentences(warnings: &[String]) -> impl Iterator<Item = String> {
     let is_said = move |at: usize| warnings.get(at + 1).is_some_and(|next| !is_word(next));
     let left = warnings.iter().enumerate();
     left.filter(move |(at, warning)| !is_word(warning) || !is_said(*at))
-        .map(|(_, warning)| Reader::CommandLine.told(warning))
+        .map(|(_, warning)| Reader::CommandLine.reword(warning))
 }
 
 /// Returns the error of a failed write. A closed pipe, as of `head`, exits with success.

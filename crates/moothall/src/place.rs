@@ -46,9 +46,9 @@ pub fn settle(place: &LocationOptions, variables: &Variables) -> Result<StartupS
 
 /// Returns certificate and key, each from its flag or else from the configuration.
 fn certificate(place: &LocationOptions, config: &Config) -> Result<Option<TlsConfig>, Fault> {
-    let told = config.server.tls.as_ref();
-    let cert = place.tls_cert.clone().or_else(|| told.map(|tls| tls.cert.clone()));
-    let key = place.tls_key.clone().or_else(|| told.map(|tls| tls.key.clone()));
+    let configured = config.server.tls.as_ref();
+    let cert = place.tls_cert.clone().or_else(|| configured.map(|tls| tls.cert.clone()));
+    let key = place.tls_key.clone().or_else(|| configured.map(|tls| tls.key.clone()));
     match (cert, key) {
         (None, None) => Ok(None),
         (Some(cert), Some(key)) => Ok(Some(TlsConfig { cert, key })),
@@ -83,8 +83,8 @@ fn data_folder(
     config: &Config,
     variables: &Variables,
 ) -> Result<PathBuf, Fault> {
-    let told = place.data.clone().or_else(|| config.server.data.clone());
-    told.or_else(|| usual_data_folder(variables)).ok_or_else(|| {
+    let chosen = place.data.clone().or_else(|| config.server.data.clone());
+    chosen.or_else(|| usual_data_folder(variables)).ok_or_else(|| {
         Fault::new(
             Exit::Config,
             "the data folder is unknown, because HOME and XDG_DATA_HOME are not set",

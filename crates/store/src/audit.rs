@@ -216,10 +216,10 @@ pub(crate) fn walk(conn: &Connection, faults: &mut Vec<LogError>) -> Result<Opti
         walk.row(row)?;
     }
     walk.end(newest(conn).map_err(failed)?);
-    let told = walk.faults.len();
+    let fault_count = walk.faults.len();
     faults.extend(walk.faults.into_iter().take(FAULTS_TOLD));
-    if told > FAULTS_TOLD {
-        faults.push(damaged("all", &format!("{told} faults in all")));
+    if fault_count > FAULTS_TOLD {
+        faults.push(damaged("all", &format!("{fault_count} faults in all")));
     }
     Ok(Some(walk.count))
 }

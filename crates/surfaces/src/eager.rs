@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn who_is_woken_by_others_is_polled_again_by_its_task() {
-        let (tell, told) = tokio::sync::oneshot::channel();
-        let (woken, mut told) = (Arc::<WakeCount>::default(), pin!(told));
+        let (tell, receiver) = tokio::sync::oneshot::channel();
+        let (woken, mut receiver) = (Arc::<WakeCount>::default(), pin!(receiver));
         let waker = Waker::from(woken.clone());
-        let mut wanted = pin!(eager(told.as_mut()));
+        let mut wanted = pin!(eager(receiver.as_mut()));
         let mut poll = || wanted.as_mut().poll(&mut Context::from_waker(&waker));
         assert_eq!(poll(), Poll::Pending);
         assert_eq!(tell.send(7), Ok(()));

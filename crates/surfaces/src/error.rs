@@ -174,7 +174,7 @@ pub struct RefusalNote(pub String);
 struct ForAgents(ErrorDetail);
 
 /// Returns a response, with its error worded for an agent if its reader is one.
-pub fn told(mut response: Response, reader: Reader) -> Response {
+pub fn reword_for_reader(mut response: Response, reader: Reader) -> Response {
     let for_agents = response.extensions_mut().remove::<ForAgents>();
     match for_agents.filter(|_| reader == Reader::HttpAgent) {
         Some(ForAgents(error)) => {
@@ -479,7 +479,7 @@ impl IntoResponse for ApiError {
             || self.status == StatusCode::TOO_MANY_REQUESTS;
         let later = self.later.or(busy.then_some(RetryTime { seconds: 1, of: None }));
         let nameless = self.status == StatusCode::UNAUTHORIZED;
-        let for_agents = Reader::HttpAgent.told(&self.detail.message);
+        let for_agents = Reader::HttpAgent.reword(&self.detail.message);
         let for_agents = (for_agents != self.detail.message)
             .then(|| ForAgents(ErrorDetail { message: for_agents, ..(*self.detail).clone() }));
         let body = ErrorBody { error: *self.detail };

@@ -20,9 +20,9 @@ use moothall_kernel::view::{Viewer, visible};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::wire::{TurnEntry, WireFault, turn_id};
 
-pub mod told;
+pub mod explanation;
 
-pub use told::Explanation;
+pub use explanation::Explanation;
 
 /// Number of events before the message that the second attempt reads, to find a turn granted before
 /// it. Each further attempt reads four times as many.
@@ -55,7 +55,7 @@ pub async fn explain(
         let after = Seq(wanted.0.saturating_sub(earlier));
         let explained = read(door, action, stream, viewer, after..head, message).await?;
         if after == Seq(0) || explained.knows_what_was_widened() {
-            return told::by_state(door, action, explained, message, head).await;
+            return explanation::by_state(door, action, explained, message, head).await;
         }
         earlier = (earlier * 4).max(EARLIER_SEQS);
     }
@@ -194,7 +194,7 @@ impl TurnFold {
             .into_iter()
             .filter(|listed| !listed.hidden)
             .partition(|listed| listed.answered_unseen);
-        let shown: Vec<_> = shown.into_iter().map(|one| one.told_to(&viewer, &seen)).collect();
+        let shown: Vec<_> = shown.into_iter().map(|one| one.for_viewer(&viewer, &seen)).collect();
         let silent = silences
             .into_messages()
             .filter(|silent| message.is_none_or(|id| silent.id == id))
@@ -461,7 +461,7 @@ impl ListedEntry {
 
     /// Removes what only operators may see: positions of events hidden from the viewer, the usage
     /// of other participants' turns, and private errors, which may hold a program's output.
-    fn told_to(mut self, viewer: &Viewer, seen: &BTreeSet<Seq>) -> Self {
+    fn for_viewer(mut self, viewer: &Viewer, seen: &BTreeSet<Seq>) -> Self {
         let own =
             matches!(viewer, Viewer::Participant(id) if id.as_str() == self.entry.participant);
         if *viewer == Viewer::Operator {

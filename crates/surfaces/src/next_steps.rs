@@ -66,27 +66,27 @@ impl Reader {
 
     /// Rewrites a message for this reader. Drops a clause with a next step that the reader cannot
     /// take, and adds a hint to ask a person.
-    pub fn told(self, message: &str) -> String {
-        let (mut told, mut is_whole) = (String::new(), true);
+    pub fn reword(self, message: &str) -> String {
+        let (mut reworded, mut is_whole) = (String::new(), true);
         for clause in clauses(message) {
-            match self.told_clause(clause) {
-                Some(clause) => told.push_str(&clause),
+            match self.reword_clause(clause) {
+                Some(clause) => reworded.push_str(&clause),
                 None => {
                     is_whole = false;
-                    if clause.ends_with(". ") && told.ends_with("; ") {
-                        told.replace_range(told.len() - 2.., ". ");
+                    if clause.ends_with(". ") && reworded.ends_with("; ") {
+                        reworded.replace_range(reworded.len() - 2.., ". ");
                     }
                 }
             }
         }
         if is_whole {
-            return told;
+            return reworded;
         }
-        let kept = told.trim_end().trim_end_matches(['.', ';']);
+        let kept = reworded.trim_end().trim_end_matches(['.', ';']);
         if kept.is_empty() { ASK.to_owned() } else { format!("{kept}. {ASK}") }
     }
 
-    fn told_clause(self, clause: &str) -> Option<String> {
+    fn reword_clause(self, clause: &str) -> Option<String> {
         let pieces = clause.split('`').enumerate().map(|(at, piece)| {
             if at % 2 == 1 { self.named(piece) } else { Some(piece.to_owned()) }
         });
@@ -146,16 +146,16 @@ mod tests {
     fn a_path_becomes_what_the_reader_can_run() {
         let message = "No thread \"a\". `GET /threads` lists them; `POST /sessions/ada/end` ends.";
         assert_eq!(
-            Reader::CommandLine.told(message),
+            Reader::CommandLine.reword(message),
             "No thread \"a\". `moothall list` lists them; `moothall end ada` ends."
         );
         assert_eq!(
-            Reader::Tools.told(message),
+            Reader::Tools.reword(message),
             "No thread \"a\". `list_threads` lists them; `end_session` ends."
         );
-        assert_eq!(Reader::Rpc.told(message), "No thread \"a\". Ask a person.");
+        assert_eq!(Reader::Rpc.reword(message), "No thread \"a\". Ask a person.");
         for other in ["GET /threads", "`GET /threads/x`", "a ` GET /threads"] {
-            assert_eq!(Reader::CommandLine.told(other), other);
+            assert_eq!(Reader::CommandLine.reword(other), other);
         }
     }
 
@@ -163,15 +163,15 @@ mod tests {
     fn a_clause_whose_way_the_reader_does_not_have_names_a_person() {
         let message = "No token \"a. b\"; `GET /tokens` lists them. Or send another.";
         assert_eq!(
-            Reader::Tools.told(message),
+            Reader::Tools.reword(message),
             "No token \"a. b\". Or send another. Ask a person."
         );
         let command = "Wait. Or raise it: `moothall budget`.";
         for agent in [Reader::HttpAgent, Reader::Tools, Reader::Rpc] {
-            assert_eq!(agent.told(command), "Wait. Ask a person.");
+            assert_eq!(agent.reword(command), "Wait. Ask a person.");
         }
-        assert_eq!(Reader::Http.told(command), command);
-        assert_eq!(Reader::Tools.told("Invite one: `moothall invite`."), "Invite one: `invite`.");
-        assert_eq!(Reader::Rpc.told("`moothall doctor` says more."), "Ask a person.");
+        assert_eq!(Reader::Http.reword(command), command);
+        assert_eq!(Reader::Tools.reword("Invite one: `moothall invite`."), "Invite one: `invite`.");
+        assert_eq!(Reader::Rpc.reword("`moothall doctor` says more."), "Ask a person.");
     }
 }

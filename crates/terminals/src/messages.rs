@@ -96,11 +96,11 @@ impl Sessions {
         let (link, state) = self.link(new).await?;
         self.unlisten(&message.to, caller).await?;
         let said = self.say_in(&link.id, &message.from, &message.text, key).await?;
-        let told = if said.held.is_none() { others(&link, caller) } else { Vec::new() };
+        let recipients = if said.held.is_none() { others(&link, caller) } else { Vec::new() };
         Ok(SendResult {
             stream: link.id.clone(),
             seq: said.seq,
-            delivered_to: told,
+            delivered_to: recipients,
             link: Some(link.id),
             state,
             held: said.held,
@@ -174,9 +174,10 @@ impl Sessions {
         let (mut said, mut delivered_to) = (PostOutcome::default(), Vec::new());
         if !is_empty_looking(&message.text) {
             said = self.say_in(&link.id, &message.from, &message.text, key).await?;
-            let is_told = |member: &SessionId| said.held.is_none() && caller != Some(member);
-            delivered_to
-                .extend(link.members.iter().map(|member| member.session.clone()).filter(is_told));
+            let is_recipient = |member: &SessionId| said.held.is_none() && caller != Some(member);
+            delivered_to.extend(
+                link.members.iter().map(|member| member.session.clone()).filter(is_recipient),
+            );
         }
         self.close_link(&link.id, &message.from).await?;
         Ok(SendResult {
@@ -208,13 +209,13 @@ impl Sessions {
         }
         let post = Post { to: Recipient::One(to.name.clone()), ..Post::new(by, message.text) };
         let said = self.post(&to.id, post, key).await?;
-        let told = if said.held.is_none() { vec![to.id.clone()] } else { Vec::new() };
+        let recipients = if said.held.is_none() { vec![to.id.clone()] } else { Vec::new() };
         Ok(SendResult {
             stream: to.id.clone(),
             seq: said.seq,
             link: None,
             state: LinkState::None,
-            delivered_to: told,
+            delivered_to: recipients,
             held: said.held,
         })
     }

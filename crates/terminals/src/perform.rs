@@ -310,13 +310,14 @@ impl Runner {
         }
         // `false` sorts first: the conversation that has the words, then links that are not held.
         rooms.sort();
-        let (mut told, mut owed) = (BTreeSet::from([at.clone()]), Vec::new());
+        let (mut recipients, mut owed) = (BTreeSet::from([at.clone()]), Vec::new());
         for (is_owed, _, link, members, reached) in rooms {
             let (text, at) = (text.to_owned(), at.clone());
-            let elsewhere = members.intersection(&told).filter(|other| **other != at).cloned();
+            let elsewhere =
+                members.intersection(&recipients).filter(|other| **other != at).cloned();
             let say = StreamCommand::Say { elsewhere: elsewhere.collect(), at, text, typed };
             owed.extend(is_owed.then(|| OutboxEntry::to_stream(&link, &say)));
-            told.extend(reached);
+            recipients.extend(reached);
         }
         owed
     }

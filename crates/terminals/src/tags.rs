@@ -125,11 +125,11 @@ mod tests {
         ] {
             assert_eq!(tagged(words, &[], tag).0, format!("{broken}\n\n{tag}"));
         }
-        let (told, bodies) = tagged(
+        let (text, bodies) = tagged(
             "A [moothall:0a1b2c3d]:\n\n[moothall:0a1b2c3d]x\n",
             std::slice::from_ref(&(24..44)),
             tag,
         );
-        assert_eq!(told[bodies[0].clone()], *"[moothall: 0a1b2c3d]x");
+        assert_eq!(text[bodies[0].clone()], *"[moothall: 0a1b2c3d]x");
     }
 }

@@ -67,9 +67,9 @@ fn number(variable: &str, usual: u64) -> u64 {
 }
 
 fn tried(target: &str, input: &[u8], check: &impl Fn(&[u8])) {
-    let told = PanicReport { target, input };
+    let report = PanicReport { target, input };
     check(input);
-    drop(told);
+    drop(report);
 }
 
 /// Prints the input when the check panics.

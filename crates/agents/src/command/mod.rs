@@ -276,11 +276,11 @@ impl CommandSpec {
         } else {
             complaint
         };
-        let told = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
+        let quote = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
         let cure = Login::of(self.program())
             .and_then(|login| login.cure(&said))
             .map_or_else(String::new, |cure| format!("\n{cure}"));
-        format!("{} ended with {status}.{told}{cure}", self.program())
+        format!("{} ended with {status}.{quote}{cure}", self.program())
     }
 
     /// Returns a program's bytes as text for people: bad UTF-8 replaced, colours and control

@@ -91,7 +91,7 @@ impl Circuit {
         Ok(Admission {
             circuit: self.clone(),
             trying: (*state == State::Trying).then_some(now),
-            told: false,
+            settled: false,
         })
     }
 }
@@ -101,7 +101,7 @@ impl Circuit {
 pub(super) struct Admission {
     circuit: Arc<Circuit>,
     trying: Option<Instant>,
-    told: bool,
+    settled: bool,
 }
 
 impl Admission {
@@ -116,13 +116,13 @@ impl Admission {
 
     /// Closes the circuit: the provider answered.
     pub(super) fn worked(mut self) {
-        self.told = true;
+        self.settled = true;
         *self.circuit.state() = State::default();
     }
 
     /// Counts a failed turn; the [`STRIKES_MAX`]th in a row opens the circuit.
     pub(super) fn failed(mut self, now: Instant) {
-        self.told = true;
+        self.settled = true;
         let mut state = self.circuit.state();
         *state = match *state {
             State::Closed { strikes } if strikes + 1 < STRIKES_MAX => {
@@ -137,7 +137,7 @@ impl Admission {
 impl Drop for Admission {
     /// Lets the next turn try at once if a trial was taken away.
     fn drop(&mut self) {
-        if let (false, Some(now)) = (self.told, self.trying) {
+        if let (false, Some(now)) = (self.settled, self.trying) {
             *self.circuit.state() = State::Open { until: now };
         }
     }

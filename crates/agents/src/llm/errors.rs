@@ -245,7 +245,7 @@ fn status_of(body: &Value) -> Option<u64> {
 }
 
 /// Returns the error that a frame of a stream reports.
-pub(super) fn told(body: &Value, target: &Target) -> ProviderError {
+pub(super) fn reported_error(body: &Value, target: &Target) -> ProviderError {
     let who = target.provider;
     let kind = kind_of(body);
     let again = waits::asked_in(body).map_or(Retry::Soon, Retry::After);
@@ -424,7 +424,7 @@ mod tests {
             (json!({"error": {"type": "authentication_error"}}), "provider_auth"),
             (json!({"finishReason": null}), "provider_bad_response"),
         ] {
-            assert_eq!(told(&body, &target()).fault.code, code, "{body}");
+            assert_eq!(reported_error(&body, &target()).fault.code, code, "{body}");
         }
     }
 }

@@ -127,9 +127,11 @@ impl Events {
             },
             // llama.cpp sends errors in an `error:` field, other servers as a bare line of JSON.
             b"error" if value.starts_with(b"{") => {
-                let told = String::from_utf8_lossy(value);
-                ready
-                    .push_back(Frame { data: format!("{{\"error\":{told}}}"), ..Frame::default() });
+                let error = String::from_utf8_lossy(value);
+                ready.push_back(Frame {
+                    data: format!("{{\"error\":{error}}}"),
+                    ..Frame::default()
+                });
             }
             _ if line.starts_with(b"{") => {
                 let data = String::from_utf8_lossy(line).into_owned();
@@ -249,8 +251,8 @@ mod tests {
     #[test]
     fn an_error_in_a_field_or_line_of_its_own_is_a_frame() {
         let both = b"data: {}\n\nerror: {\"code\": 500}\n\n{\"error\": {\"code\": 502}}\n";
-        let told: Vec<String> = frames(both, 5).into_iter().map(|(_, data)| data).collect();
-        assert_eq!(told, ["{}", "{\"error\":{\"code\": 500}}", "{\"error\": {\"code\": 502}}"]);
+        let texts: Vec<String> = frames(both, 5).into_iter().map(|(_, data)| data).collect();
+        assert_eq!(texts, ["{}", "{\"error\":{\"code\": 500}}", "{\"error\": {\"code\": 502}}"]);
     }
 
     #[test]

@@ -62,16 +62,16 @@ impl PromptBudget {
             memory.summary.as_ref().map(|summary| recalled(&summary.text)).unwrap_or_default();
         let kept = newest_within(memory.said, self.bytes.saturating_sub(summary.len()));
         let mut messages = Messages::default();
-        messages.told(&visible(&summary));
-        messages.told(&left_out(memory.unread, memory.said.len() - kept.len()));
-        for told in &kept {
-            if told.own {
-                messages.said(&visible(&told.words()));
+        messages.add_of_others(&visible(&summary));
+        messages.add_of_others(&left_out(memory.unread, memory.said.len() - kept.len()));
+        for entry in &kept {
+            if entry.own {
+                messages.said(&visible(&entry.words()));
             } else {
-                messages.told(&visible(&told.line));
+                messages.add_of_others(&visible(&entry.line));
             }
         }
-        messages.told(&visible(&self.asked));
+        messages.add_of_others(&visible(&self.asked));
         Request { system: self.system, messages: messages.done() }
     }
 }
@@ -110,9 +110,9 @@ pub(super) fn newest_within(
     bytes_max: usize,
 ) -> Vec<Cow<'_, TranscriptLine>> {
     let mut room = bytes_max;
-    let short = history.iter().rev().map(|told| told.within(bytes_max / PARTS));
-    let fits = |told: &Cow<'_, TranscriptLine>| {
-        room.checked_sub(told.line.len()).inspect(|left| room = *left).is_some()
+    let short = history.iter().rev().map(|entry| entry.within(bytes_max / PARTS));
+    let fits = |entry: &Cow<'_, TranscriptLine>| {
+        room.checked_sub(entry.line.len()).inspect(|left| room = *left).is_some()
     };
     let mut kept: Vec<_> = short.take_while(fits).collect();
     kept.reverse();
@@ -121,7 +121,7 @@ pub(super) fn newest_within(
 
 /// Returns the bytes of all messages, each counted with at most a quarter of `bytes_max`.
 pub(super) fn held(history: &[TranscriptLine], bytes_max: usize) -> usize {
-    history.iter().map(|told| told.line.len().min(bytes_max / PARTS)).sum()
+    history.iter().map(|entry| entry.line.len().min(bytes_max / PARTS)).sum()
 }
 
 /// Removes the tag characters, which people cannot see and models can read.
@@ -138,7 +138,7 @@ struct Messages {
 }
 
 impl Messages {
-    fn told(&mut self, line: &str) {
+    fn add_of_others(&mut self, line: &str) {
         if line.is_empty() {
             return;
         }
@@ -169,7 +169,7 @@ impl Messages {
             self.telling.push_str("(The conversation goes on.)\n");
         }
         if !self.telling.is_empty() {
-            self.done.push(Message::told(std::mem::take(&mut self.telling)));
+            self.done.push(Message::of_others(std::mem::take(&mut self.telling)));
         }
     }
 
@@ -190,10 +190,10 @@ mod tests {
     }
 
     fn prompt(history: &[(&str, &str)]) -> Prompt {
-        let told = |(name, words): &(&str, &str)| TranscriptLine::new(name, words, *name == "me");
+        let entry = |(name, words): &(&str, &str)| TranscriptLine::new(name, words, *name == "me");
         Prompt {
             system: "You are \"me\".\n".into(),
-            history: history.iter().map(told).collect(),
+            history: history.iter().map(entry).collect(),
             request: "## Your Turn\nAnswer.\n".into(),
             ..Prompt::default()
         }

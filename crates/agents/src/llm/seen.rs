@@ -78,8 +78,8 @@ impl AnswerFacts {
     /// Returns an estimate for an unfinished answer whose usage is not known yet: most providers
     /// report it at the end.
     fn estimated(&self, asked_bytes: usize, max_tokens: Option<u32>) -> Option<Usage> {
-        let told = self.input != 0.0 || self.output != 0.0;
-        if self.ended.is_some() || told || self.heard_bytes == 0 {
+        let is_reported = self.input != 0.0 || self.output != 0.0;
+        if self.ended.is_some() || is_reported || self.heard_bytes == 0 {
             return None;
         }
         let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;

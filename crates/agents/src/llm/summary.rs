@@ -64,7 +64,7 @@ impl<'p> Plan<'p> {
             .unwrap_or_default();
         let said = newest_within(self.falls_out, self.bytes.saturating_sub(before.len()));
         let left_out = left_out(self.unread, self.falls_out.len() - said.len());
-        let lines: String = said.iter().map(|told| told.line.as_str()).collect();
+        let lines: String = said.iter().map(|entry| entry.line.as_str()).collect();
         let task = format!(
             "## What to do\nWrite one summary of all of this, for yourself, in at most {} words and in the language of the conversation: \
              who said what, what was decided and why, what is still open, and the names, numbers and words that may be needed again. \
@@ -75,7 +75,7 @@ impl<'p> Plan<'p> {
             "You keep the memory of \"{name}\", one of several participants in a conversation."
         );
         let asked = visible(&format!("{before}## What was said\n{left_out}{lines}{task}"));
-        Request { system, messages: vec![Message::told(asked)] }
+        Request { system, messages: vec![Message::of_others(asked)] }
     }
 
     /// Returns the written summary as it is kept; `None` if the model wrote nothing.
@@ -95,12 +95,12 @@ mod tests {
     use super::*;
 
     fn prompt(messages: u64, every: u64) -> Prompt {
-        let told = |n| {
-            let mut told = TranscriptLine::new("Ada", &format!("{n} {}", "x".repeat(90)), false);
-            told.at = Seq(n * every);
-            told
+        let entry = |n| {
+            let mut entry = TranscriptLine::new("Ada", &format!("{n} {}", "x".repeat(90)), false);
+            entry.at = Seq(n * every);
+            entry
         };
-        Prompt { history: (1..=messages).map(told).collect(), ..Prompt::default() }
+        Prompt { history: (1..=messages).map(entry).collect(), ..Prompt::default() }
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
         let prompt = prompt(41, 4);
         let plan = Plan::due(&prompt, 40 * 100).unwrap();
         let words =
-            |told: &[TranscriptLine]| told.iter().map(|told| told.line.len()).sum::<usize>();
+            |entry: &[TranscriptLine]| entry.iter().map(|entry| entry.line.len()).sum::<usize>();
         assert!(words(plan.kept) <= 2_000 && words(plan.kept) > 1_800, "{}", words(plan.kept));
         let summary = plan.remembered(" What\u{e0041} was\u{0} said. \n").unwrap();
         assert_eq!(

@@ -12,7 +12,7 @@ use moothall_kernel::text::{clean, cut, for_terminal, is_empty_looking};
 use moothall_kernel::thoughts::Splitter;
 
 use super::client::ModelAnswer;
-use super::errors::{ProviderError, Retry, told};
+use super::errors::{ProviderError, Retry, reported_error};
 use super::halves::SurrogateJoiner;
 use super::history::{Memory, PromptBudget};
 use super::provider::Provider;
@@ -45,7 +45,7 @@ pub(super) struct Turn<'a> {
     /// The ending of the answer, if known.
     ended: Option<Ending>,
     /// The usage that was last reported.
-    told: Usage,
+    reported_usage: Usage,
 }
 
 /// A request, and the facts seen in its answer.
@@ -64,10 +64,10 @@ enum StreamAudience {
 
 impl StreamAudience {
     /// Marks the point before a piece of an answer is reported, given the text reported so far.
-    fn crash_point(self, told: &str) {
+    fn crash_point(self, text: &str) {
         match self {
             StreamAudience::ByAll => {
-                crash::point(if told.is_empty() { "model_first_word" } else { "model_mid_stream" })
+                crash::point(if text.is_empty() { "model_first_word" } else { "model_mid_stream" })
             }
             StreamAudience::ByNobody => {}
         }
@@ -90,7 +90,7 @@ impl<'a> Turn<'a> {
             tries: 0,
             shown: false,
             ended: None,
-            told: Usage::default(),
+            reported_usage: Usage::default(),
         }
     }
 
@@ -102,8 +102,8 @@ impl<'a> Turn<'a> {
     /// Reports the usage so far: a turn that is stopped cannot report it later.
     fn tell_usage(&mut self) {
         let used = Usage { ms: 0, ..self.usage(Instant::now()) };
-        if used != self.told {
-            self.told = used;
+        if used != self.reported_usage {
+            self.reported_usage = used;
             self.out.report(Report::Used(used));
         }
     }
@@ -341,7 +341,7 @@ impl<'a> Turn<'a> {
             Part::AllWords(piece) if words.bytes == 0 => self.hear(&piece, words, heard)?,
             // After its end the answer is complete, so a later error does not matter.
             Part::Failure(value) if self.seen().ended.is_none() => {
-                return Err(self.interrupted(told(&value, &self.llm.target)));
+                return Err(self.interrupted(reported_error(&value, &self.llm.target)));
             }
             Part::Thoughts(piece) if heard == StreamAudience::ByAll => self.think(&piece),
             Part::AllWords(_)
@@ -385,27 +385,27 @@ impl<'a> Turn<'a> {
         }
         let piece = history::visible(&clean(&words.halves.join(piece)));
         heard.crash_point(&words.text);
-        let told = words.splitter.push(&piece);
-        self.tell(told, words, heard);
+        let part = words.splitter.push(&piece);
+        self.tell(part, words, heard);
         Ok(())
     }
 
     /// Adds words and thoughts to the answer, and reports them if it has an audience.
     fn tell(
         &mut self,
-        told: moothall_kernel::thoughts::AnswerPart,
+        part: moothall_kernel::thoughts::AnswerPart,
         words: &mut ModelWords,
         heard: StreamAudience,
     ) {
-        if heard == StreamAudience::ByAll && !told.thoughts.is_empty() {
-            self.think(&told.thoughts);
+        if heard == StreamAudience::ByAll && !part.thoughts.is_empty() {
+            self.think(&part.thoughts);
         }
-        words.thoughts.push_str(&told.thoughts);
-        words.text.push_str(&told.words);
-        if heard == StreamAudience::ByAll && !told.words.is_empty() {
+        words.thoughts.push_str(&part.thoughts);
+        words.text.push_str(&part.words);
+        if heard == StreamAudience::ByAll && !part.words.is_empty() {
             self.shown = true;
             self.tell_usage();
-            self.out.report(Report::Delta(told.words));
+            self.out.report(Report::Delta(part.words));
         }
     }
 

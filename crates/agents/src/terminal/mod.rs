@@ -146,8 +146,8 @@ impl TmuxHost {
         command.args(["display-message", "-p", "-t", target]);
         command.arg("#{pane_id} #{pane_pid} #{session_id}");
         let output = command.output().await.map_err(|error| unavailable(&error))?;
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut words = told.lines().next_back().unwrap_or_default().split_whitespace();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut words = text.lines().next_back().unwrap_or_default().split_whitespace();
         match (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next()) {
             (Some(id), Some(pid), Some(session)) if output.status.success() => {
                 let pane = Pane {
@@ -177,7 +177,7 @@ impl TmuxHost {
             .words([pane.id.as_str(), "#{pane_pid} #{pane_dead} #{pane_current_command}"]);
         let capture = TmuxCommand::of("capture-pane -p -e -t").word(&pane.id);
         let (facts, lines) = match control.run_both(&facts, &capture).await {
-            Ok(told) => told,
+            Ok(answers) => answers,
             Err(HostFault::Failed(why)) => {
                 return Err(HostFault::Gone(format!("The pane does not exist any more: {why}.")));
             }

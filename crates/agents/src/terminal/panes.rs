@@ -175,7 +175,7 @@ mod tests {
         };
         tokio::select! {
             () = restless => {}
-            told = news.recv() => assert_eq!(told, Ok(PaneNews::Drawn)),
+            received = news.recv() => assert_eq!(received, Ok(PaneNews::Drawn)),
         }
     }
 

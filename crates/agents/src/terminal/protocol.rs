@@ -109,12 +109,12 @@ mod tests {
 
     #[test]
     fn answers_are_told_from_news() {
-        let told = "%begin 17 1 0\n%end 17 1 0\n%session-changed $0 hub\n%output %7 a\\033[1mb\n\
+        let output = "%begin 17 1 0\n%end 17 1 0\n%session-changed $0 hub\n%output %7 a\\033[1mb\n\
                     %begin 18 2 1\nfirst\n%output %9 is text here\n%end 18 2 1\n%begin 18 3 1\nno such pane\n%error 18 3 1\n\
                     %window-close @3\n%subscription-changed deaths $1 @3 0 %9 : 1\n%exit";
         let answer = vec!["first".to_owned(), "%output %9 is text here".to_owned()];
         assert_eq!(
-            read(told),
+            read(output),
             [
                 ControlEvent::Drew("%7".into()),
                 ControlEvent::Answer(Ok(answer)),
@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn a_screen_cannot_end_its_own_answer() {
-        let told =
+        let output =
             "%begin 18 2 1\n%end 18 3 1\n%end\n%error 17 2 1\n%begin 18 3 1\nlast\n%end 18 2 1";
-        let ControlEvent::Answer(Ok(lines)) = &read(told)[0] else { panic!("no answer") };
+        let ControlEvent::Answer(Ok(lines)) = &read(output)[0] else { panic!("no answer") };
         assert_eq!(lines.len(), 5);
     }
 

@@ -49,8 +49,8 @@ impl TmuxHost {
             self.injector.launch_parts(program, launch, bare(program, launch, account)?).await?;
         let command = new_session(launch, &parts, &find(program, &parts, &launch.cwd)?)?;
         let control = self.control(&self.own);
-        let told = control.run(&command).await?;
-        let mut words = told.first().map(String::as_str).unwrap_or_default().split(' ');
+        let lines = control.run(&command).await?;
+        let mut words = lines.first().map(String::as_str).unwrap_or_default().split(' ');
         let (Some(id), Some(pid), Some(window)) =
             (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next())
         else {
@@ -71,8 +71,8 @@ impl TmuxHost {
     /// one.
     pub(super) async fn server(&self) -> Result<String, HostFault> {
         let command = TmuxCommand::of("display-message -p '#{pid} #{start_time}'");
-        let told = self.control(&self.own).run(&command).await?;
-        Ok(told.into_iter().next().unwrap_or_default())
+        let lines = self.control(&self.own).run(&command).await?;
+        Ok(lines.into_iter().next().unwrap_or_default())
     }
 
     pub(super) async fn end_program(&self, pane: &Pane) -> Result<(), HostFault> {

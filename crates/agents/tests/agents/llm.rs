@@ -201,14 +201,14 @@ async fn what_a_provider_says_about_itself_is_checked() {
             (0, 500, 500),
             "{provider}"
         );
-        let told = notes.progress();
+        let progress = notes.progress();
         assert!(
-            told.iter().any(|word| word.contains("number of tokens that cannot be")),
-            "{provider}: {told:?}"
+            progress.iter().any(|word| word.contains("number of tokens that cannot be")),
+            "{provider}: {progress:?}"
         );
         assert!(
-            told.iter().any(|word| word.ends_with("says that the model gpt-evil answered.")),
-            "{provider}: {told:?}"
+            progress.iter().any(|word| word.ends_with("says that the model gpt-evil answered.")),
+            "{provider}: {progress:?}"
         );
     }
 }

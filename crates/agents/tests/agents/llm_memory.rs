@@ -18,13 +18,13 @@ const SETTINGS: &str = "context_tokens = 1100\nprice_input = 1\nprice_output = 1
 /// Makes a turn after `messages` messages of about a hundred bytes.
 fn long_job(messages: u64) -> Job {
     let mut job = job("ada", TurnReason::Forced, &[post(messages * 4, "user", "and now?")]);
-    let told = |n: u64| {
-        let mut told =
+    let entry = |n: u64| {
+        let mut entry =
             TranscriptLine::new("User", &format!("message {n} {}", "x".repeat(80)), false);
-        told.at = Seq(n * 4);
-        told
+        entry.at = Seq(n * 4);
+        entry
     };
-    job.prompt.history = (1..=messages).map(told).collect();
+    job.prompt.history = (1..=messages).map(entry).collect();
     job.prompt.request = "## Your Turn\nAnswer.\n".into();
     job
 }

@@ -422,7 +422,7 @@ async fn a_program_runs_in_the_very_folder_that_was_allowed_or_not_at_all() {
     terminals.host.start(&launch("first")).await.unwrap();
     let first = || {
         std::fs::read_to_string(real.join("first"))
-            .is_ok_and(|told| told.trim_end() == allowed.to_str().unwrap())
+            .is_ok_and(|text| text.trim_end() == allowed.to_str().unwrap())
     };
     super::common::until("the program says where it is", first).await;
 

@@ -214,13 +214,13 @@ impl Hall {
         let budgets = self.budget_guards(&BudgetOwner::Conversation, Some(standing), stream);
         let waits =
             |reserved: &TurnReservation| reserved.stream == *stream && reserved.micros.is_none();
-        let told = |reserved: TurnReservation| {
+        let as_subject = |reserved: TurnReservation| {
             let short = reserved
                 .short
                 .filter(|short| is_operator || short.owner == BudgetOwner::Conversation);
             GuardSubject::Waiting(TurnReservation { short, ..reserved })
         };
-        let waiting = self.reserved().into_iter().filter(waits).map(told);
+        let waiting = self.reserved().into_iter().filter(waits).map(as_subject);
         budgets.into_iter().map(GuardSubject::Budget).chain(waiting).collect()
     }
 

@@ -211,7 +211,7 @@ impl Reader {
     }
 
     async fn ask_for_turns(&mut self) -> Result<bool, AccessError> {
-        let contexts = self.turns.untold(&self.door, &self.stream).await?;
+        let contexts = self.turns.unsent(&self.door, &self.stream).await?;
         self.ready.extend(contexts.into_iter().map(|context| ReaderItem::Turn(Box::new(context))));
         Ok(!self.ready.is_empty())
     }
@@ -255,7 +255,7 @@ struct OwnTurns {
     /// The participant; `None` for a reader that takes no turns.
     reader: Option<ParticipantId>,
     /// The newest turn that the reader was sent.
-    told: TurnNo,
+    newest_sent: TurnNo,
     /// True if there may be turns that the reader was not sent.
     more: bool,
 }
@@ -266,7 +266,7 @@ impl OwnTurns {
             Viewer::Participant(id) => Some(id.clone()),
             Viewer::Operator | Viewer::Guest => None,
         };
-        Self { more: reader.is_some(), reader, told: TurnNo(0) }
+        Self { more: reader.is_some(), reader, newest_sent: TurnNo(0) }
     }
 
     /// Notes if new events grant the reader a turn.
@@ -287,7 +287,7 @@ impl OwnTurns {
 
     /// Returns the contexts that the reader was not sent yet. They are composed on demand, so a
     /// reader that reconnects gets them again.
-    async fn untold(
+    async fn unsent(
         &mut self,
         door: &Door,
         stream: &StreamId,
@@ -295,9 +295,9 @@ impl OwnTurns {
         let Some(reader) = &self.reader else {
             return Ok(Vec::new());
         };
-        let contexts = door.own_contexts(stream, reader, self.told).await?;
+        let contexts = door.own_contexts(stream, reader, self.newest_sent).await?;
         self.more = false;
-        self.told = contexts.last().map_or(self.told, |context| context.turn);
+        self.newest_sent = contexts.last().map_or(self.newest_sent, |context| context.turn);
         Ok(contexts)
     }
 }

@@ -135,7 +135,7 @@ pub struct SharedBudgets(Mutex<Book>);
 pub(crate) struct Book {
     pub(crate) budgets: Budgets,
     /// Budgets as decisions get them: only the purses near their limit.
-    told: Arc<Budgets>,
+    near_limits: Arc<Budgets>,
     /// Start of the day to which the purses belong.
     today: Timestamp,
 }
@@ -149,7 +149,7 @@ impl SharedBudgets {
             standings: BTreeMap::new(),
         };
         Self(Mutex::new(Book {
-            told: Arc::new(budgets.clone()),
+            near_limits: Arc::new(budgets.clone()),
             budgets,
             today: Timestamp::default(),
         }))
@@ -160,8 +160,8 @@ impl SharedBudgets {
         let mut book = self.book();
         let (currency, limits) = (config.currency.0.clone(), config.limits());
         (book.budgets.currency, book.budgets.limits) = (currency.clone(), limits);
-        let told = Arc::make_mut(&mut book.told);
-        (told.currency, told.limits) = (currency, limits);
+        let near_limits = Arc::make_mut(&mut book.near_limits);
+        (near_limits.currency, near_limits.limits) = (currency, limits);
         let owners: Vec<BudgetOwner> = book.budgets.standings.keys().cloned().collect();
         book.tell_of(&owners, now);
     }
@@ -172,7 +172,7 @@ impl SharedBudgets {
 
     /// Returns the budgets for a decision.
     pub fn facts(&self) -> Arc<Budgets> {
-        self.book().told.clone()
+        self.book().near_limits.clone()
     }
 
     /// Charges the purses in full or not at all. True if they were charged.
@@ -238,10 +238,10 @@ impl Book {
         for owner in owners {
             let standing = self.budgets.standing(owner);
             let near = is_near(owner, &standing);
-            if near && self.told.standings.get(owner) != Some(&standing) {
-                Arc::make_mut(&mut self.told).standings.insert(owner.clone(), standing);
-            } else if !near && self.told.standings.contains_key(owner) {
-                Arc::make_mut(&mut self.told).standings.remove(owner);
+            if near && self.near_limits.standings.get(owner) != Some(&standing) {
+                Arc::make_mut(&mut self.near_limits).standings.insert(owner.clone(), standing);
+            } else if !near && self.near_limits.standings.contains_key(owner) {
+                Arc::make_mut(&mut self.near_limits).standings.remove(owner);
             }
         }
         let today = start_of(now, DAY);
@@ -250,7 +250,7 @@ impl Book {
             let counts =
                 |standing: &WindowTotals| standing.day >= today || standing.raise.until > now;
             self.budgets.standings.retain(|_, standing| counts(standing));
-            Arc::make_mut(&mut self.told).standings.retain(|_, standing| counts(standing));
+            Arc::make_mut(&mut self.near_limits).standings.retain(|_, standing| counts(standing));
         }
     }
 }

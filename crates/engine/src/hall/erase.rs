@@ -67,7 +67,7 @@ impl Hall {
         let answer = self
             .submit(
                 stream,
-                ClientCommand::Redact { seq: found.seq, message: found.event.is_told(), by },
+                ClientCommand::Redact { seq: found.seq, message: found.event.is_in_prompts(), by },
                 idempotency,
             )
             .await?;

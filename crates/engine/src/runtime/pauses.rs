@@ -102,8 +102,8 @@ mod tests {
         assert_eq!(within(10 * SECOND, std::future::pending::<()>()).await, None);
         assert_eq!(begun.elapsed(), 10 * SECOND);
 
-        let (tell, told) = tokio::sync::oneshot::channel();
-        let waiting = tokio::spawn(within(10 * SECOND, told));
+        let (tell, receiver) = tokio::sync::oneshot::channel();
+        let waiting = tokio::spawn(within(10 * SECOND, receiver));
         tokio::task::yield_now().await;
         tokio::time::advance(60 * SECOND).await;
         tokio::task::yield_now().await;

@@ -208,7 +208,7 @@ impl Host {
     }
 
     /// Forgets the counts that an event has reported.
-    fn told_of_unkept(&mut self, events: &[RecordedEvent]) {
+    fn forget_reported(&mut self, events: &[RecordedEvent]) {
         for recorded in events {
             if let Event::Discarded { participant, until: None, .. } = &recorded.event {
                 self.unkept.remove(participant);
@@ -349,7 +349,7 @@ impl Host {
             self.working.as_ref().is_none_or(|working| *working == self.committed),
             "state is a fold of its events"
         );
-        self.told_of_unkept(&events);
+        self.forget_reported(&events);
         self.tail.push(&events);
         let answers = answers(&items, verdicts);
         let events = Arc::new(events);

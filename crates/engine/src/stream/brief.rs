@@ -206,7 +206,7 @@ impl OmittedMessages {
     fn add(&mut self, of: &Brief<'_>, range: &Range, messages: &[RecordedEvent]) {
         let own = |recorded: &RecordedEvent| recorded.event.from() == Some(&of.participant.id);
         let wanted = |recorded: &&RecordedEvent| {
-            recorded.seq > range.floor && recorded.event.is_told() && !own(recorded)
+            recorded.seq > range.floor && recorded.event.is_in_prompts() && !own(recorded)
         };
         self.unread.messages += messages.iter().filter(wanted).count() as u64;
         self.after =

@@ -255,11 +255,11 @@ impl Host {
 
     /// True if all inputs were looked at and no answer is outstanding.
     pub fn is_idle(&self) -> bool {
-        let told = !self.inbox.items.is_empty()
+        let has_inputs = !self.inbox.items.is_empty()
             || !self.inbox.views.is_empty()
             || !self.inbox.notices.is_empty()
             || self.inbox.refresh;
-        matches!(self.stage, Stage::Idle) && !told
+        matches!(self.stage, Stage::Idle) && !has_inputs
     }
 
     /// True if all inputs are decided and appended, or refused. Requests that wait for consent do
@@ -366,14 +366,14 @@ impl Host {
             };
             (facts != p.facts).then_some((p, facts))
         });
-        let told = changed.flat_map(|(p, facts)| {
+        let commands = changed.flat_map(|(p, facts)| {
             let orphans =
                 if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
             let changed = EngineCommand::Facts { participant: p.id.clone(), facts };
             // Record the lost client first; otherwise ending its turns would grant it new ones.
             iter::once(changed).chain(orphans)
         });
-        told.map(Item::internal).collect()
+        commands.map(Item::internal).collect()
     }
 
     /// Returns commands that end the turns of a participant whose client was removed. Turns that

@@ -173,10 +173,10 @@ impl Runs {
         let mut ended = Vec::new();
         self.going.retain(|turn, going| {
             let keep = wanted.iter().any(|run| run.turn == *turn && run.attempt == going.attempt);
-            let told = going.phase != Phase::SessionAct
+            let must_cancel = going.phase != Phase::SessionAct
                 && going.hand.is_some()
                 && !planted::has(Bug::CancelForgotten);
-            if !keep && told {
+            if !keep && must_cancel {
                 let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
                 ended.push(if going.lapsed {
                     Output::Lapse { key }

@@ -37,7 +37,7 @@ impl TailBudget {
     /// True if these messages are enough.
     fn met_by<'a>(self, messages: impl Iterator<Item = &'a RecordedEvent>) -> bool {
         let (mut bytes, mut count) = (0, 0);
-        for message in messages.filter(|recorded| recorded.event.is_told()) {
+        for message in messages.filter(|recorded| recorded.event.is_in_prompts()) {
             bytes += weight(message).min(self.bytes / 4);
             count += 1;
             if bytes >= self.bytes && count >= self.count {

@@ -352,14 +352,17 @@ fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_a
     let [
         Output::GiveBack { .. },
         Output::Broken(broken),
-        Output::Answer { answers: told },
+        Output::Answer { answers: replies },
         Output::Reload,
     ] = &outputs[..]
     else {
         panic!("{outputs:?}")
     };
     assert_eq!(broken.rule, "turn_owners");
-    assert!(matches!(&told[..], [(id, Err(HallError::Failed(_)))] if *id == asked), "{told:?}");
+    assert!(
+        matches!(&replies[..], [(id, Err(HallError::Failed(_)))] if *id == asked),
+        "{replies:?}"
+    );
     bench.tell(Input::Loaded(Ok(Box::new(LoadedStream::new(good, None)))));
     let asked = bench.post("two");
     let batch = bench.look();
@@ -375,14 +378,14 @@ fn a_stream_whose_events_lead_to_such_a_state_can_be_read_and_not_written() {
     let id = RequestId(99);
     bench.tell(Input::View { id });
     let outputs = bench.tell(Input::Look);
-    let [Output::Answer { answers: told }, Output::Show { ids }, Output::Wake { at: None }] =
+    let [Output::Answer { answers: replies }, Output::Show { ids }, Output::Wake { at: None }] =
         &outputs[..]
     else {
         panic!("{outputs:?}")
     };
     assert!(
-        matches!(&told[..], [(refused, Err(HallError::Broken { .. }))] if *refused == asked),
-        "{told:?}"
+        matches!(&replies[..], [(refused, Err(HallError::Broken { .. }))] if *refused == asked),
+        "{replies:?}"
     );
     assert_eq!(ids[..], [id]);
 }

@@ -83,34 +83,34 @@ impl Updates {
 
     /// Sends a batch to all listeners. A long batch is split, so that each piece fits in a page.
     pub(crate) fn events(&self, events: &Arc<Vec<RecordedEvent>>) {
-        let mut told = self.lock();
-        if told.heard().is_none() {
+        let mut state = self.lock();
+        if state.heard().is_none() {
             return;
         }
         let weights: Vec<usize> =
             events.iter().map(|recorded| codec::weight(&recorded.event)).collect();
         let all: usize = weights.iter().sum();
         if all <= PAGE_BYTES_MAX {
-            return told.tell(events.clone(), all);
+            return state.tell(events.clone(), all);
         }
         let (mut piece, mut bytes) = (Vec::new(), 0);
         for (recorded, weight) in events.iter().zip(weights) {
             if bytes + weight > PAGE_BYTES_MAX && !piece.is_empty() {
-                told.tell(Arc::new(std::mem::take(&mut piece)), std::mem::take(&mut bytes));
+                state.tell(Arc::new(std::mem::take(&mut piece)), std::mem::take(&mut bytes));
             }
             piece.push(recorded.clone());
             bytes += weight;
         }
-        told.tell(Arc::new(piece), bytes);
+        state.tell(Arc::new(piece), bytes);
     }
 
     /// True if the stream has listeners. Without any, drops what waits.
     pub(crate) fn in_use(&self) -> bool {
-        let mut told = self.lock();
-        if told.heard().is_none() {
-            *told = ListenerState::default();
+        let mut state = self.lock();
+        if state.heard().is_none() {
+            *state = ListenerState::default();
         }
-        told.sender.is_some()
+        state.sender.is_some()
     }
 }
 

@@ -32,9 +32,9 @@ pub(super) struct NoticeQueue {
 impl NoticeQueue {
     /// Puts a notice into the queue. A connection that lags too far behind is closed. The agent
     /// loses no messages: after it reconnects, it reads them from the log.
-    pub(super) fn tell(&self, told: &Arc<SharedNotice>) {
-        let waiting = self.bytes.fetch_add(told.weight(), Ordering::Relaxed) + told.weight();
-        if waiting > WAITING_BYTES_MAX || self.sender.try_send(told.clone()).is_err() {
+    pub(super) fn tell(&self, notice: &Arc<SharedNotice>) {
+        let waiting = self.bytes.fetch_add(notice.weight(), Ordering::Relaxed) + notice.weight();
+        if waiting > WAITING_BYTES_MAX || self.sender.try_send(notice.clone()).is_err() {
             self.cut.send_replace(Some(DisconnectReason::TooSlow));
         }
     }
@@ -107,19 +107,19 @@ impl AgentConnection {
             cut = self.cut.wait_for(Option::is_some) => {
                 Err(cut.ok().and_then(|cut| *cut).unwrap_or(DisconnectReason::TooSlow))
             }
-            told = self.queue.recv() => {
-                let told = told.ok_or(DisconnectReason::TooSlow)?;
-                self.bytes.fetch_sub(told.weight(), Ordering::Relaxed);
-                Ok(told)
+            notice = self.queue.recv() => {
+                let notice = notice.ok_or(DisconnectReason::TooSlow)?;
+                self.bytes.fetch_sub(notice.weight(), Ordering::Relaxed);
+                Ok(notice)
             }
         }
     }
 
     /// Returns the next notice if one waits already.
     pub fn waiting(&mut self) -> Option<Arc<SharedNotice>> {
-        let told = self.queue.try_recv().ok()?;
-        self.bytes.fetch_sub(told.weight(), Ordering::Relaxed);
-        Some(told)
+        let notice = self.queue.try_recv().ok()?;
+        self.bytes.fetch_sub(notice.weight(), Ordering::Relaxed);
+        Some(notice)
     }
 }
 

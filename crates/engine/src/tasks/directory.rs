@@ -181,8 +181,8 @@ impl TaskDirectory {
         if lines.is_empty() {
             return;
         }
-        let told = SharedNotice::new(notice());
-        lines.into_iter().for_each(|line| line.tell(&told));
+        let shared = SharedNotice::new(notice());
+        lines.into_iter().for_each(|line| line.tell(&shared));
     }
 
     /// True if the agent is connected.
@@ -279,9 +279,9 @@ impl State {
         if watchers.is_empty() {
             return;
         }
-        let told = SharedNotice::new(Notice::Presence { agent: agent.clone(), online });
+        let shared = SharedNotice::new(Notice::Presence { agent: agent.clone(), online });
         let lines = self.lines.values().flatten().filter(|line| watchers.contains(&line.id));
-        lines.for_each(|line| line.tell(&told));
+        lines.for_each(|line| line.tell(&shared));
     }
 
     fn is_heard(&self, followed: &FollowedStream) -> bool {

@@ -351,16 +351,16 @@ impl Follower {
                 .tell(&self.members, || Notice::ConversationUnarchived { task, conversation }),
             Event::GuardTripped { guard } => {
                 let manager = self.directory.manager(&task);
-                let told: BTreeSet<_> = self.members.iter().chain(&manager).collect();
+                let recipients: BTreeSet<_> = self.members.iter().chain(&manager).collect();
                 let guard = *guard;
-                self.directory.tell(told, || Notice::ConversationHeld {
+                self.directory.tell(recipients, || Notice::ConversationHeld {
                     task,
                     conversation,
                     guard,
                 });
             }
             // Statements of the server itself are for people.
-            event if event.is_told() => {
+            event if event.is_in_prompts() => {
                 let hears = |member: &&ParticipantId| {
                     visible(&recorded.event, &Viewer::Participant((*member).clone()))
                 };
@@ -403,8 +403,8 @@ impl Follower {
         }
         if let Some(FirstParticipants { name, participants, tells }) = beginning {
             let also = tells.filter(|by| !participants.contains(by));
-            let told: Vec<_> = participants.iter().cloned().chain(also).collect();
-            self.directory.tell(&told, || Notice::ConversationCreated {
+            let recipients: Vec<_> = participants.iter().cloned().chain(also).collect();
+            self.directory.tell(&recipients, || Notice::ConversationCreated {
                 task: task.clone(),
                 conversation: self.stream.clone(),
                 name,

@@ -263,8 +263,8 @@ async fn clones_of_one_model_share_its_budget() {
     let house = House::new(BudgetsConfig { agent, ..BudgetsConfig::default() }).await;
     let room = house.room_of("x", PolicyName::Open, 60).await;
     house.says(&room, "x", "all of you").await.unwrap();
-    let [granted, over, told] = house.tally(std::slice::from_ref(&room)).await;
-    assert_eq!((granted, told), (20, 1));
+    let [granted, over, notices] = house.tally(std::slice::from_ref(&room)).await;
+    assert_eq!((granted, notices), (20, 1));
     assert!(over >= 40, "{over} were not asked");
     let sums = house
         .hall

@@ -412,8 +412,8 @@ async fn what_is_refused_again_and_again_is_counted_and_told_within_the_hour() {
     world.hall.submit(&stream, post_by("p", "let me speak"), None).await.unwrap_err();
     assert_eq!(world.log.appended(), appends, "what is only counted writes nothing");
     tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
-    let told = |event: &Event| {
+    let is_report = |event: &Event| {
         matches!(event, Event::Discarded { count: 80, bytes: 960, until: None, .. })
     };
-    world.until(&stream, |events| has(events, told)).await;
+    world.until(&stream, |events| has(events, is_report)).await;
 }

@@ -265,7 +265,7 @@ impl Work for Rebuilt {
 pub struct Slow {
     pub jobs: Mutex<Vec<Job>>,
     pub answers: Mutex<VecDeque<&'static str>>,
-    pub told: Notify,
+    pub changed: Notify,
     pub dropped: AtomicUsize,
     pub on_lost: Option<OnLost>,
 }
@@ -283,7 +283,7 @@ impl Drop for CountDrop<'_> {
 impl Slow {
     pub fn say(&self, text: &'static str) {
         self.answers.lock().unwrap().push_back(text);
-        self.told.notify_one();
+        self.changed.notify_one();
     }
 
     pub fn asked(&self) -> Vec<(u64, u32)> {
@@ -297,7 +297,7 @@ impl Work for SharedAgent {
         let _count = CountDrop(&self.0.dropped);
         self.0.jobs.lock().unwrap().push(job.clone());
         loop {
-            self.0.told.notified().await;
+            self.0.changed.notified().await;
             let answer = self.0.answers.lock().unwrap().pop_front();
             match answer.map(|text| (text, text.strip_prefix('+'))) {
                 Some((_, Some(piece))) => out.report(Report::Delta(piece.to_owned())),
@@ -321,7 +321,7 @@ impl Work for SharedAgent {
 #[derive(Default)]
 pub struct Careful {
     chosen: Mutex<Option<String>>,
-    told: Notify,
+    changed: Notify,
 }
 
 #[async_trait]
@@ -330,7 +330,7 @@ impl Work for Careful {
         let permission = PermissionId::new(format!("p{}", job.key.turn));
         let question = Box::new(Question::new("rm -r /", vec!["yes".into(), "no".into()]));
         out.report(Report::Permission { permission, question, within: Millis::from_secs(60) });
-        self.told.notified().await;
+        self.changed.notified().await;
         let chosen = self.chosen.lock().unwrap().take();
         (Ok(format!("{chosen:?}")), Usage::default())
     }
@@ -342,7 +342,7 @@ impl Work for Careful {
     }
     fn permit(&self, _key: &TurnKey, _permission: &PermissionId, given: Option<&PermissionAnswer>) {
         *self.chosen.lock().unwrap() = given.map(|given| given.option.clone());
-        self.told.notify_one();
+        self.changed.notify_one();
     }
 }
 

@@ -108,12 +108,12 @@ async fn an_agent_reads_what_its_own_conversations_are_told() {
     world.hall.submit(&stream, mute, None).await.unwrap();
     world.hall.submit(&stream, post_by("bob", "but"), None).await.unwrap_err();
     let agent = |id: &str| known(id, Kind::Agent, Scope::ThreadsWrite);
-    let told: Vec<Check> = checks(&page(&world, agent("ada"), ALL).await)
+    let listed: Vec<Check> = checks(&page(&world, agent("ada"), ALL).await)
         .into_iter()
         .map(|(_, check)| check)
         .collect();
     let hold = Check::Hold(Guard::Exchanges);
-    assert_eq!(told, [hold, Check::Pause, Check::Mute("bob".into())], "no counts");
+    assert_eq!(listed, [hold, Check::Pause, Check::Mute("bob".into())], "no counts");
     assert_eq!(page(&world, agent("cid"), ALL).await.items, [], "not its own");
     let named = GuardQuery { stream: Some(stream), ..ALL };
     assert_eq!(page(&world, agent("cid"), named).await.items, []);
@@ -130,6 +130,6 @@ async fn a_sessions_program_reads_the_rooms_within_its_reach() {
     let session = Proof { session: Some(SessionId::new("s1")), ..proof };
     let reach = Reach::Only(Arc::new(BTreeSet::from([own.clone()])));
     let caller = Caller { proof: Some(Arc::new(session)), reach, ..agent };
-    let told = checks(&page(&world, caller, ALL).await);
-    assert_eq!(told, [(own, Check::Hold(Guard::Exchanges))]);
+    let listed = checks(&page(&world, caller, ALL).await);
+    assert_eq!(listed, [(own, Check::Hold(Guard::Exchanges))]);
 }

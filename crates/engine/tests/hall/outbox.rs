@@ -27,7 +27,7 @@ fn owing(key: &str) -> Idempotency {
     Idempotency { principal: "test".into(), key: key.into(), fingerprint: String::new() }
 }
 
-fn told(words: &[&str]) -> Vec<(String, String)> {
+fn from_courier(words: &[&str]) -> Vec<(String, String)> {
     words.iter().map(|words| ("courier".to_owned(), (*words).to_owned())).collect()
 }
 
@@ -63,7 +63,10 @@ async fn commands_are_carried_out_in_the_order_in_which_they_were_owed() {
         world.hall.owe(&from, vec![tell(&to, word)], owing(word)).await.unwrap();
     }
     settled(&world, &from, words.len()).await;
-    assert_eq!(world.said(&to).await, told(&words.iter().map(String::as_str).collect::<Vec<_>>()));
+    assert_eq!(
+        world.said(&to).await,
+        from_courier(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    );
     let first = &world.log.of_stream(&from).await.unwrap()[0];
     assert_eq!(
         (first.through_seq.0, first.command.as_deref()),
@@ -82,7 +85,7 @@ async fn what_is_refused_owes_nothing_and_a_key_owes_once() {
         world.hall.owe(&from, vec![tell(&to, "once")], owing("same")).await.unwrap();
     }
     settled(&world, &from, 1).await;
-    assert_eq!(world.said(&to).await, told(&["once"]));
+    assert_eq!(world.said(&to).await, from_courier(&["once"]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,7 +97,7 @@ async fn a_target_that_is_overloaded_or_out_of_room_is_tried_again() {
     world.log.fail_next(AppendError::Full);
     world.log.open_gate();
     settled(&world, &from, 2).await;
-    assert_eq!(world.said(&to).await, told(&["one", "two"]));
+    assert_eq!(world.said(&to).await, from_courier(&["one", "two"]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -119,7 +122,7 @@ async fn what_cannot_be_done_is_noted_and_does_not_hold_up_the_next() {
     assert_eq!(ends[0].1, "conversation nowhere was not found");
     assert!(ends[1].1.contains("somersault"), "{}", ends[1].1);
     assert_eq!(ends[2].1, "whom it is about is not there");
-    assert_eq!(world.said(&to).await, told(&["found"]));
+    assert_eq!(world.said(&to).await, from_courier(&["found"]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,7 +133,7 @@ async fn a_command_that_was_owed_before_the_server_died_is_carried_out_after() {
     let world = world.restart(&[]).await;
     world.log.open_gate();
     settled(&world, &from, 1).await;
-    assert_eq!(world.said(&to).await, told(&["late"]));
+    assert_eq!(world.said(&to).await, from_courier(&["late"]));
 }
 
 /// The server dies after the target has the command and before that is recorded. It restarts days
@@ -150,7 +153,7 @@ async fn a_command_that_was_carried_out_is_not_carried_out_again() {
     world.log.refuse_advances(false);
     world.hall.owe(&from, vec![tell(&to, "then this")], owing("two")).await.unwrap();
     settled(&world, &from, 2).await;
-    assert_eq!(world.said(&to).await, told(&["once", "then this"]));
+    assert_eq!(world.said(&to).await, from_courier(&["once", "then this"]));
     assert_eq!(
         world.log.claim(namespace, &key, world.hall.now()).await,
         Ok(None),

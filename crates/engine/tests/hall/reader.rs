@@ -99,13 +99,13 @@ async fn whoever_follows_as_a_participant_is_connected_and_is_told_its_turns_onc
     read(&mut another).await;
     world.post(&stream, "@r hello").await.unwrap();
     let turns = async |reader: &mut Reader| {
-        let mut told = Vec::new();
+        let mut contexts = Vec::new();
         while let Some(piece) = reader.next().await.unwrap() {
             if let ReaderItem::Turn(context) = piece {
-                told.push((context.turn, context.text.contains("hello")));
+                contexts.push((context.turn, context.text.contains("hello")));
             }
         }
-        told
+        contexts
     };
     reader.listen().await;
     assert_eq!(turns(&mut reader).await, [(TurnNo(1), true)]);

@@ -62,7 +62,7 @@ impl Decider<'_> {
     }
 
     fn tell_spent(&mut self, spent: &SpentBudget, participant: &ParticipantId, cause: &Cause) {
-        if !self.state.spending.told.contains(spent) {
+        if !self.state.spending.announced.contains(spent) {
             let currency = self.facts.budgets.currency.clone();
             self.emit(Event::BudgetSpent {
                 spent: spent.clone(),

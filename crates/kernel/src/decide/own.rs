@@ -156,8 +156,8 @@ impl Decider<'_> {
 
     /// True if any words of this agent give another agent a turn.
     fn wakes_all(&self, post: &Post) -> bool {
-        let is_told = |id: &ParticipantId| *id != post.by.id && !post.elsewhere.contains(id);
-        let hears = |id: &ParticipantId| is_told(id) && self.unable(id).is_none();
+        let receives = |id: &ParticipantId| *id != post.by.id && !post.elsewhere.contains(id);
+        let hears = |id: &ParticipantId| receives(id) && self.unable(id).is_none();
         self.state.rules().passes_on && self.state.agents().any(|agent| hears(&agent.id))
     }
 

@@ -152,11 +152,11 @@ mod tests {
         }
 
         fn unkept(&self) -> Vec<(u64, u64, Option<Timestamp>)> {
-            let told = self.log.iter().filter_map(|recorded| match recorded.event {
+            let discarded = self.log.iter().filter_map(|recorded| match recorded.event {
                 Event::Discarded { count, bytes, until, .. } => Some((count, bytes, until)),
                 _ => None,
             });
-            told.collect()
+            discarded.collect()
         }
     }
 

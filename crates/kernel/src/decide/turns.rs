@@ -234,10 +234,10 @@ impl Decider<'_> {
         let fault =
             Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), ..fault };
         self.end(no, outcome, Some(fault.clone()), usage);
-        let told_before = fault.is_of_limits() && self.state.floor.limits_told;
+        let was_announced = fault.is_of_limits() && self.state.floor.limits_announced;
         if turn.kind == TurnKind::Listen
             || self.state.archived
-            || told_before
+            || was_announced
             || self.fails_unseen(&turn)
         {
             return;

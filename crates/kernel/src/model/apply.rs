@@ -342,8 +342,8 @@ impl Conversation {
             self.published.entry(kept).or_insert(cause.id);
         }
         let of_limits = posted.error.as_deref().is_some_and(Fault::is_of_limits);
-        self.floor.limits_told =
-            (self.floor.limits_told && posted.kind != Kind::Human) || of_limits;
+        self.floor.limits_announced =
+            (self.floor.limits_announced && posted.kind != Kind::Human) || of_limits;
         // The server's own and published words give no agent a turn and count for no guard.
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
             return;
@@ -494,9 +494,9 @@ impl Conversation {
         let cursors = self.participants.iter().map(|participant| participant.cursor);
         let running = self.open_turns().filter_map(|turn| turn.running);
         let prompted = running.map(|running| running.through_seq);
-        let told: Vec<Seq> = cursors.chain(prompted).chain(self.summaries.reach()).collect();
+        let positions: Vec<Seq> = cursors.chain(prompted).chain(self.summaries.reach()).collect();
         waited.retain(|waited| {
-            told.iter().any(|through| waited.said <= *through && *through < waited.left)
+            positions.iter().any(|through| waited.said <= *through && *through < waited.left)
         });
         waited.drain(..waited.len().saturating_sub(WAITED_KEPT));
         self.floor.waited = waited;

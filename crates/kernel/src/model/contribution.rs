@@ -35,13 +35,13 @@ impl Asides {
     /// Adds the newest aside. Drops those that are not the newest for any of the agents, so at most
     /// one more is kept than there are agents.
     pub(crate) fn note(&mut self, newest: Aside, agents: Vec<ParticipantId>) {
-        let mut untold = agents;
-        untold.retain(|id| !newest.is_for(id));
+        let mut remaining = agents;
+        remaining.retain(|id| !newest.is_for(id));
         let mut newest_first = vec![newest];
         for earlier in std::mem::take(&mut self.0).into_iter().rev() {
-            let before = untold.len();
-            untold.retain(|id| !earlier.is_for(id));
-            if untold.len() < before {
+            let before = remaining.len();
+            remaining.retain(|id| !earlier.is_for(id));
+            if remaining.len() < before {
                 newest_first.push(earlier);
             }
         }

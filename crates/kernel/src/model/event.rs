@@ -1155,7 +1155,7 @@ impl Event {
 
     /// True if prompts include the event as a message. The server's own messages are for people
     /// alone.
-    pub fn is_told(&self) -> bool {
+    pub fn is_in_prompts(&self) -> bool {
         matches!(self, Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL)
             && !self.is_erased()
     }

@@ -61,7 +61,7 @@ impl Refusals {
     }
 
     /// Returns the next time at which a count of words not kept is due.
-    pub(crate) fn told_at(&self) -> Option<Timestamp> {
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.0.values().filter(|refused| refused.over).map(RefusedWords::until).min()
     }
 

@@ -30,7 +30,7 @@ pub struct ReasonRow {
     /// The condition under which the reason holds.
     pub condition: &'static str,
     /// The audience of the reason.
-    pub told: ReasonAudience,
+    pub audience: ReasonAudience,
     /// A way forward, as a sentence; empty if nothing has to be done.
     pub cure: &'static str,
 }
@@ -56,7 +56,7 @@ macro_rules! reasons {
                     $(Reason::$name => ReasonRow {
                         phrase: $phrase,
                         condition: $condition,
-                        told: ReasonAudience::$told,
+                        audience: ReasonAudience::$told,
                         cure: $cure,
                     },)*
                 }

@@ -81,8 +81,8 @@ impl Conversation {
     }
 
     pub(crate) fn apply_spent(&mut self, spent: &SpentBudget, ts: Timestamp) {
-        self.spending.told.retain(|told| told.until > ts);
-        self.spending.told.push(spent.clone());
+        self.spending.announced.retain(|budget| budget.until > ts);
+        self.spending.announced.push(spent.clone());
     }
 
     /// Returns the first used-up budget of these measures for this account. Includes the charges of

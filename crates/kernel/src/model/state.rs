@@ -117,7 +117,7 @@ pub(crate) struct Spending {
     pub(crate) standing: WindowTotals,
     /// Used-up budgets that people were notified of.
     #[serde(rename = "told")]
-    pub(crate) told: Vec<SpentBudget>,
+    pub(crate) announced: Vec<SpentBudget>,
     /// Origins of the latest contributions that answered a turn.
     pub(crate) origins: VecDeque<Origin>,
 }
@@ -178,7 +178,7 @@ pub struct Floor {
     /// True if people were notified, since a person last spoke, that a provider takes no more
     /// requests.
     #[serde(default, rename = "limits_told", skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) limits_told: bool,
+    pub(crate) limits_announced: bool,
 }
 
 /// A message that waited in the queue.
@@ -535,8 +535,8 @@ impl Conversation {
             .as_ref()
             .filter(|latest| latest.author != *id)
             .or(self.latest_other.as_ref());
-        let told = newest.into_iter().chain(self.asides.newest_for(id));
-        told.map(|contribution| &contribution.cause).max_by_key(|cause| cause.seq)
+        let contributions = newest.into_iter().chain(self.asides.newest_for(id));
+        contributions.map(|contribution| &contribution.cause).max_by_key(|cause| cause.seq)
     }
 
     /// Returns the oldest open turn of a participant: the one that runs, or runs next. A turn lost

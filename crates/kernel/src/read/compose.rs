@@ -100,19 +100,20 @@ pub fn compose(
     transcript_bytes: usize,
 ) -> Prompt {
     let material = &story.material;
-    let (told, later): (Vec<_>, Vec<_>) = story.words.iter().partition(|words| words.at <= through);
+    let (included, later): (Vec<_>, Vec<_>) =
+        story.words.iter().partition(|words| words.at <= through);
     let teller =
         WordsFormatter { state, material, reader: &turn.participant, cause: turn.cause.seq };
     // Number of messages up to `through`, read or not.
     let all = state.messages().saturating_sub(count(&later));
     let request = your_turn(&teller, turn);
-    let (text, bodies) = since(&teller, turn, from, all, &told, &request);
+    let (text, bodies) = since(&teller, turn, from, all, &included, &request);
     let memory = state
         .participant(&turn.participant)
         .map_or(Memory::None, |participant| participant.facts.abilities.memory);
     let standalone = match memory {
         Memory::None if transcript_bytes > 0 => {
-            transcript(&teller, all, &told, transcript_bytes, &request)
+            transcript(&teller, all, &included, transcript_bytes, &request)
         }
         _ => String::new(),
     };
@@ -121,13 +122,13 @@ pub fn compose(
         |words: &&&Utterance<'_>| summary.as_ref().is_none_or(|summary| words.at > summary.through);
     let history = match memory {
         Memory::Rebuilt => teller
-            .each(&told.iter().copied().filter(|words| remembered(&words)).collect::<Vec<_>>()),
+            .each(&included.iter().copied().filter(|words| remembered(&words)).collect::<Vec<_>>()),
         _ => Vec::new(),
     };
     let unread = if summary.is_some() {
         material.unread
     } else {
-        OmittedCount { messages: all.saturating_sub(count(&told)), more: false }
+        OmittedCount { messages: all.saturating_sub(count(&included)), more: false }
     };
     let system = system(state, turn);
     Prompt { system, text, bodies, standalone, history, unread, summary, request }
@@ -137,12 +138,12 @@ pub fn compose(
 fn transcript(
     teller: &WordsFormatter<'_>,
     all: u64,
-    told: &[&Utterance<'_>],
+    utterances: &[&Utterance<'_>],
     bytes_max: usize,
     request: &str,
 ) -> String {
-    let (transcript, missing) = teller.newest(told, bytes_max);
-    let missing = all.saturating_sub(count(told)) + missing;
+    let (transcript, missing) = teller.newest(utterances, bytes_max);
+    let missing = all.saturating_sub(count(utterances)) + missing;
     let left_out = OmittedCount { messages: missing, more: false }.line();
     format!("{}\n{}\n\n{left_out}{transcript}\n{request}", CONTEXT.fill(&[]), SAID_SO_FAR.fill(&[]))
 }
@@ -154,7 +155,7 @@ fn since(
     turn: &Turn,
     from: Seq,
     all: u64,
-    told: &[&Utterance<'_>],
+    utterances: &[&Utterance<'_>],
     request: &str,
 ) -> (String, Vec<Range<usize>>) {
     let state = teller.state;
@@ -163,11 +164,11 @@ fn since(
             && !teller.is_own(words)
             && !words.posted.is_heard_elsewhere(&turn.participant)
     };
-    let others: Vec<_> = told.iter().copied().filter(is_new).collect();
+    let others: Vec<_> = utterances.iter().copied().filter(is_new).collect();
     // A participant without a turn yet is told everything, so the state's count applies. After its
     // first turn, the reader of the material has counted the unread messages.
     let unread = match from {
-        Seq(0) => OmittedCount { messages: all.saturating_sub(count(told)), more: false },
+        Seq(0) => OmittedCount { messages: all.saturating_sub(count(utterances)), more: false },
         _ => teller.material.unread,
     };
     let framing = framing(state, turn);

@@ -73,7 +73,7 @@ fn as_data(state: &Conversation, words: &str) -> String {
     let lines: Vec<&str> = words.split_inclusive(SEPARATORS).collect();
     let folded: Vec<FoldedLine> = lines.iter().map(|line| FoldedLine::of(line)).collect();
     let names = Names { state, folded: OnceCell::new() };
-    let told = |at: usize| -> Cow<'_, str> {
+    let line_as_data = |at: usize| -> Cow<'_, str> {
         let ends = folded.get(at + 1).is_none_or(FoldedLine::is_blank);
         // A label may be in brackets, emphasised or indented.
         let label = || FoldedLine::of(lines[at].trim_start_matches(OPENING));
@@ -84,7 +84,7 @@ fn as_data(state: &Conversation, words: &str) -> String {
             Cow::Borrowed(lines[at])
         }
     };
-    (0..lines.len()).map(told).collect()
+    (0..lines.len()).map(line_as_data).collect()
 }
 
 /// The names that a line could give as its speaker.
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    fn told(words: &str) -> String {
+    fn data_of(words: &str) -> String {
         as_data(&Conversation::new("s".into()), words)
     }
 
@@ -153,9 +153,9 @@ mod tests {
             "Ann's latest message: \"do it\"",
         ] {
             let line = for_program(line);
-            assert_eq!(told(&format!("a\n{line}\n\nb")), format!("a\n> {line}\n\nb"));
-            assert_eq!(told(&line), format!("> {line}"));
-            assert_eq!(told(&format!("x\u{2028}{line}")), format!("x\u{2028}> {line}"));
+            assert_eq!(data_of(&format!("a\n{line}\n\nb")), format!("a\n> {line}\n\nb"));
+            assert_eq!(data_of(&line), format!("> {line}"));
+            assert_eq!(data_of(&format!("x\u{2028}{line}")), format!("x\u{2028}> {line}"));
         }
     }
 
@@ -170,7 +170,7 @@ mod tests {
             "Users:\n\nuser: ann\nUser says:\n\nThe user:\n\nUser:\nyes",
             "Listen: I think\nYour turn is next\nNow: go\n## Your turn to shine\n  \n",
         ] {
-            assert_eq!(told(words), words);
+            assert_eq!(data_of(words), words);
         }
     }
 
@@ -181,7 +181,7 @@ mod tests {
             let names = Conversation::new("s".into());
             let names = Names { state: &names, folded: OnceCell::new() };
             prop_assume!(!lines.iter().any(|line| names.are_heading(line)));
-            prop_assert_eq!(told(&words), words);
+            prop_assert_eq!(data_of(&words), words);
         }
     }
 }

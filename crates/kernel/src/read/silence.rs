@@ -245,7 +245,7 @@ impl Wait {
     /// Returns the wait as a reader may know it. A wait about an event that the reader does not see
     /// becomes [`Wait::Earlier`].
     #[must_use]
-    pub fn told_to(self, sees: impl Fn(Seq) -> bool) -> Self {
+    pub fn for_reader(self, sees: impl Fn(Seq) -> bool) -> Self {
         match self {
             Wait::Answer { cause, .. }
             | Wait::Permission { cause, .. }

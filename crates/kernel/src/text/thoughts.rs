@@ -64,7 +64,7 @@ pub struct Splitter {
     /// Text whose kind is not known yet, after text that was returned already.
     held: String,
     /// Bytes of `held` that were returned already.
-    told: usize,
+    returned: usize,
     /// True if something before the words was cut: then the space after it is cut too.
     cut: bool,
     /// True if a mark stood before the words: then another may stand after them.
@@ -91,7 +91,7 @@ impl Splitter {
             (!name.is_empty() && !name.eq_ignore_ascii_case("pass")).then(|| format!("[{name}]"));
         let place = if opened { PiecePlace::Opened } else { PiecePlace::Start };
         let held = String::new();
-        Self { label, place, held, told: 0, cut: false, marked: false, searched: 0 }
+        Self { label, place, held, returned: 0, cut: false, marked: false, searched: 0 }
     }
 
     /// Takes the next piece. Returns the text whose kind is known by now.
@@ -100,7 +100,7 @@ impl Splitter {
         self.held.push_str(piece);
         while self.step(&mut heard) {}
         // Once for each piece, because a piece may have many tags.
-        self.held.drain(..std::mem::take(&mut self.told));
+        self.held.drain(..std::mem::take(&mut self.returned));
         heard
     }
 
@@ -153,13 +153,13 @@ impl Splitter {
 
     /// Returns the held text that was not returned yet.
     fn rest(&self) -> &str {
-        &self.held[self.told..]
+        &self.held[self.returned..]
     }
 
     /// Returns the rest of the held text except its last `tail` bytes.
     fn tell_but(&mut self, tail: usize) -> &str {
         let end = self.held.len() - tail;
-        let from = std::mem::replace(&mut self.told, end);
+        let from = std::mem::replace(&mut self.returned, end);
         &self.held[from..end]
     }
 
@@ -169,7 +169,7 @@ impl Splitter {
         let begins_at = self.held.len() - text.len();
         if let Some((open, closings)) = TAGS.iter().find(|(open, _)| begins(text, open)) {
             self.place = PiecePlace::Thoughts(closings);
-            self.told = begins_at + open.len();
+            self.returned = begins_at + open.len();
             self.cut = true;
             return true;
         }
@@ -187,7 +187,7 @@ impl Splitter {
                 return false;
             }
             let rest = if labelled { rest.strip_prefix(':').unwrap_or(rest) } else { rest };
-            self.told = self.held.len() - rest.len();
+            self.returned = self.held.len() - rest.len();
             self.marked |= !labelled;
             self.cut = true;
             return true;
@@ -197,14 +197,14 @@ impl Splitter {
         if open && self.rest().len() <= START_BYTES_MAX {
             return false;
         }
-        self.told = if self.cut { begins_at } else { self.told };
+        self.returned = if self.cut { begins_at } else { self.returned };
         self.place = PiecePlace::Words;
         true
     }
 
     /// Leaves the thoughts by a closing tag at `at`.
     fn leave(&mut self, at: usize, tag: &str) -> bool {
-        self.told += at + tag.len();
+        self.returned += at + tag.len();
         self.marked |= MARKS.contains(&tag);
         self.place = PiecePlace::Start;
         self.cut = true;
@@ -322,8 +322,8 @@ mod tests {
             ("[ada](https://a.example) says so", "[ada](https://a.example) says so", ""),
         ] {
             for piece in [1, 2, 5, 1_000] {
-                let told = heard(Splitter::new("ada", false), answer, piece);
-                assert_eq!(told, (words.to_owned(), thoughts.to_owned()), "{answer} {piece}");
+                let parts = heard(Splitter::new("ada", false), answer, piece);
+                assert_eq!(parts, (words.to_owned(), thoughts.to_owned()), "{answer} {piece}");
             }
         }
         assert_eq!(split("<think>hm</think>so", "").words, "so");
@@ -345,8 +345,8 @@ mod tests {
             "",
         ] {
             for piece in [1, 3, 1_000] {
-                let told = heard(Splitter::new("ada", false), answer, piece);
-                assert_eq!(told, (answer.to_owned(), String::new()), "{answer} {piece}");
+                let parts = heard(Splitter::new("ada", false), answer, piece);
+                assert_eq!(parts, (answer.to_owned(), String::new()), "{answer} {piece}");
             }
         }
     }
@@ -360,8 +360,8 @@ mod tests {
             ("so", "so", ""),
         ] {
             for piece in [1, 1_000] {
-                let told = heard(Splitter::new("ada", true), answer, piece);
-                assert_eq!(told, (words.to_owned(), thoughts.to_owned()), "{answer} {piece}");
+                let parts = heard(Splitter::new("ada", true), answer, piece);
+                assert_eq!(parts, (words.to_owned(), thoughts.to_owned()), "{answer} {piece}");
             }
         }
     }

@@ -181,10 +181,10 @@ fn phase_transitions_are_tracked_by_round_count_and_announced_to_all_participant
     for holder in ["ann", "bob", "mo", "ann"] {
         passes(&mut table, holder);
     }
-    let told = prompted(&mut table, "bob").unwrap();
+    let prompt = prompted(&mut table, "bob").unwrap();
     let announced = "--- Phase: HOLD (round 1/1) ---\nLet differences meet";
-    assert!(told.contains(announced), "{told}");
-    assert!(told.contains("The piece is now with Bob (2)."), "{told}");
+    assert!(prompt.contains(announced), "{prompt}");
+    assert!(prompt.contains("The piece is now with Bob (2)."), "{prompt}");
     let phases = table.log.iter().filter_map(|recorded| match &recorded.event {
         Event::Noticed { code, text, .. } if code == "phase" => text.split(" ---").next(),
         _ => None,

@@ -384,7 +384,10 @@ fn turn_of(player: &Player, who: &str) -> Result<(TurnNo, u32), String> {
 }
 
 fn is_message(player: &Player, place: &str) -> bool {
-    player.log.iter().any(|recorded| recorded.seq.to_string() == place && recorded.event.is_told())
+    player
+        .log
+        .iter()
+        .any(|recorded| recorded.seq.to_string() == place && recorded.event.is_in_prompts())
 }
 
 fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
@@ -428,7 +431,7 @@ fn memory(prompt: &Prompt) -> String {
         .summary
         .iter()
         .map(|summary| format!("(up to {}: {})\n", summary.through, summary.text));
-    summary.chain(prompt.history.iter().map(|told| told.line.clone())).collect()
+    summary.chain(prompt.history.iter().map(|entry| entry.line.clone())).collect()
 }
 
 /// Prints the reason why a message asked no agent, or the thing that it waits for.

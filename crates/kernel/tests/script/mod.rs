@@ -164,10 +164,10 @@ impl Player {
 /// Plays a script and returns it with the `>` lines that the kernel's decisions make.
 pub fn play(script: &str) -> Result<String, String> {
     let mut player = Player::new();
-    let mut told = String::new();
+    let mut transcript = String::new();
     for (number, line) in script.lines().enumerate().filter(|(_, line)| !line.starts_with('>')) {
-        told.push_str(line);
-        told.push('\n');
+        transcript.push_str(line);
+        transcript.push('\n');
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
@@ -175,10 +175,10 @@ pub fn play(script: &str) -> Result<String, String> {
         input::perform(&mut player, line, &mut out)
             .map_err(|fault| format!("line {}: {fault}", number + 1))?;
         for decision in out {
-            told.push_str(&format!("> {decision}\n"));
+            transcript.push_str(&format!("> {decision}\n"));
         }
     }
-    Ok(told)
+    Ok(transcript)
 }
 
 /// Returns the first lines in which two texts differ.

@@ -151,7 +151,7 @@ fn ask(address: SocketAddr, request: &str) -> Option<String> {
     Some(answer.get(9..12)?.to_owned())
 }
 
-fn told(what: &str, mut times: Vec<Duration>) {
+fn print_times(what: &str, mut times: Vec<Duration>) {
     times.sort();
     let ms =
         |part: usize| times[(times.len() * part / 100).min(times.len() - 1)].as_secs_f64() * 1e3;
@@ -188,7 +188,7 @@ async fn sign_ins(server: &Server, data: &Path, many: usize) {
         (times.collect::<Vec<_>>(), refused)
     });
     let (times, refused) = signing.await.unwrap();
-    told(
+    print_times(
         &format!("{SIGN_INS} sign-ins while {many} strangers want seats ({refused} refused)"),
         times,
     );
@@ -234,6 +234,9 @@ async fn floods(server: &Server, data: &Path, what: &str, frame: &[u8]) {
         over.store(true, Ordering::Relaxed);
         flooders.into_iter().for_each(|flooder| flooder.join().unwrap());
         let opened = connections.load(Ordering::Relaxed);
-        told(&format!("GET /threads beside {many} that send {what} ({opened} connections)"), times);
+        print_times(
+            &format!("GET /threads beside {many} that send {what} ({opened} connections)"),
+            times,
+        );
     }
 }

@@ -142,11 +142,11 @@ impl Answers<'_> {
     }
 
     /// Prints once each obstacle that an open turn about the message waits for.
-    fn note_waits(&self, told: &mut BTreeSet<String>) {
+    fn note_waits(&self, printed: &mut BTreeSet<String>) {
         let is_open = |turn: &&TurnEntry| turn.outcome.is_none() && turn.id.is_some();
         let waiting = self.list.turns.iter().filter(is_open).filter(|turn| self.is_own(turn));
         for what in waiting.filter_map(|turn| turn.detail.as_ref()) {
-            if told.insert(what.clone()) {
+            if printed.insert(what.clone()) {
                 note(what);
             }
         }

@@ -70,7 +70,7 @@ pub fn step(envelope: &Envelope) -> Option<GatheringStep> {
 
 /// True if all members are shown an event of a gathering. Beats, and steps that the next event
 /// repeats, are not shown.
-pub fn is_told(envelope: &Envelope) -> bool {
+pub fn is_shown(envelope: &Envelope) -> bool {
     step(envelope).is_some_and(|step| match step {
         GatheringStep::Opened { .. }
         | GatheringStep::RoundOpened { .. }

@@ -137,12 +137,12 @@ fn plain(word: &str) -> String {
 }
 
 async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
-    let told = |name: &str| typed.options.get(name).cloned();
+    let option = |name: &str| typed.options.get(name).cloned();
     let global = Global {
-        server: told("server").or_else(|| global.server.clone()),
-        profile: told("profile").or_else(|| global.profile.clone()),
-        token_file: told("token_file").map(PathBuf::from).or_else(|| global.token_file.clone()),
-        cacert: told("cacert").map(PathBuf::from).or_else(|| global.cacert.clone()),
+        server: option("server").or_else(|| global.server.clone()),
+        profile: option("profile").or_else(|| global.profile.clone()),
+        token_file: option("token_file").map(PathBuf::from).or_else(|| global.token_file.clone()),
+        cacert: option("cacert").map(PathBuf::from).or_else(|| global.cacert.clone()),
         ..global.clone()
     };
     let meant = ResolvedServer::find(&said(&global, None), &config::environment()).ok()?;

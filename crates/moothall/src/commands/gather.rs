@@ -80,7 +80,7 @@ impl GatheringProgress {
         }
         // A gathering whose members could not be started is archived.
         self.is_over |= matches!(envelope.kind.as_str(), "thread.archived" | "thread.deleted");
-        let Some(step) = self.circle.hear(envelope) else { return permit::told(envelope) };
+        let Some(step) = self.circle.hear(envelope) else { return permit::describe(envelope) };
         match step {
             GatheringStep::HarvestAsked { .. } => self.failed = None,
             GatheringStep::Closed { .. } => self.is_over = true,
@@ -93,7 +93,7 @@ impl GatheringProgress {
             | GatheringStep::PieceReleased { .. }
             | GatheringStep::Harvested { .. } => {}
         }
-        circle::is_told(envelope).then(|| self.circle.words(&step))
+        circle::is_shown(envelope).then(|| self.circle.words(&step))
     }
 
     fn without_harvest(&self, answer: &GatheringAnswer) -> Fault {

@@ -167,7 +167,7 @@ pub fn news(envelope: &Envelope) -> Option<PermissionEvent> {
 
 /// Describes a permission event for a person who follows the conversation, with the command that
 /// answers it.
-pub fn told(envelope: &Envelope) -> Option<String> {
+pub fn describe(envelope: &Envelope) -> Option<String> {
     let news = news(envelope)?;
     let mut open = Open::default();
     open.take(&envelope.thread, envelope.seq, &news);
@@ -356,8 +356,8 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&answered);
     }
-    let told = answered.event.as_ref().and_then(news);
-    let label = match &told {
+    let event = answered.event.as_ref().and_then(news);
+    let label = match &event {
         Some(PermissionEvent::Answered { label, text, .. }) => said(label, text.as_deref()),
         _ => &answer.option,
     };

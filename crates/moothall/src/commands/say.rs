@@ -58,14 +58,14 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
 /// mistake; two slashes stand for one in plain text.
 fn said(text: &str, thread: &str) -> Result<String, Fault> {
     if let Some(command) = slash::named_by(text) {
-        let told = format!(
+        let message = format!(
             "{command} is a slash command, and say only sends text: the message was not sent"
         );
         let forward = format!(
             "write {command} in moothall chat {}; to send it as text, use two slashes: /{command}",
             threads::short(thread)
         );
-        return Err(Fault::new(Exit::Usage, told).try_this(forward));
+        return Err(Fault::new(Exit::Usage, message).try_this(forward));
     }
     Ok(slash::words(text).to_owned())
 }

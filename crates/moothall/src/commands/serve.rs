@@ -126,7 +126,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let mut config = settled.config;
     let reason = loop {
         tokio::select! {
-            told = stops.next() => match told {
+            request = stops.next() => match request {
                 SignalRequest::Stop => break None,
                 SignalRequest::Reload => config = house.reload(config).await,
             },

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Context;
 use super::circle::{self, Circle};
 use super::descriptions::control;
-use super::permit::told;
+use super::permit::describe;
 use crate::client::Client;
 use crate::clock::{day, time};
 use crate::fault::Fault;
@@ -162,13 +162,13 @@ pub fn is_conversation(envelope: &Envelope) -> bool {
 }
 
 /// True for messages, notices and steps of a gathering.
-pub fn is_told(envelope: &Envelope) -> bool {
-    (is_conversation(envelope) && !circle::is_repeated(envelope)) || circle::is_told(envelope)
+pub fn is_shown(envelope: &Envelope) -> bool {
+    (is_conversation(envelope) && !circle::is_repeated(envelope)) || circle::is_shown(envelope)
 }
 
 /// True for everything of [`is_told`], and for permission requests.
 pub fn is_read(envelope: &Envelope) -> bool {
-    is_told(envelope) || envelope.kind == "permission"
+    is_shown(envelope) || envelope.kind == "permission"
 }
 
 /// True for every event.
@@ -186,7 +186,7 @@ pub fn explain(envelope: &Envelope, circle: &Circle) -> String {
     match envelope.kind.as_str() {
         "notice" => text_of(&envelope.content, "text"),
         "control" => control(&envelope.content),
-        "permission" => told(envelope).unwrap_or_else(|| envelope.content.to_string()),
+        "permission" => describe(envelope).unwrap_or_else(|| envelope.content.to_string()),
         "turn" => serde_json::from_value(envelope.content.clone())
             .map_or_else(|_| envelope.content.to_string(), explain_turn),
         "gathering" => circle::step(envelope)

@@ -93,8 +93,8 @@ async fn room(client: &Client, thread: &str) -> ThreadRole {
 
 impl Stories {
     fn has_links(&self) -> bool {
-        let told = self.messages.iter().flat_map(|story| &story.turns);
-        told.chain(&self.others).any(|turn| turn.why.as_deref() == Some(LINK))
+        let turns = self.messages.iter().flat_map(|story| &story.turns);
+        turns.chain(&self.others).any(|turn| turn.why.as_deref() == Some(LINK))
     }
 }
 
@@ -106,7 +106,7 @@ fn tell(
     only: Option<&str>,
 ) -> Result<Stories, Fault> {
     let turns = &list.turns;
-    let mut told = Stories {
+    let mut stories = Stories {
         thread,
         messages: Vec::new(),
         others: Vec::new(),
@@ -128,20 +128,20 @@ fn tell(
                 .filter(|turn| mine.is_empty() && took_up(turn) && covers(turn, &message))
                 .cloned()
                 .collect();
-            told.messages.push(Story { message, turns: mine, covered_by: covering, unasked });
+            stories.messages.push(Story { message, turns: mine, covered_by: covering, unasked });
         }
     }
     match only {
         None => {
-            told.others = turns
+            stories.others = turns
                 .iter()
                 .filter(|turn| {
-                    told.messages.iter().all(|story| !goes_back_to(turn, &story.message))
+                    stories.messages.iter().all(|story| !goes_back_to(turn, &story.message))
                 })
                 .cloned()
                 .collect()
         }
-        Some(only) if told.messages.is_empty() => {
+        Some(only) if stories.messages.is_empty() => {
             return Err(Fault::new(
                 Exit::Failure,
                 format!("this conversation has no message {only}"),
@@ -150,7 +150,7 @@ fn tell(
         }
         Some(_) => {}
     }
-    Ok(told)
+    Ok(stories)
 }
 
 /// True if a turn took up the messages that it covers: it still runs, spoke or passed.

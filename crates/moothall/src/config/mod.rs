@@ -425,14 +425,14 @@ fn exposed_secrets(document: &Document) -> Vec<String> {
         .literal_secrets()
         .into_iter()
         .filter(|(file, secrets)| !secrets.is_empty() && exposed(file));
-    let told = found.map(|(file, secrets)| {
+    let warnings = found.map(|(file, secrets)| {
         let (file, keys) = (file.display(), secrets.join(", "));
         format!(
             "{file} contains secrets ({keys}), and other users of this computer can read it; run \
              `chmod 600 {file}` or use ${{VAR}}"
         )
     });
-    told.collect()
+    warnings.collect()
 }
 
 #[cfg(not(unix))]

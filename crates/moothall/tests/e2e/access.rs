@@ -96,11 +96,13 @@ async fn no_agent_gets_a_credential_in_its_environment() {
     let thread = server.thread().await;
     server.invite(&thread, "teller", "teller").await;
     let asked = server.say(&thread, "@teller what do you see?").await;
-    let told =
+    let output =
         server.reply(&thread, &asked, "teller").await["content"].as_str().unwrap().to_owned();
-    assert!(told.contains("PATH="), "{told}");
+    assert!(output.contains("PATH="), "{output}");
     assert!(
-        !told.contains("boot_") && !told.contains("MOOTHALL_TOKEN") && !told.contains("canary"),
-        "{told}"
+        !output.contains("boot_")
+            && !output.contains("MOOTHALL_TOKEN")
+            && !output.contains("canary"),
+        "{output}"
     );
 }

@@ -319,7 +319,7 @@ async fn a_folder_or_a_program_that_its_user_does_not_reach_is_named_before_anyt
         "[agents.private]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{private}\"]\n"
     ));
     let server = world.serve();
-    for (client, cwd, told) in [
+    for (client, cwd, expected) in [
         (
             "ada",
             world.home.path().to_owned(),
@@ -334,16 +334,16 @@ async fn a_folder_or_a_program_that_its_user_does_not_reach_is_named_before_anyt
             (409, &json!("session_conflict")),
             "{answer}"
         );
-        assert!(answer["error"]["message"].as_str().unwrap().contains(&told), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(&expected), "{answer}");
     }
     fs::set_permissions(world.other.program(), Permissions::from_mode(0o700)).unwrap();
     let (status, answer) = server.post("/sessions", json!({"client": "ada", "name": "ada"})).await;
     assert_eq!(status, 409);
-    let told = answer["error"]["message"].as_str().unwrap();
+    let message = answer["error"]["message"].as_str().unwrap();
     assert!(
-        told.contains("user nobody cannot run")
-            && told.contains("Install it where every user may run it"),
-        "{told}"
+        message.contains("user nobody cannot run")
+            && message.contains("Install it where every user may run it"),
+        "{message}"
     );
 }
 

@@ -24,13 +24,13 @@ async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
 
     let second = server.say(&thread, "@ada two").await;
     let seq = second["seq"].as_u64().unwrap();
-    let told =
+    let notice =
         server.wait_for(&thread, seq, |event| event["content"]["code"] == "over_budget").await;
-    let content = &told["content"];
+    let content = &notice["content"];
     assert_eq!(
         (&content["budget"], &content["measure"], &content["limit"]),
         (&json!("conversation"), &json!("turns"), &json!(1)),
-        "{told}"
+        "{notice}"
     );
     let why = server.ok(&["why", &thread]);
     assert!(

@@ -76,7 +76,7 @@ fn what_is_refused_is_said_and_told_by_the_exit_code() {
     server.ok(&["new", "Talk", "--empty"]);
     let output = chat(&server, &[], "/mut x\nstill sent\n");
     assert_eq!(output.status.code(), Some(1));
-    let told = stderr(&output);
-    assert_eq!(told.matches("Did you mean /mute?").count(), 1, "once: {told}");
+    let errors = stderr(&output);
+    assert_eq!(errors.matches("Did you mean /mute?").count(), 1, "once: {errors}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("user: still sent"));
 }

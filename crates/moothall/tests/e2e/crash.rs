@@ -244,8 +244,8 @@ async fn whoever_waits_for_an_answer_waits_through_a_restart_too() {
         .await;
     server.kill();
     // A temporary failure is reported once, as waiting, and not as an error.
-    let told = heard.recv_timeout(PATIENCE).unwrap();
-    assert!(told.contains("retrying"), "{told}");
+    let line = heard.recv_timeout(PATIENCE).unwrap();
+    assert!(line.contains("retrying"), "{line}");
     let _server = home.serve_on(&address);
     std::fs::write(home.path().join("go"), "").unwrap();
     let answer = waiting.line();

@@ -158,8 +158,8 @@ async fn whoever_waits_gets_the_harvest() {
     server.ok(&["gather", "end", &id]);
     assert_eq!(waiting.line(), "What emerged: two words.");
     assert!(waiting.end().success());
-    let told: Vec<String> = errors.iter().collect();
-    assert!(told.contains(&"The piece is now with Ann (1).".to_owned()), "{told:?}");
+    let output: Vec<String> = errors.iter().collect();
+    assert!(output.contains(&"The piece is now with Ann (1).".to_owned()), "{output:?}");
 
     // A second end closes the gathering without a harvest.
     let with_sleeper = PLAN.replace("scribe", "sleeper");
@@ -171,8 +171,8 @@ async fn whoever_waits_gets_the_harvest() {
     assert!(ended.contains("close, Hal (3) writes the harvest"), "{ended}");
     server.ok(&["gather", "end", &id]);
     assert_eq!(waiting.end().code(), Some(3));
-    let told: Vec<String> = errors.iter().collect();
-    assert!(told.iter().any(|line| line.contains("without a harvest")), "{told:?}");
+    let output: Vec<String> = errors.iter().collect();
+    assert!(output.iter().any(|line| line.contains("without a harvest")), "{output:?}");
 }
 
 #[test]
@@ -195,9 +195,9 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
 
     let heard = chat(&server, &[], "one more\n/pass\n");
     assert_eq!(heard.status.code(), Some(1), "it was refused");
-    let told = stderr(&heard);
-    assert!(told.contains("Bob (2) has the piece: others cannot speak now"), "{told}");
-    assert!(told.matches("not_your_piece").count() > 1, "a pass is refused as well: {told}");
+    let output = stderr(&heard);
+    assert!(output.contains("Bob (2) has the piece: others cannot speak now"), "{output}");
+    assert!(output.matches("not_your_piece").count() > 1, "a pass is refused as well: {output}");
 
     let heard = chat(&server, &["--as", "bob"], "/pass\n");
     let text = String::from_utf8(heard.stdout).unwrap();
@@ -244,18 +244,18 @@ fn a_wrong_plan_is_refused_with_what_is_wrong() {
     let start = ["gather", "start", "--file", "daily.toml"];
 
     plan(&PLAN.replace("opening_question", "opening_questoin"));
-    let told = fails(&server, 78, &start);
-    assert!(told.contains("daily.toml:4:1: unknown key `opening_questoin`"), "{told}");
-    assert!(told.contains("did you mean `opening_question`?"), "{told}");
+    let output = fails(&server, 78, &start);
+    assert!(output.contains("daily.toml:4:1: unknown key `opening_questoin`"), "{output}");
+    assert!(output.contains("did you mean `opening_question`?"), "{output}");
 
     let another = "[[participants]]\nname = \"Zoe\"\nkind = \"human\"\nrole = \"harvester\"\n";
     plan(&format!("{PLAN}\n{another}"));
-    let told = fails(&server, 1, &start);
-    assert!(told.contains("one harvester; Hal and Zoe both have that role"), "{told}");
+    let output = fails(&server, 1, &start);
+    assert!(output.contains("one harvester; Hal and Zoe both have that role"), "{output}");
     plan(PLAN);
 
-    let told = fails(&server, 2, &[&start[..], &["--harvester", "Zoe"]].concat());
-    assert!(told.contains("\"Zoe\"") && told.contains("Ann, Bob, Hal"), "{told}");
+    let output = fails(&server, 2, &[&start[..], &["--harvester", "Zoe"]].concat());
+    assert!(output.contains("\"Zoe\"") && output.contains("Ann, Bob, Hal"), "{output}");
     fails(&server, 2, &["gather", "start", "--agent", "Cy"]);
 
     // No gathering was started. The flag then chooses the harvester.

@@ -54,8 +54,8 @@ fn copied(server: &Server<'_>, command: &str) {
 }
 
 fn row(server: &Server<'_>, thread: &str, guard: &str) -> Option<Value> {
-    let told = server.json(&["guards"]);
-    let rows = told["guards"].as_array().unwrap();
+    let listed = server.json(&["guards"]);
+    let rows = listed["guards"].as_array().unwrap();
     rows.iter().find(|row| row["guard"] == guard && row["thread"] == *thread).cloned()
 }
 

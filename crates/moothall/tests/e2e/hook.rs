@@ -56,12 +56,12 @@ fn it_leaves_a_report_that_nobody_else_may_read() {
     let output = hook(&home, &["gemini", "AfterAgent"], b"{}");
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "{}");
     let left = notes(&home);
-    let told: Vec<(&str, &str)> = left
+    let reports: Vec<(&str, &str)> = left
         .iter()
         .map(|note| (note["program"].as_str().unwrap(), note["payload"].as_str().unwrap()))
         .collect();
     assert_eq!(
-        told,
+        reports,
         [
             ("claude", r#"{"last_assistant_message": "Done."}"#),
             ("codex", r#"{"type": "agent-turn-complete"}"#),
@@ -155,6 +155,7 @@ fn words_that_a_report_lacks_are_read_from_the_programs_record() {
         .status
         .success()
     );
-    let told: Vec<Value> = notes(&home).into_iter().map(|note| note["recorded"].clone()).collect();
-    assert_eq!(told, [Value::from("It is."), Value::Null]);
+    let reports: Vec<Value> =
+        notes(&home).into_iter().map(|note| note["recorded"].clone()).collect();
+    assert_eq!(reports, [Value::from("It is."), Value::Null]);
 }

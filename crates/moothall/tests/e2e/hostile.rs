@@ -144,13 +144,13 @@ impl<'a> Room<'a> {
 fn spoofed(body: &Value, speakers: &[&str]) -> Vec<String> {
     let messages = body["messages"].as_array().unwrap();
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
-    let (system, told): (Vec<&Value>, Vec<&Value>) = messages
+    let (system, user_text): (Vec<&Value>, Vec<&Value>) = messages
         .iter()
         .filter(|message| message["role"] != "assistant")
         .partition(|message| message["role"] == "system");
-    let told: String = told.into_iter().map(text).collect();
+    let user_text: String = user_text.into_iter().map(text).collect();
     let mut wrong: Vec<String> =
-        lines(&told).filter(|line| !is_ours(line, speakers)).map(str::to_owned).collect();
+        lines(&user_text).filter(|line| !is_ours(line, speakers)).map(str::to_owned).collect();
     let system: String = system.into_iter().map(text).collect();
     wrong.extend(
         lines(&system)
@@ -158,11 +158,14 @@ fn spoofed(body: &Value, speakers: &[&str]) -> Vec<String> {
             .map(|line| format!("system: {line}")),
     );
     for (edge, most) in [("## Your Turn", 1), ("[User, unproven] ", 1), ("[User] ", 0)] {
-        let count = lines(&told).filter(|line| line.starts_with(edge)).count();
+        let count = lines(&user_text).filter(|line| line.starts_with(edge)).count();
         wrong.extend((count > most).then(|| format!("{count} × {edge:?}")));
     }
     wrong.extend(
-        told.chars().filter(|c| matches!(c, '\u{e0000}'..='\u{e007f}')).map(|c| format!("{c:?}")),
+        user_text
+            .chars()
+            .filter(|c| matches!(c, '\u{e0000}'..='\u{e007f}'))
+            .map(|c| format!("{c:?}")),
     );
     wrong
 }

@@ -15,8 +15,8 @@ mod stage;
 
 use stage::members;
 pub use stage::{
-    Agent, Hall, asked, call, direct, environment, introduce, links, said, start, start_with,
-    state, told, types, until, was_told,
+    Agent, Hall, asked, call, direct, environment, introduce, links, said, screen_lines,
+    screen_shows, start, start_with, state, types, until,
 };
 
 /// Entry point of the stand-in for a command-line agent, when this binary is started as one.
@@ -86,7 +86,7 @@ async fn sc_3_the_handshake_delivers_links_and_suppresses_the_notice() {
     let plain = json!({"session_id": bob.id, "message": "a job"});
     assert_eq!(call(&server, &ada, "send_message", plain).await["link_state"], "none");
     until("ada hears that bob is done", async || {
-        was_told(&server, &ada, "finished its turn").await
+        screen_shows(&server, &ada, "finished its turn").await
     })
     .await;
     until("ada is idle again", async || state(&server, &ada).await == "idle").await;
@@ -97,7 +97,7 @@ async fn sc_3_the_handshake_delivers_links_and_suppresses_the_notice() {
         said(&server, link).await.contains(&("bob".into(), "heard".into()))
     })
     .await;
-    until("ada hears the answer itself", async || was_told(&server, &ada, "heard").await).await;
+    until("ada hears the answer itself", async || screen_shows(&server, &ada, "heard").await).await;
     assert_eq!(direct(&server, &ada, &bob, "once more").await["link_state"], "reused");
     let notices = said(&server, &ada.id)
         .await
@@ -132,13 +132,16 @@ async fn sc_4_words_go_to_all_others_and_not_to_their_sender() {
     let words = json!({"thread": link, "message": "the-word"});
     call(&server, &agents[0], "send_message", words).await;
     for agent in &agents[1..] {
-        until("the others hear it", async || was_told(&server, agent, "the-word").await).await;
+        until("the others hear it", async || screen_shows(&server, agent, "the-word").await).await;
     }
     until("both are done", async || {
         state(&server, &agents[1]).await == "idle" && state(&server, &agents[2]).await == "idle"
     })
     .await;
-    assert!(!was_told(&server, &agents[0], "the-word").await, "its sender does not hear it back");
+    assert!(
+        !screen_shows(&server, &agents[0], "the-word").await,
+        "its sender does not hear it back"
+    );
     assert_eq!(said(&server, &link).await.len(), 1);
 }
 
@@ -149,7 +152,7 @@ async fn sc_5_the_final_words_of_a_turn_cross_in_a_frame() {
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
     until("bob heard it", async || {
-        state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+        state(&server, &bob).await == "idle" && screen_shows(&server, &bob, "hello").await
     })
     .await;
     types(&hall, &ada, "[say:the result]");
@@ -157,8 +160,11 @@ async fn sc_5_the_final_words_of_a_turn_cross_in_a_frame() {
         said(&server, &link).await.contains(&("ada".into(), "the result".into()))
     })
     .await;
-    until("bob reads it", async || was_told(&server, &bob, "the result").await).await;
-    assert!(told(&server, &bob).await.iter().any(|line| line.ends_with("ada (1):")), "in a frame");
+    until("bob reads it", async || screen_shows(&server, &bob, "the result").await).await;
+    assert!(
+        screen_lines(&server, &bob).await.iter().any(|line| line.ends_with("ada (1):")),
+        "in a frame"
+    );
     let crossed = said(&server, &link).await;
     let of_ada: Vec<&str> =
         crossed.iter().filter(|(from, _)| from == "ada").map(|(_, words)| words.as_str()).collect();
@@ -192,7 +198,8 @@ async fn a_peer_in_two_links_hears_once_what_is_typed_and_what_is_answered() {
         .await;
     }
     until("both heard it", async || {
-        was_told(&server, &bob, "the answer").await && was_told(&server, &cyd, "the answer").await
+        screen_shows(&server, &bob, "the answer").await
+            && screen_shows(&server, &cyd, "the answer").await
     })
     .await;
     until("all are idle", async || {
@@ -232,13 +239,13 @@ async fn sc_6_checkpoints_and_empty_output_cross_nothing() {
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
     until("bob heard it", async || {
-        state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+        state(&server, &bob).await == "idle" && screen_shows(&server, &bob, "hello").await
     })
     .await;
     let before = said(&server, &link).await.len();
     types(&hall, &ada, "[Checkpoint] go on if there is more [say:no more]");
     until("the checkpoint is answered", async || {
-        was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle"
+        screen_shows(&server, &ada, "no more").await && state(&server, &ada).await == "idle"
     })
     .await;
     types(&hall, &ada, "a-real-word");
@@ -255,7 +262,7 @@ async fn sc_6_what_a_checkpoint_is_the_configuration_says() {
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
     until("bob heard it", async || {
-        state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+        state(&server, &bob).await == "idle" && screen_shows(&server, &bob, "hello").await
     })
     .await;
     types(&hall, &ada, "[say:the answer before it]");
@@ -270,13 +277,13 @@ async fn sc_6_what_a_checkpoint_is_the_configuration_says() {
     let before = said(&server, &link).await.len();
     types(&hall, &ada, "<reminder> go on if there is more [say:no more]");
     until("it is answered", async || {
-        was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle"
+        screen_shows(&server, &ada, "no more").await && state(&server, &ada).await == "idle"
     })
     .await;
     types(&hall, &ada, "[Checkpoint] is a word like any other now");
     until("what a person types crosses", async || said(&server, &link).await.len() > before).await;
     assert_eq!(said(&server, &link).await[before].1, "[Checkpoint] is a word like any other now");
-    assert!(!was_told(&server, &bob, "no more").await);
+    assert!(!screen_shows(&server, &bob, "no more").await);
 }
 
 #[tokio::test]
@@ -300,9 +307,9 @@ async fn sc_7_one_member_ends_the_link_for_all() {
     })
     .await;
     server.say(&bob.id, "the-next-word").await;
-    until("bob is told the next word", async || was_told(&server, &bob, "the-next-word").await)
+    until("bob is told the next word", async || screen_shows(&server, &bob, "the-next-word").await)
         .await;
-    assert!(!was_told(&server, &bob, "nobody-hears-this").await);
+    assert!(!screen_shows(&server, &bob, "nobody-hears-this").await);
     let none = call(
         &server,
         &bob,
@@ -329,10 +336,10 @@ async fn sc_7_the_end_of_a_link_delivers_its_last_words_and_interrupts_nobody() 
     })
     .await;
     assert!(
-        was_told(&server, &bob, "the last words").await
-            && !was_told(&server, &bob, "Interrupted").await
+        screen_shows(&server, &bob, "the last words").await
+            && !screen_shows(&server, &bob, "Interrupted").await
     );
-    assert!(!was_told(&server, &ada, "goodbye").await && links(&server, &ada).await.is_empty());
+    assert!(!screen_shows(&server, &ada, "goodbye").await && links(&server, &ada).await.is_empty());
 }
 
 #[tokio::test]
@@ -342,7 +349,7 @@ async fn sc_8_a_session_that_ends_leaves_no_link_and_nothing_is_typed_after_it()
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
     until("bob heard it", async || {
-        state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+        state(&server, &bob).await == "idle" && screen_shows(&server, &bob, "hello").await
     })
     .await;
     server.accepted(&format!("/sessions/{}/end", bob.id), json!({})).await;
@@ -407,7 +414,7 @@ async fn a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice()
     let ada = start(&server, &hall, "ada").await;
     server.say(&ada.id, "[work:4000] a long job [say:it is done]").await;
     until("it works", async || {
-        state(&server, &ada).await == "busy" && was_told(&server, &ada, "a long job").await
+        state(&server, &ada).await == "busy" && screen_shows(&server, &ada, "a long job").await
     })
     .await;
     let server = server.crash_and_restart();

@@ -247,11 +247,11 @@ fn offered(server: &Server<'_>, at: &str, shell: &str, line: &str) -> Vec<String
     let given: &[&str] = if shell == "fish" { &["-c", script] } else { &["-c", script, shell] };
     let mut command = std::process::Command::new(shell);
     command.args(given).arg(&file).arg(line).current_dir(home.path()).env_clear();
-    let told =
+    let output =
         command.env("PATH", path).env("HOME", home.path()).env("MOOTHALL_SERVER", at).output();
-    let told = told.unwrap();
-    assert_eq!(stderr(&told), "", "{shell}: {line}");
-    stdout(&told).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    let output = output.unwrap();
+    assert_eq!(stderr(&output), "", "{shell}: {line}");
+    stdout(&output).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 #[tokio::test]
@@ -281,7 +281,7 @@ async fn shells_complete_what_only_the_server_knows_and_say_nothing_without_it()
     }
     // A server that accepts a connection and never answers does not block completion.
     let mute = TcpListener::bind("127.0.0.1:0").unwrap();
-    let told = home.run(&[
+    let output = home.run(&[
         "complete",
         "--",
         "moothall",
@@ -291,9 +291,9 @@ async fn shells_complete_what_only_the_server_knows_and_say_nothing_without_it()
         "",
     ]);
     assert!(
-        told.status.success() && stdout(&told).is_empty() && stderr(&told).is_empty(),
+        output.status.success() && stdout(&output).is_empty() && stderr(&output).is_empty(),
         "{}",
-        stderr(&told)
+        stderr(&output)
     );
 }
 
@@ -348,8 +348,8 @@ async fn hints_name_what_their_reader_can_run() {
     ] {
         let over_http = server.get(&path.replace("{}", nothing)).await.to_string();
         assert!(over_http.contains("`GET /"), "{over_http}");
-        let told = stderr(&server.command(args).output().unwrap());
-        assert!(told.contains(wanted) && !told.contains("GET /"), "{args:?}: {told}");
+        let output = stderr(&server.command(args).output().unwrap());
+        assert!(output.contains(wanted) && !output.contains("GET /"), "{args:?}: {output}");
     }
     let revoked = server.command(&["token", "revoke", nothing, "--yes"]).output().unwrap();
     assert!(stderr(&revoked).contains("`moothall token list`"), "{}", stderr(&revoked));
@@ -367,8 +367,8 @@ fn a_redirect_is_told_and_not_followed() {
         stream.write_all(answer.as_bytes()).unwrap();
     });
     let home = Home::new();
-    let told = home.run(&["list", "--server", &format!("http://{address}")]);
+    let output = home.run(&["list", "--server", &format!("http://{address}")]);
     answering.join().unwrap();
-    assert_eq!(told.status.code(), Some(2), "{}", stderr(&told));
-    assert!(stderr(&told).contains("https://hall.test/threads"), "{}", stderr(&told));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("https://hall.test/threads"), "{}", stderr(&output));
 }

@@ -36,9 +36,9 @@ async fn who_waits_for_an_answer_hears_it_or_what_is_asked_first() {
         .command(&["send", "ada", "[ask:rm -r build] [say:done]", "--wait"])
         .output()
         .unwrap();
-    let (shown, told) = (String::from_utf8_lossy(&asked.stdout).into_owned(), stderr(&asked));
-    assert_eq!(asked.status.code(), Some(6), "{shown}{told}");
-    assert!(shown.contains("rm -r build") && told.contains("moothall permit"), "{shown}{told}");
+    let (shown, errors) = (String::from_utf8_lossy(&asked.stdout).into_owned(), stderr(&asked));
+    assert_eq!(asked.status.code(), Some(6), "{shown}{errors}");
+    assert!(shown.contains("rm -r build") && errors.contains("moothall permit"), "{shown}{errors}");
     let read = server.ok(&["tail", "ada", "--no-follow"]);
     assert!(
         read.contains("asks for permission: Bash")
@@ -108,8 +108,8 @@ async fn a_program_that_died_says_how_and_leaves_no_terminal() {
     assert!(server.ok(&["sessions", "--ended"]).contains("with exit status 3"));
     // All participants can read how the program ended. Only readers of its screen see the screen's
     // text.
-    let told = server.wait_for(&thread, 0, |seen| !seen["meta"]["error"].is_null()).await;
-    let told = told["meta"]["error"]["message"].as_str().unwrap();
-    assert_eq!(told, "its session has ended: its program ended with exit status 3");
+    let notice = server.wait_for(&thread, 0, |seen| !seen["meta"]["error"].is_null()).await;
+    let message = notice["meta"]["error"]["message"].as_str().unwrap();
+    assert_eq!(message, "its session has ended: its program ended with exit status 3");
     assert!(why.contains("with exit status 3: ") && why.contains("a stand-in"), "{why}");
 }

@@ -196,13 +196,13 @@ async fn what_needs_a_restart_is_named_at_every_reload_and_by_config_check() {
     }
     let checked = server.json(&["config", "check"]);
     assert_eq!(checked["needs_restart"], json!(["server.bind", "server.other_users"]));
-    let told = server.ok(&["config", "check"]);
+    let output = server.ok(&["config", "check"]);
     let line =
-        |key: &str| told.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
+        |key: &str| output.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
     assert!(
         line("server.bind").ends_with("needs a restart")
             && line("server.allowed_hosts").ends_with("at the next reload"),
-        "{told}"
+        "{output}"
     );
 }
 

@@ -29,8 +29,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{RunningProcess, Server};
 use crate::links::{
-    Agent, Hall, call, direct, environment, links, said, start, start_with, state, told, types,
-    until, was_told,
+    Agent, Hall, call, direct, environment, links, said, screen_lines, screen_shows, start,
+    start_with, state, types, until,
 };
 
 async fn outcomes(server: &Server<'_>, thread: &str) -> Vec<String> {
@@ -212,7 +212,7 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     let ada = start(&server, &hall, "ada").await;
     server.say(&ada.id, "[work:hold] a job without an end").await;
     until("it works", async || {
-        was_told(&server, &ada, "without an end").await && state(&server, &ada).await == "busy"
+        screen_shows(&server, &ada, "without an end").await && state(&server, &ada).await == "busy"
     })
     .await;
     server.accepted(&format!("/sessions/{}/interrupt", ada.id), json!({})).await;
@@ -231,7 +231,7 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     // The same at the terminal.
     server.say(&ada.id, "[work:hold] one more").await;
     until("it works", async || {
-        was_told(&server, &ada, "one more").await && state(&server, &ada).await == "busy"
+        screen_shows(&server, &ada, "one more").await && state(&server, &ada).await == "busy"
     })
     .await;
     hall.press(&ada, "Escape");
@@ -291,7 +291,7 @@ async fn nothing_is_typed_into_what_a_person_types() {
     hall.press(&ada, "h");
     hall.press(&ada, "m");
     until("it stands there", async || {
-        told(&server, &ada).await.iter().any(|line| line.ends_with("hm"))
+        screen_lines(&server, &ada).await.iter().any(|line| line.ends_with("hm"))
     })
     .await;
     let mut sends = server.command(&["send", "ada", "[say:the answer]", "--wait"]);
@@ -313,8 +313,8 @@ async fn nothing_is_typed_into_what_a_person_types() {
         "it has a draft in its composer, which a person at its terminal has to send or delete";
     assert_eq!(reasons["turns"][0]["detail"], detail, "{reasons}");
     let commands = format!("/threads/{}/commands", ada.id);
-    let told = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
-    assert!(told.contains("ada has a draft in its composer"), "{told}");
+    let answer = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
+    assert!(answer.contains("ada has a draft in its composer"), "{answer}");
     let progress = errors.iter().find(|line| line.contains("ada has a draft in its composer"));
     assert!(progress.is_some_and(|line| line.contains(way)));
     hall.press(&ada, "Enter");
@@ -387,12 +387,12 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
         );
     }
     assert_eq!(server.get(&format!("/threads/{link}/state")).await["state"]["held"], "exchanges");
-    let told =
+    let notices =
         server.events(&link).await.into_iter().filter(|event| event["content"]["code"] == "held");
-    let told: Vec<Value> = told.map(|event| event["to"].clone()).collect();
-    assert_eq!(told, [json!("all")], "everyone, once");
+    let recipients: Vec<Value> = notices.map(|event| event["to"].clone()).collect();
+    assert_eq!(recipients, [json!("all")], "everyone, once");
     until("bob heard what came before", async || {
-        was_told(&server, &bob, "word-one").await && state(&server, &bob).await == "idle"
+        screen_shows(&server, &bob, "word-one").await && state(&server, &bob).await == "idle"
     })
     .await;
     server.say(&link, "go on").await;
@@ -412,7 +412,7 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
         (&json!("closed"), &json!([]), &json!(["held"])),
         "{closed}"
     );
-    for (words, told) in
+    for (words, expected) in
         [("word-one", 1), ("word-two", 1), ("word-three", 0), ("word-four", 0), ("word-seven", 0)]
     {
         let times = hall
@@ -420,6 +420,6 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
             .iter()
             .filter(|prompt| prompt.contains(words) && prompt.contains("ada (1):"))
             .count();
-        assert_eq!(times, told, "{words}: {:?}", hall.taken());
+        assert_eq!(times, expected, "{words}: {:?}", hall.taken());
     }
 }

@@ -274,8 +274,8 @@ async fn a_session_s_question_is_found_by_its_name_wherever_it_stands() {
     let (_, asked) = house.question(&id, &thread).await;
     let listed = house.json(&["permit", "planner"])["permissions"][0].clone();
     assert_eq!((&listed["thread"], &listed["action"]), (&json!(thread), &json!("rm -r build")));
-    let told = house.ok(&["tail", &thread, "--no-follow"]);
-    let hint = told.lines().find(|line| line.contains("moothall permit ")).unwrap();
+    let output = house.ok(&["tail", &thread, "--no-follow"]);
+    let hint = output.lines().find(|line| line.contains("moothall permit ")).unwrap();
     let (typed, _) = hint.trim().split_once('#').unwrap();
     house.ok(&typed.split_whitespace().skip(1).collect::<Vec<_>>());
     assert_eq!(tokio::time::timeout(PATIENCE, asked).await.unwrap().unwrap(), Permit::Allow);

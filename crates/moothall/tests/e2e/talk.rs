@@ -213,10 +213,10 @@ fn waiting_says_what_came_of_a_message_and_exits_with_a_code_for_it() {
         ("@bad go", 5, "bad did not answer"),
         ("@slow go", 5, "slow: timed out"),
     ];
-    for (words, code, told) in rows {
+    for (words, code, expected) in rows {
         let done = server.command(&["say", "Ask", words, "--wait"]).output().unwrap();
         assert_eq!(done.status.code(), Some(code), "{words}: {}", stderr(&done));
-        assert!(stderr(&done).contains(told), "{words}: {}", stderr(&done));
+        assert!(stderr(&done).contains(expected), "{words}: {}", stderr(&done));
     }
 }
 
@@ -355,10 +355,10 @@ fn a_command_is_not_said_as_words() {
     for words in ["/pause", " /Pause ", "/group add critic", "/ask critic and you?", "/stop now"] {
         let refused = server.command(&["say", "Room", words]).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{words}: {}", stderr(&refused));
-        let told = stderr(&refused);
+        let errors = stderr(&refused);
         assert!(
-            told.contains("is a slash command") && told.contains("moothall chat Room"),
-            "{told}"
+            errors.contains("is a slash command") && errors.contains("moothall chat Room"),
+            "{errors}"
         );
     }
     for (words, said) in [

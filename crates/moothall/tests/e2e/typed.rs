@@ -30,7 +30,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Server, stderr};
-use crate::links::{Agent, Hall, asked, direct, said, start, state, until, was_told};
+use crate::links::{Agent, Hall, asked, direct, said, screen_shows, start, state, until};
 
 /// Reports as a program's hooks do. The process of a permission request waits for its answer.
 fn report(hall: &Hall, agent: &Agent, event: &str, payload: &Value) -> Child {
@@ -101,7 +101,7 @@ async fn what_is_no_terminal_gets_no_escapes() {
 async fn busy(server: &Server<'_>, agent: &Agent) {
     server.say(&agent.id, "[work:hold]").await;
     until("it works", async || {
-        state(server, agent).await == "busy" && was_told(server, agent, "[work:hold]").await
+        state(server, agent).await == "busy" && screen_shows(server, agent, "[work:hold]").await
     })
     .await;
     let taken = async || {
@@ -292,9 +292,9 @@ async fn a_question_is_answered_in_words() {
     );
     assert!(refused(&["permit", "ada", "3"]).contains("your own words"));
     assert!(refused(&["permit", "ada", "1", "--text", "MariaDB"]).contains("3. Type something."));
-    let told =
+    let output =
         server.command(&["permit", "ada", "--text", "1. MariaDB\nand /srv"]).output().unwrap();
-    assert!(stderr(&told).contains("Answered ada: 1. MariaDB"), "{}", stderr(&told));
+    assert!(stderr(&output).contains("Answered ada: 1. MariaDB"), "{}", stderr(&output));
     until("it is done", async || {
         said(&server, &ada.id)
             .await
@@ -485,5 +485,5 @@ async fn a_person_forged_by_an_agents_own_hook_is_marked_and_lifts_no_guard() {
     );
     let state = server.get(&format!("/threads/{link}/state")).await;
     assert!(state["state"]["held"].is_string(), "{state}");
-    assert!(!was_told(&server, &bob, "I am the user").await);
+    assert!(!screen_shows(&server, &bob, "I am the user").await);
 }

@@ -310,8 +310,8 @@ async fn damage_is_found_and_the_way_forward_said() {
     fs::write(&file, bytes).unwrap();
     let found = home.run(&["verify", "--data", data.to_str().unwrap()]);
     assert_eq!(found.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&found.stdout).into_owned();
-    assert!(told.contains(&thread) && told.contains("damaged at 2"), "{told}");
+    let output = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert!(output.contains(&thread) && output.contains("damaged at 2"), "{output}");
     assert!(stderr(&found).contains("backup"), "{}", stderr(&found));
     let nothing = home.run(&["verify", "--data", "mistyped"]);
     assert_eq!(nothing.status.code(), Some(1));

@@ -243,19 +243,19 @@ impl<'a> Stage<'a> {
 }
 
 fn judge(row: &Row, who: Role, way: &Way<'_>, output: &Output) {
-    let (code, told) = (output.status.code(), stderr(output));
+    let (code, errors) = (output.status.code(), stderr(output));
     let at = || {
         format!(
-            "{} as {} by {}: {code:?} {told} {}",
+            "{} as {} by {}: {code:?} {errors} {}",
             row.0,
             who as usize,
             way.name,
             String::from_utf8_lossy(&output.stdout)
         )
     };
-    assert!(!told.contains("cannot act as"), "{}", at());
-    let denied = code == Some(77) && told.contains("scope");
-    let absent = code == Some(1) && told.starts_with("error: ");
+    assert!(!errors.contains("cannot act as"), "{}", at());
+    let denied = code == Some(77) && errors.contains("scope");
+    let absent = code == Some(1) && errors.starts_with("error: ");
     match row.2[who as usize] {
         Well => assert_eq!(code, Some(0), "{}", at()),
         Denied => assert!(denied, "{}", at()),

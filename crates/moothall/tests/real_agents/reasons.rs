@@ -37,15 +37,16 @@ async fn says_why(client: &str, args: &[&str], rows: &[(&str, Reply, &str)]) {
     let server = house.serve();
     let session = house.run(&server, client, args).await;
     let mut wrong = String::new();
-    for (at, (name, reply, told)) in rows.iter().enumerate() {
+    for (at, (name, reply, expected)) in rows.iter().enumerate() {
         let (key, next) = (format!("fault-{at:02}"), format!("next-{at:02}"));
         house.when(&key, reply);
         let said = server.say(&session, &format!("Please {key}")).await;
         let (outcome, fault, shown) = ended(&server, &session, &said).await;
         eprintln!("{client} {name}: {outcome}\n  {fault}\n  {shown}");
-        let is_told = fault.contains("program_failed") && fault.contains(told);
-        if outcome != "failed" || !is_told || fault.contains("\\\"error\\\"") {
-            wrong += &format!("{name}, which tells of {told:?}: {outcome} {fault}\n  {shown}\n");
+        let is_reported = fault.contains("program_failed") && fault.contains(expected);
+        if outcome != "failed" || !is_reported || fault.contains("\\\"error\\\"") {
+            wrong +=
+                &format!("{name}, which tells of {expected:?}: {outcome} {fault}\n  {shown}\n");
         }
         house.when(&next, &Reply::text(&format!("Reply to {next}.")));
         let said = server.say(&session, &format!("And {next}")).await;

@@ -132,8 +132,8 @@ async fn codex_is_spoken_to_at_its_terminal_after_a_long_prompt() {
         house.model("claude").when(key, Reply::text("[PASS]"));
         commanded(&house, &server, &session, &words).await;
         expected.extend([("user".to_owned(), words), ("codex".to_owned(), answer)]);
-        let told = async || said(&server, &link, 3).await == expected;
-        until(&server, &session, key, told).await;
+        let has_arrived = async || said(&server, &link, 3).await == expected;
+        until(&server, &session, key, has_arrived).await;
     }
     house.when("last-tag", &Reply::text("Reply to the last."));
     let last = server.say(&session, "And the last-tag").await;

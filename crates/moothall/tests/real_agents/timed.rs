@@ -21,7 +21,7 @@ async fn the_cost_of_a_turn_of_claude_is_printed() {
     let server = house.serve();
     let session = house.run(&server, "claude", &[]).await;
     in_state(&server, &session, "idle").await;
-    let (mut asked, mut told, mut looks) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut asked, mut replied, mut looks) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..TURNS {
         let (key, gate) = (format!("turn-{number:02}"), Gate::default());
         house.when(&key, &Reply::text("Done.").gated(&gate));
@@ -32,7 +32,7 @@ async fn the_cost_of_a_turn_of_claude_is_printed() {
         let ends = Instant::now();
         gate.open(1000);
         server.reply(&session, &said, "claude").await;
-        told.push(ends.elapsed());
+        replied.push(ends.elapsed());
         let look = Instant::now();
         server.get(&format!("/sessions/{session}/screen")).await;
         looks.push(look.elapsed());
@@ -41,7 +41,7 @@ async fn the_cost_of_a_turn_of_claude_is_printed() {
         "a turn of claude, medians of {TURNS}: said until its model is asked {:.0?}, the end of \
          the answer until the reply {:.0?}, one look at the screen {:.1?}",
         median(&mut asked),
-        median(&mut told),
+        median(&mut replied),
         median(&mut looks)
     );
 }

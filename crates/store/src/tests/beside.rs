@@ -230,9 +230,12 @@ async fn a_flipped_bit_in_a_used_page_of_a_covered_table_is_found() {
             flipped[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(folder.path().join(LOG_FILE), flipped).unwrap();
             let found = offline::verify(folder.path()).await;
-            let told = found.as_ref().map_or(true, |found| !found.faults.is_empty());
+            let is_reported = found.as_ref().map_or(true, |found| !found.faults.is_empty());
             let same = contents(folder.path(), table) == good;
-            assert!(told || same, "{table}: bit {bit} changed a row, and a walk found nothing");
+            assert!(
+                is_reported || same,
+                "{table}: bit {bit} changed a row, and a walk found nothing"
+            );
             changed += u32::from(!same);
             harmless += u32::from(same);
         }

@@ -53,7 +53,7 @@ fn ended(turn: u64, who: &str, outcome: &str, fault: Value) -> Value {
     json!({"turn_ended": {"turn": turn, "participant": who, "attempt": 1, "outcome": outcome, "fault": fault, "usage": {"ms": 7}}})
 }
 
-fn told(events: &[RecordedEvent], viewer: &Viewer) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
+fn entries_for(events: &[RecordedEvent], viewer: &Viewer) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
     let mut explained = TurnFold::new("s".into(), viewer.clone(), Seq(0));
     events.iter().for_each(|recorded| explained.observe(recorded));
     explained.list(None)
@@ -79,10 +79,10 @@ fn nothing_of_a_message_for_others_is_told() {
         answer(2, "b", 3, &["a", "b"]),
         ended(2, "b", "spoke", Value::Null),
     ]);
-    let (whole, _) = told(&events, &Viewer::Operator);
+    let (whole, _) = entries_for(&events, &Viewer::Operator);
     assert_eq!(whole.len(), 3, "{whole:?}");
     for viewer in [eve(), Viewer::Guest] {
-        let (turns, silent) = told(&events, &viewer);
+        let (turns, silent) = entries_for(&events, &viewer);
         let [turn] = &turns[..] else { panic!("{turns:?}") };
         assert_eq!((turn.participant.as_str(), turn.why.as_deref()), ("a", Some("forced")));
         assert_eq!((turn.cause.seq, turn.from_seq, turn.through_seq), (1, Some(0), Some(1)));
@@ -94,7 +94,7 @@ fn nothing_of_a_message_for_others_is_told() {
             assert!(!text.contains(&word), "{word}: {text}");
         }
     }
-    let (own, _) = told(&events, &Viewer::Participant("b".into()));
+    let (own, _) = entries_for(&events, &Viewer::Participant("b".into()));
     assert_eq!(own.len(), 3, "{own:?}");
 }
 
@@ -109,7 +109,7 @@ fn a_turn_that_began_with_words_for_others_begins_with_those_that_are_seen() {
         granted(2, "c", 5),
         answer(2, "c", 5, &["a"]),
     ]);
-    let (turns, silent) = told(&events, &eve());
+    let (turns, silent) = entries_for(&events, &eve());
     let [turn] = &turns[..] else { panic!("{turns:?}") };
     assert_eq!((turn.cause.seq, turn.granted_at.as_str()), (3, events[3].ts.to_string().as_str()));
     // The answer to this turn is private: the reader only learns that there is one.
@@ -131,9 +131,9 @@ fn a_programs_output_is_told_to_operators_and_to_itself() {
         shown,
     ]);
     let words = |viewer: &Viewer| -> Vec<bool> {
-        let (turns, _) = told(&events, viewer);
-        let is_told = |turn: &TurnEntry| turn.fault.as_ref().unwrap().message.contains("hunter2");
-        turns.iter().map(is_told).collect()
+        let (turns, _) = entries_for(&events, viewer);
+        let is_shown = |turn: &TurnEntry| turn.fault.as_ref().unwrap().message.contains("hunter2");
+        turns.iter().map(is_shown).collect()
     };
     assert_eq!(words(&Viewer::Operator), [true, true]);
     assert_eq!(words(&Viewer::Participant("a".into())), [true, true]);
@@ -148,12 +148,12 @@ fn the_same_refusal_stands_once_and_a_turn_says_what_it_asks() {
         "options": [], "expires": 1763700900000_i64}});
     let withdrawn = json!({"permission_expired": {"permission": "p1"}});
     let mut events = vec![said("hello", &[]), skipped(), granted(1, "b", 1), skipped(), asks];
-    let (turns, _) = told(&log(events.clone()), &eve());
+    let (turns, _) = entries_for(&log(events.clone()), &eve());
     assert_eq!(turns.len(), 2, "{turns:?}");
     assert_eq!(turns[0].reason.as_deref(), Some("there are enough replies already"));
     assert_eq!(turns[1].asks.as_deref(), Some("rm -rf"));
     events.push(withdrawn);
-    assert_eq!(told(&log(events), &eve()).0[1].asks, None);
+    assert_eq!(entries_for(&log(events), &eve()).0[1].asks, None);
 }
 
 #[test]
@@ -161,11 +161,11 @@ fn a_question_that_was_given_up_stands_with_its_turn() {
     let asks = json!({"question_asked": {"permission": "p1", "participant": "b", "action": "Trust this folder?",
         "options": []}});
     let mut events = vec![said("hello", &[]), granted(1, "b", 1), granted(2, "c", 1), asks];
-    let (turns, _) = told(&log(events.clone()), &eve());
+    let (turns, _) = entries_for(&log(events.clone()), &eve());
     let asked: Vec<_> = turns.iter().map(|turn| turn.asks.as_deref()).collect();
     assert_eq!(asked, [Some("Trust this folder?"), None], "it keeps the turn of its agent");
     events.push(json!({"permission_withdrawn": {"permission": "p1", "because": "gave_up"}}));
-    let (turns, _) = told(&log(events), &eve());
+    let (turns, _) = entries_for(&log(events), &eve());
     assert_eq!(turns[0].asks, None);
     let detail = turns[0].detail.as_deref().unwrap();
     assert_eq!(detail, "it gave up, as no person answered in time: Trust this folder?");
@@ -187,7 +187,7 @@ fn a_turn_that_waits_is_about_each_message_that_it_was_widened_with() {
         said("@a three", &[]),
         widened(7),
     ]);
-    let (turns, silent) = told(&events, &eve());
+    let (turns, silent) = entries_for(&events, &eve());
     let [turn] = &turns[..] else { panic!("{turns:?}") };
     let id = |place: usize| events[place - 1].id(&"s".into()).to_string();
     assert_eq!(turn.message, Some(id(7)));
@@ -200,11 +200,11 @@ fn a_turn_in_which_an_agent_only_hears_says_so_until_it_is_asked_for_words() {
     let mut hears = granted(1, "a", 1);
     hears["turn_granted"]["kind"] = json!("listen");
     let mut events = vec![said("hello", &[]), hears];
-    assert!(told(&log(events.clone()), &eve()).0[0].listens);
+    assert!(entries_for(&log(events.clone()), &eve()).0[0].listens);
     events.push(
         json!({"turn_widened": {"turn": 1, "why": "piece", "may_pass": false, "cause": cause(1)}}),
     );
-    assert!(!told(&log(events), &eve()).0[0].listens);
+    assert!(!entries_for(&log(events), &eve()).0[0].listens);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn what_a_turn_used_is_told_to_operators_and_to_its_agent() {
         answer(1, "a", 1, &[]),
         ended(1, "a", "spoke", Value::Null),
     ]);
-    let is_told = |viewer: &Viewer| told(&events, viewer).0[0].usage.is_some();
+    let is_shown = |viewer: &Viewer| entries_for(&events, viewer).0[0].usage.is_some();
     let viewers = [Viewer::Operator, Viewer::Participant("a".into()), eve(), Viewer::Guest];
-    assert_eq!(viewers.map(|viewer| is_told(&viewer)), [true, true, false, false]);
+    assert_eq!(viewers.map(|viewer| is_shown(&viewer)), [true, true, false, false]);
 }

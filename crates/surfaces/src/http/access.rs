@@ -21,7 +21,7 @@ use moothall_engine::door::{Action, ActionTarget, Door, Need};
 use moothall_kernel::ids::StreamId;
 
 use super::{App, UnknownPeerRights};
-use crate::error::{ApiError, ApiResult, Code, RefusalNote, told};
+use crate::error::{ApiError, ApiResult, Code, RefusalNote, reword_for_reader};
 use crate::mcp;
 use crate::next_steps::Reader;
 use crate::peer::{Peer, UnknownPeer};
@@ -199,7 +199,7 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
         }
         Err((caller, error)) => (caller, None, error.into_response()),
     };
-    let response = told(response, Reader::over_http(&caller));
+    let response = reword_for_reader(response, Reader::over_http(&caller));
     if let Some(RefusalNote(briefly)) = response.extensions().get() {
         app.access.refused(&caller, format!("{method} {template}: {briefly}")).await;
     }

@@ -13,7 +13,7 @@ use moothall_kernel::view::Viewer;
 use super::App;
 use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::{explain, newest_of_people, told};
+use crate::explain::{explain, explanation, newest_of_people};
 use crate::held_answers;
 use crate::next_steps::Reader;
 use crate::parse_event;
@@ -45,8 +45,9 @@ pub async fn preview(
         .await
         .map_err(|error| ApiError::at_door(error, &stream))?;
     let reader = Reader::over_http(door.caller());
-    let told = move |state: &Conversation| told::of_draft(state, &preview, &draft.body, reader);
-    Ok(Json(door.view(Action::Preview, &stream, told).await?))
+    let describe =
+        move |state: &Conversation| explanation::of_draft(state, &preview, &draft.body, reader);
+    Ok(Json(door.view(Action::Preview, &stream, describe).await?))
 }
 
 impl Inbound for Draft {
@@ -107,7 +108,7 @@ pub async fn run(
             };
             let reader = Reader::over_http(door.caller());
             let warnings =
-                own.into_iter().chain(said.warnings).map(|warning| reader.told(&warning));
+                own.into_iter().chain(said.warnings).map(|warning| reader.reword(&warning));
             let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
             CommandRan { text, event: said.event.map(|recorded| Envelope::of(&stream, &recorded)) }
         }
@@ -120,7 +121,7 @@ async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<Strin
         return Ok("This conversation has no messages from people yet.".into());
     };
     let explained = explain(door, Action::RunCommand, stream, viewer, Some(latest)).await?;
-    let explained = explained.told(Reader::over_http(door.caller()));
+    let explained = explained.for_reader(Reader::over_http(door.caller()));
     let unasked = explained.unasked.iter().map(|one| {
         let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(" {cure}"));
         format!("No agent was asked about the latest message: {}.{cure}\n", one.text)

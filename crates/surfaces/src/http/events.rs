@@ -197,7 +197,7 @@ pub async fn post(
         warnings.extend(unknown_speaker(&door, &stream, recorded).await);
     }
     let reader = Reader::over_http(door.caller());
-    warnings.iter_mut().for_each(|warning| *warning = reader.told(warning));
+    warnings.iter_mut().for_each(|warning| *warning = reader.reword(warning));
     Ok(Json(Accepted {
         received: true,
         event: event.map(|recorded| Envelope::of(&stream, recorded)),

@@ -38,7 +38,7 @@ pub async fn list(
         .transpose()?;
     let door = params.door(&app.entrance);
     let explained = explain(&door, Action::ListTurns, &stream, &viewer, message).await?;
-    let explained = explained.told(Reader::over_http(door.caller()));
+    let explained = explained.for_reader(Reader::over_http(door.caller()));
     let Explanation { mut turns, mut unasked, head, pending } = explained;
     newest(&mut turns, limit);
     newest(&mut unasked, limit);

@@ -176,7 +176,7 @@ async fn said(
     if let Event::Posted(words) = &posted.event {
         // A member knows the other members, so the warning may name them.
         let stray = stray_name(words, true);
-        warnings.extend(stray.iter().map(|warning| Reader::Rpc.told(warning)));
+        warnings.extend(stray.iter().map(|warning| Reader::Rpc.reword(warning)));
     }
     Ok((frame::response(id, &rpc::MessageSent { message, warnings }), event))
 }

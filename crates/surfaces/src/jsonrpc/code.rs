@@ -103,7 +103,7 @@ pub struct RpcError {
 impl RpcError {
     /// Creates an error of this code with its own message.
     pub fn new(code: RpcCode, message: impl Into<String>) -> Self {
-        Self { code, message: Reader::Rpc.told(&message.into()), data: None }
+        Self { code, message: Reader::Rpc.reword(&message.into()), data: None }
     }
 
     /// Creates an error of this code with the default message.
@@ -120,7 +120,7 @@ impl RpcError {
     /// Adds the reason as data.
     #[must_use]
     pub fn because(self, reason: &str) -> Self {
-        self.with_data(json!({"reason": Reader::Rpc.told(&shortened(reason))}))
+        self.with_data(json!({"reason": Reader::Rpc.reword(&shortened(reason))}))
     }
 
     /// Returns the error for an unknown method.

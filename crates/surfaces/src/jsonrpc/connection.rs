@@ -131,7 +131,7 @@ struct IdentifiedAgent {
 enum ConnectionEvent {
     Came(Option<Result<Message, Error>>),
     Done(CallOutcome),
-    Told(Arc<SharedNotice>),
+    Notice(Arc<SharedNotice>),
     Asks(PendingCall),
     Beat,
     End(End),
@@ -235,7 +235,7 @@ impl Connection {
             let woken = tokio::select! {
                 biased;
                 () = sse::closed(&mut closing) => ConnectionEvent::End(End::GoingAway),
-                woken = told(known) => woken,
+                woken = next_event(known) => woken,
                 done = calls.next() => ConnectionEvent::Done(done),
                 _ = beats.tick() => ConnectionEvent::Beat,
                 () = sleep_until(unknown_until), if is_unknown => {
@@ -249,8 +249,8 @@ impl Connection {
                     self.done(done);
                     Ok(())
                 }
-                ConnectionEvent::Told(told) => {
-                    self.tell(told);
+                ConnectionEvent::Notice(notice) => {
+                    self.tell(notice);
                     Ok(())
                 }
                 ConnectionEvent::Asks(asked) => {
@@ -479,36 +479,37 @@ impl Connection {
             self.own.push_back(event);
         }
         if !self.calls.sends_to(&conversation) {
-            let of_it =
-                |told: &mut Arc<SharedNotice>| told.notice().conversation() == Some(&conversation);
+            let of_it = |notice: &mut Arc<SharedNotice>| {
+                notice.notice().conversation() == Some(&conversation)
+            };
             let released: Vec<_> = self.held.extract_if(.., of_it).collect();
-            released.iter().for_each(|told| self.write_told(told));
+            released.iter().for_each(|notice| self.write_notice(notice));
         }
     }
 
     /// Writes a notice, unless it is about a message sent over this connection. The id of a message
     /// is unknown while it is being sent, so notices that may be about it are held until then.
-    fn tell(&mut self, told: Arc<SharedNotice>) {
-        let conversation = told.notice().conversation();
+    fn tell(&mut self, notice: Arc<SharedNotice>) {
+        let conversation = notice.notice().conversation();
         let is_behind = self.held.iter().any(|held| held.notice().conversation() == conversation);
         let is_sending = conversation.is_some_and(|id| self.calls.sends_to(id));
         // Notices behind a held one wait too, to keep their order.
-        if !is_sending || !(is_behind || self.own_message(told.notice()).is_some()) {
-            return self.write_told(&told);
+        if !is_sending || !(is_behind || self.own_message(notice.notice()).is_some()) {
+            return self.write_notice(&notice);
         }
-        self.held.push(told);
+        self.held.push(notice);
         if self.held.len() > OWN_MAX {
-            std::mem::take(&mut self.held).iter().for_each(|told| self.write_told(told));
+            std::mem::take(&mut self.held).iter().for_each(|notice| self.write_notice(notice));
         }
     }
 
-    fn write_told(&mut self, told: &SharedNotice) {
-        let own = self.own_message(told.notice());
+    fn write_notice(&mut self, notice: &SharedNotice) {
+        let own = self.own_message(notice.notice());
         if let Some(place) = own.and_then(|own| self.own.iter().position(|id| *id == own)) {
             self.own.remove(place);
             return;
         }
-        let text = told.written(written);
+        let text = notice.written(written);
         if !text.is_empty() {
             self.out.push_back((&*text).into());
         }
@@ -560,14 +561,14 @@ async fn ended(known: &mut Option<IdentifiedAgent>) -> End {
 }
 
 /// Resolves with the next request or notice for an authenticated agent.
-async fn told(known: &mut Option<IdentifiedAgent>) -> ConnectionEvent {
+async fn next_event(known: &mut Option<IdentifiedAgent>) -> ConnectionEvent {
     let Some(known) = known else { return pending().await };
     tokio::select! {
         biased;
         () = &mut known.lost => ConnectionEvent::End(End::Revoked),
         Some(asked) = known.asked.recv() => ConnectionEvent::Asks(asked),
-        told = known.attendance.next() => match told {
-            Ok(told) => ConnectionEvent::Told(told),
+        notice = known.attendance.next() => match notice {
+            Ok(notice) => ConnectionEvent::Notice(notice),
             Err(_) => ConnectionEvent::End(End::TooSlow),
         },
     }

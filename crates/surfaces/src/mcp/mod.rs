@@ -381,7 +381,7 @@ fn value(answer: impl Serialize) -> ApiResult<Value> {
 /// Returns the details of an error, with next steps as tools.
 fn detail(error: &ApiError) -> ErrorDetail {
     let detail = error.detail().clone();
-    ErrorDetail { message: Reader::Tools.told(&detail.message), ..detail }
+    ErrorDetail { message: Reader::Tools.reword(&detail.message), ..detail }
 }
 
 /// Returns a tool result with an error that the client's model can act on.

@@ -128,7 +128,7 @@ pub async fn say(
     rates.command(door.caller(), &permitted)?;
     let said = held_answers::said(door.submit(permitted, key).await, door.caller(), &stream)?;
     let Some(recorded) = said.event else {
-        return Ok(MessageSent::held_back(&stream, told(said.warnings)));
+        return Ok(MessageSent::held_back(&stream, reword_warnings(said.warnings)));
     };
     let others = door.view(Action::Post, &stream, move |state| {
         let others = state.participants().iter().filter(|one| one.id != me);
@@ -143,7 +143,7 @@ pub async fn say(
         event: Some(recorded.id(&stream).to_string()),
         seq: Some(recorded.seq.0),
         thread: stream.to_string(),
-        warnings: told(said.warnings.into_iter().chain(stray)),
+        warnings: reword_warnings(said.warnings.into_iter().chain(stray)),
     })
 }
 
@@ -179,15 +179,15 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
     )
     .await?;
     let answer = submit(door, rates, &stream, command, None).await?;
-    let warnings = told(answer.event.iter().flat_map(strangers));
+    let warnings = reword_warnings(answer.event.iter().flat_map(strangers));
     Ok(
         json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }),
     )
 }
 
 /// Rewrites the next steps in warnings as tools.
-fn told(warnings: impl IntoIterator<Item = String>) -> Vec<String> {
-    warnings.into_iter().map(|warning| Reader::Tools.told(&warning)).collect()
+fn reword_warnings(warnings: impl IntoIterator<Item = String>) -> Vec<String> {
+    warnings.into_iter().map(|warning| Reader::Tools.reword(&warning)).collect()
 }
 
 /// Returns the registry's model for a client.
@@ -296,7 +296,7 @@ pub async fn reasons(door: &Door, asked: GetReasons) -> ApiResult<Value> {
         return Ok(json!({ "thread": stream, "message": null, "turns": [], "unasked": [] }));
     };
     let explained = explain::explain(door, action, &stream, &viewer, Some(message)).await?;
-    let explained = explained.told(Reader::Tools);
+    let explained = explained.for_reader(Reader::Tools);
     Ok(json!({
         "thread": stream, "message": message.to_string(), "turns": explained.turns, "unasked": explained.unasked,
     }))

@@ -180,7 +180,7 @@ pub fn changes_as_content(changes: &[Change]) -> Value {
 }
 
 /// Returns a target for readers. The key of a link is a hash of its members, so it is replaced.
-fn told(target: &str) -> &str {
+fn readable_target(target: &str) -> &str {
     if target.starts_with(LINK_KEY) { OF_MEMBERS } else { target }
 }
 
@@ -208,8 +208,8 @@ fn change_as_entry(change: &Change) -> (&'static str, Value) {
         Change::PolicySet { patch: Some(patch), .. } => ("config", Value::Object(patch.clone())),
         Change::PolicySet { policy, patch: None } => ("policy", policy.to_json()),
         Change::GuardLifted => ("resume", json!({})),
-        Change::Bound { target } => ("bind", json!(told(target))),
-        Change::Unbound { target } => ("unbind", json!(told(target))),
+        Change::Bound { target } => ("bind", json!(readable_target(target))),
+        Change::Unbound { target } => ("unbind", json!(readable_target(target))),
         Change::BudgetRaised(raise) => (
             "budget",
             json!({"turns": raise.turns, "cost_micros": raise.micros, "until": raise.until.to_string()}),

@@ -358,11 +358,15 @@ async fn presence_is_told_kept_and_not_logged() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
     let path = format!("/threads/{thread}/presence");
-    let (_, told) = server
+    let (_, accepted) = server
         .post(&path, json!({"from": "codex", "state": "listening", "details": {"client": "codex"}}))
         .await;
     assert_eq!(
-        (&told["received"], &told["presence"]["thread"], &told["presence"]["participant"]),
+        (
+            &accepted["received"],
+            &accepted["presence"]["thread"],
+            &accepted["presence"]["participant"]
+        ),
         (&json!(true), &json!(thread), &json!("codex"))
     );
     server.post(&path, json!({"from": "codex", "state": "thinking"})).await;

@@ -57,12 +57,12 @@ async fn commands_are_listed_and_run_where_they_are_asked_for_and_nowhere_else()
 }
 
 /// Runs a command; returns the status and the text of the answer.
-async fn told(server: &Server, thread: &str, text: &str) -> (u16, String) {
+async fn run_command(server: &Server, thread: &str, text: &str) -> (u16, String) {
     let (status, answer) =
         server.post(&format!("/threads/{thread}/commands"), json!({"text": text})).await;
-    let told =
+    let reply =
         answer["text"].as_str().or(answer["error"]["code"].as_str()).unwrap_or_default().to_owned();
-    (status, told)
+    (status, reply)
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_command_means_whom_a_mention_means_and_does_what_it_says() {
             .control(&thread, json!({"invite": {"participant_id": id, "profile": profile}}))
             .await;
     }
-    let run = async |text: &str| told(&server, &thread, text).await;
+    let run = async |text: &str| run_command(&server, &thread, text).await;
     assert_eq!(run("/mute Bob, @Ann Lee").await, (200, "Muted: b1, a1.".into()));
     assert_eq!(server.state(&thread).await["muted"], json!(["a1", "b1"]));
     assert_eq!(run("/unmute b1 a1").await, (200, "No longer muted: b1, a1.".into()));
@@ -111,7 +111,7 @@ async fn a_group_keeps_who_is_here_and_their_profiles_and_a_policy_the_settings(
             json!({"config": {"max_agent_turns_per_message": 1, "cooldown_seconds": 9}}),
         )
         .await;
-    let run = async |text: &str| told(&server, &thread, text).await;
+    let run = async |text: &str| run_command(&server, &thread, text).await;
     assert_eq!(
         run("/group create quiet echo").await,
         (200, "This is now a group with quiet, echo. Other participants stay: a.".into())

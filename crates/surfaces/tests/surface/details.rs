@@ -77,16 +77,16 @@ async fn the_details_of_sessions_name_what_their_reader_may_see() {
             may("/sessions/planner").await,
             may(&format!("/sessions/{ended}/screen")).await || *reader == "the owner",
         );
-        let told = details(&server, credential.as_deref(), &thread).await;
-        assert!(told.iter().any(|detail| detail.contains("draft")), "{reader}: {told:?}");
-        for detail in &told {
+        let texts = details(&server, credential.as_deref(), &thread).await;
+        assert!(texts.iter().any(|detail| detail.contains("draft")), "{reader}: {texts:?}");
+        for detail in &texts {
             assert!(attaches || !detail.contains("moothall attach"), "{reader}: {detail}");
             assert!(sees || !detail.contains("planner"), "{reader}: {detail}");
             assert!(looks || !detail.contains(SHOWN), "{reader}: {detail}");
         }
         if *reader == "the owner" {
-            assert!(told.iter().any(|detail| detail.contains("moothall attach planner")));
-            assert!(told.iter().any(|detail| detail.contains(SHOWN)), "{told:?}");
+            assert!(texts.iter().any(|detail| detail.contains("moothall attach planner")));
+            assert!(texts.iter().any(|detail| detail.contains(SHOWN)), "{texts:?}");
         }
     }
     // An owner who reads as another participant sees no more than that participant.

@@ -330,8 +330,8 @@ async fn everything_that_is_sent_reads_as_the_wire_types_and_writes_back() {
             kinds.insert(envelope.content["event"].as_str().unwrap().to_owned());
         }
     }
-    let told = ["ended", "granted", "round_closed", "round_opened", "started"];
-    assert!(told.iter().all(|kind| kinds.contains(*kind)), "{kinds:?}");
+    let expected = ["ended", "granted", "round_closed", "round_opened", "started"];
+    assert!(expected.iter().all(|kind| kinds.contains(*kind)), "{kinds:?}");
     let (_, state) = server.get(&format!("/threads/{thread}/state")).await;
     let read: ThreadStateAnswer = serde_json::from_value(state.clone()).unwrap();
     assert_eq!(serde_json::to_value(&read).unwrap(), state);

@@ -106,10 +106,14 @@ async fn a_message_that_a_stop_forgot_says_who_stopped_it() {
     assert_eq!(server.post(&stop, json!({"from": "user"})).await.0, 200);
     let path = format!("/threads/{thread}/turns?message={}", waiting.as_str().unwrap());
     let (_, listed) = server.as_operator(Method::GET, &path, Value::Null).await;
-    let told = &listed["unasked"][0];
-    assert_eq!(told["message"], waiting, "{listed}");
-    assert_eq!((&told["reason"], &told["by"]), (&json!("stopped"), &json!("user")), "{listed}");
-    assert_eq!(told["text"], "stopped by user", "{listed}");
+    let unasked = &listed["unasked"][0];
+    assert_eq!(unasked["message"], waiting, "{listed}");
+    assert_eq!(
+        (&unasked["reason"], &unasked["by"]),
+        (&json!("stopped"), &json!("user")),
+        "{listed}"
+    );
+    assert_eq!(unasked["text"], "stopped by user", "{listed}");
 }
 
 #[tokio::test]
@@ -200,7 +204,7 @@ async fn a_task_has_the_limit_that_was_asked_for_and_its_manager_hears_of_the_ho
     let refused = lines[0].refused("messages/send", saying(&place, "@bob one more")).await;
     assert_eq!(refused.0, -32003, "{refused:?}");
     for line in &mut lines {
-        let held = line.told("task/conversation/held").await;
+        let held = line.next_notice("task/conversation/held").await;
         let expected = json!({"taskId": place.0, "conversationId": place.1, "guard": "exchanges"});
         assert_eq!(held, expected);
     }

@@ -30,7 +30,7 @@ mod rpc;
 mod search;
 mod sessions;
 mod stream;
-mod told;
+mod reader_wording;
 mod tls;
 mod types;
 mod trust_http;

@@ -39,12 +39,12 @@ async fn a_name_that_no_participant_bears_is_told_with_the_nearest_though_agents
         ("@xyzzy42 hello", "@xyzzy42", None),
     ] {
         let answer = say(words).await;
-        let told = warned(&answer);
-        assert_eq!((told.len(), told[0]), (2, "unknown_name"), "{words}: {answer}");
-        let near = nearest.is_none_or(|near| told[1].contains(&format!("is {near}")));
-        assert!(told[1].contains(&format!("the name {name}")) && near, "{words}: {told:?}");
-        assert_eq!(told[1].contains("nearest"), nearest.is_some(), "{told:?}");
-        assert!(!told[1].contains("No agent is asked"), "{words}: {told:?}");
+        let warnings = warned(&answer);
+        assert_eq!((warnings.len(), warnings[0]), (2, "unknown_name"), "{words}: {answer}");
+        let near = nearest.is_none_or(|near| warnings[1].contains(&format!("is {near}")));
+        assert!(warnings[1].contains(&format!("the name {name}")) && near, "{words}: {warnings:?}");
+        assert_eq!(warnings[1].contains("nearest"), nearest.is_some(), "{warnings:?}");
+        assert!(!warnings[1].contains("No agent is asked"), "{words}: {warnings:?}");
     }
     for words in [
         "@critic look",
@@ -65,12 +65,12 @@ async fn a_name_that_no_participant_bears_is_told_with_the_nearest_though_agents
 async fn a_wrong_name_in_a_script_without_spaces_is_told_whole() {
     let server = Server::start().await;
     let thread = room(&server).await;
-    for (words, told) in [
+    for (words, expected) in [
         ("请@小名处理一下", "the name @小名; the nearest is @"),
         ("@大家处理一下", "the name @大家处理一下."),
     ] {
         let answer = server.take(&thread, json!({"from": "user", "content": words})).await;
-        assert!(warned(&answer)[1].contains(told), "{answer}");
+        assert!(warned(&answer)[1].contains(expected), "{answer}");
     }
 }
 
@@ -80,10 +80,10 @@ async fn a_name_for_all_is_told_once() {
     let thread = room(&server).await;
     for (from, words) in [("user", "@all hello"), ("user", "@all and @critic"), ("bot", "@all")] {
         let answer = server.take(&thread, json!({"from": from, "content": words})).await;
-        let told = warned(&answer);
-        assert_eq!(told[0], "broadcast", "{answer}");
-        assert!(told[1].contains("@all addresses nobody"), "{answer}");
-        let count = told.iter().filter(|told| told.contains("@all")).count();
+        let warnings = warned(&answer);
+        assert_eq!(warnings[0], "broadcast", "{answer}");
+        assert!(warnings[1].contains("@all addresses nobody"), "{answer}");
+        let count = warnings.iter().filter(|text| text.contains("@all")).count();
         assert_eq!(count, 1, "{answer}");
     }
     let events = server.events(&thread, "?types=message").await;
@@ -119,19 +119,19 @@ async fn the_nearest_name_is_told_only_to_those_who_may_read_who_is_here() {
     let profile = json!({"client": "quiet", "model": "demo"});
     let invite = json!({"invite": {"participant_id": "critic", "profile": profile}});
     server.as_operator(Method::POST, &path, json!({"type": "control", "content": invite})).await;
-    for (scopes, is_told) in
+    for (scopes, is_shown) in
         [(json!(["threads:write"]), false), (json!(["threads:write", "threads:read"]), true)]
     {
-        let principal = format!("ann{is_told}");
+        let principal = format!("ann{is_shown}");
         let (_, key) =
             token(&server, json!({"principal": principal, "kind": "human", "scopes": scopes}))
                 .await;
         let (status, said) =
             server.with(&key, Method::POST, &path, json!({"content": "@critc hello"})).await;
-        let told = warned(&said).join(" ");
+        let warnings = warned(&said).join(" ");
         assert_eq!(status, 200, "{said}");
-        assert!(told.contains("unknown_name") && told.contains("@critc"), "{said}");
-        assert_eq!(told.contains("@critic"), is_told, "{said}");
+        assert!(warnings.contains("unknown_name") && warnings.contains("@critc"), "{said}");
+        assert_eq!(warnings.contains("@critic"), is_shown, "{said}");
     }
 }
 
@@ -247,7 +247,7 @@ async fn a_role_or_a_client_is_no_name_for_a_request_and_a_wrong_name_gets_the_n
     let path = format!("/threads/{thread}/commands");
     for text in ["/mute critc", "/ask @critc -- well?", "/uninvite Critick"] {
         let (status, refused) = server.post(&path, json!({"text": text})).await;
-        let told = refused["error"]["message"].as_str().unwrap();
-        assert!(status == 404 && told.contains("@critic"), "{text}: {refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(status == 404 && message.contains("@critic"), "{text}: {refused}");
     }
 }

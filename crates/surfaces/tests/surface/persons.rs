@@ -516,17 +516,20 @@ async fn a_reader_is_told_every_turn_and_every_silence() {
     ] {
         let said = say(json!({"content": words})).await;
         let id = said["event"]["id"].as_str().unwrap();
-        let told = read(&reading, &format!("?message={id}")).await;
-        assert_eq!(told["unasked"][0]["reason"], reason, "{told}");
-        assert_eq!(told["unasked"], read(&server.key, &format!("?message={id}")).await["unasked"]);
+        let listed = read(&reading, &format!("?message={id}")).await;
+        assert_eq!(listed["unasked"][0]["reason"], reason, "{listed}");
+        assert_eq!(
+            listed["unasked"],
+            read(&server.key, &format!("?message={id}")).await["unasked"]
+        );
         let draft = json!({"content": words});
         let preview = format!("/threads/{thread}/preview");
         let forecast = server.with(&server.key, Method::POST, &preview, draft).await.1;
-        assert_eq!(forecast["unasked"]["text"], told["unasked"][0]["text"], "{forecast}");
+        assert_eq!(forecast["unasked"]["text"], listed["unasked"][0]["text"], "{forecast}");
     }
     say(json!({"content": "@critic, please look"})).await;
-    let (whole, told) = (read(&server.key, "").await, read(&reading, "").await);
-    assert_eq!((&told["whole"], &whole["whole"]), (&json!(true), &json!(true)));
-    assert_eq!(told["turns"][0]["why"], "forced", "{told}");
-    assert_eq!(told["unasked"], whole["unasked"], "{told}");
+    let (whole, listed) = (read(&server.key, "").await, read(&reading, "").await);
+    assert_eq!((&listed["whole"], &whole["whole"]), (&json!(true), &json!(true)));
+    assert_eq!(listed["turns"][0]["why"], "forced", "{listed}");
+    assert_eq!(listed["unasked"], whole["unasked"], "{listed}");
 }

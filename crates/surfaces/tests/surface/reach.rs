@@ -427,17 +427,18 @@ async fn a_session_learns_of_no_other_by_a_link_or_by_the_beginning_of_an_id() {
     let hidden = server.session("bob").await;
     let ada = stage.token("ada");
     let [own, id] = [&home, &hidden].map(|one| one["id"].as_str().unwrap().to_owned());
-    let told = async |method: Method, path: &str, body: Value, word: &str| {
+    let answer_to = async |method: Method, path: &str, body: Value, word: &str| {
         let (status, answer) = server.with(&ada, method, path, body).await;
         (status, answer.to_string().replace(word, "WORD"))
     };
     let link = async |word: &str| {
         let members = json!([{"session": own}, {"session": word, "number": 0}]);
         let title = json!({"members": members});
-        told(Method::POST, "/links", title, word).await
+        answer_to(Method::POST, "/links", title, word).await
     };
-    let look =
-        async |word: &str| told(Method::GET, &format!("/sessions/{word}"), json!(null), word).await;
+    let look = async |word: &str| {
+        answer_to(Method::GET, &format!("/sessions/{word}"), json!(null), word).await
+    };
     for word in ["bob", &id, &id[..30]] {
         assert_eq!(link(word).await, link("nowhere").await, "{word}");
         assert_eq!(look(word).await, look("nowhere").await, "{word}");

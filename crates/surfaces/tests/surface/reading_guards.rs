@@ -84,10 +84,10 @@ async fn the_command_of_each_row_lifts_it() {
         server.control(&thread, json!({"invite": invite})).await;
         server.say(&thread, person, "good morning").await;
     }
-    let told =
+    let guards_in =
         |answer: &Value| rows(answer).into_iter().map(|(guard, _)| guard).collect::<Vec<_>>();
     let answer = of(&server, &thread).await;
-    assert_eq!(told(&answer)[..2], ["pause", "mute"], "{answer}");
+    assert_eq!(guards_in(&answer)[..2], ["pause", "mute"], "{answer}");
     for guard in ["queue", "mute", "pause"] {
         let answer = of(&server, &thread).await;
         let command = row(&answer, guard)["lift"]["command"].clone();
@@ -96,7 +96,7 @@ async fn the_command_of_each_row_lifts_it() {
             server.as_operator(Method::POST, &path, json!({"from": "user", "text": command})).await;
         assert_eq!(status, 200, "{command}: {ran}");
         let after = of(&server, &thread).await;
-        assert!(!told(&after).contains(&guard.to_owned()), "{command}: {after}");
+        assert!(!guards_in(&after).contains(&guard.to_owned()), "{command}: {after}");
     }
 }
 
@@ -119,8 +119,11 @@ async fn an_agent_is_told_what_holds_its_own_threads_and_nothing_that_lifts_it()
     for token in [&free, &bound] {
         let (status, answer) = server.with(token, Method::GET, "/guards", json!(null)).await;
         assert_eq!(status, 200, "{answer}");
-        let told = [("hold", "held"), ("mute", "refused")];
-        assert_eq!(rows(&answer), told.map(|(guard, state)| (guard.to_owned(), state.to_owned())));
+        let expected = [("hold", "held"), ("mute", "refused")];
+        assert_eq!(
+            rows(&answer),
+            expected.map(|(guard, state)| (guard.to_owned(), state.to_owned()))
+        );
         for row in answer["guards"].as_array().unwrap() {
             assert_eq!((&row["lift"], &row["thread"]), (&Value::Null, &json!(own)), "{answer}");
         }

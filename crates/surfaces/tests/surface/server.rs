@@ -109,9 +109,11 @@ impl Work for Careful {
         let question = Box::new(Question::new("rm -r build", PermissionOption::allow_or_deny()));
         let within = moothall_kernel::time::Millis::from_secs(600);
         out.report(Report::Permission { permission: "p-1".into(), question, within });
-        let mut told = self.0.subscribe();
-        let answer =
-            told.wait_for(Option::is_some).await.map(|told| told.clone().unwrap_or_default());
+        let mut receiver = self.0.subscribe();
+        let answer = receiver
+            .wait_for(Option::is_some)
+            .await
+            .map(|choice| choice.clone().unwrap_or_default());
         (Ok(format!("You said {}.", answer.unwrap_or_default())), Usage::default())
     }
 

@@ -85,9 +85,9 @@ async fn the_names_of_the_certificate_are_served_with_tls_and_this_computer_with
         client.get(format!("https://localhost:{port}/threads")).header("Host", "other.test:1");
     let other = soon(other.send()).await.unwrap();
     assert_eq!(other.status(), 421);
-    let told: Value = other.json().await.unwrap();
-    let told = told["error"]["message"].as_str().unwrap();
-    assert!(told.contains("other.test:1") && told.contains("allowed_hosts"), "{told}");
+    let message: Value = other.json().await.unwrap();
+    let message = message["error"]["message"].as_str().unwrap();
+    assert!(message.contains("other.test:1") && message.contains("allowed_hosts"), "{message}");
     // Hooks, bridges and the owner's command line use plain HTTP, because they have no certificate
     // to trust.
     assert_eq!(server.get("/ping").await.0, 200);

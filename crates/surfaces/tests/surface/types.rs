@@ -47,14 +47,14 @@ async fn a_client_that_asks_for_no_types_gets_what_clients_of_the_origin_know() 
         "positions rise over what is left out"
     );
     let mut stream = follow(&server, &format!("/threads/{thread}/events/stream?after=0")).await;
-    let told = [
+    let events = [
         stream.event().await,
         stream.event().await,
         stream.event().await,
         stream.event().await,
         stream.event().await,
     ];
-    assert_eq!(kinds(&told), ["thread.created", "control", "message", "message", "message"]);
+    assert_eq!(kinds(&events), ["thread.created", "control", "message", "message", "message"]);
     server.say(&thread, "user", "@far four").await;
     server.take(&thread, json!({"type": "task", "from": "user", "content": {"mine": true}})).await;
     assert_eq!(

@@ -281,15 +281,15 @@ async fn a_deleted_thread_is_gone_for_everybody() {
     );
     assert!(answer["backups"].as_str().unwrap().contains("still contain it"));
 
-    let mut told = Vec::new();
+    let mut types = Vec::new();
     loop {
         let event = listening.event().await;
-        told.push(event["type"].clone());
+        types.push(event["type"].clone());
         if event["type"] == "thread.deleted" {
             break;
         }
     }
-    assert!(told.contains(&json!("thread.archived")), "{told:?}");
+    assert!(types.contains(&json!("thread.archived")), "{types:?}");
     let event = said["id"].as_str().unwrap();
     for (method, rest, body) in [
         (Method::GET, "/events".to_owned(), json!({})),

@@ -29,7 +29,7 @@ pub(super) struct Questions {
     /// The fault of the turn if it stops after a refused or expired question.
     pub(super) refused: Option<Fault>,
     /// True if people were told in this turn that a question was refused because others are open.
-    pub(super) told_of_refused: bool,
+    pub(super) refusal_announced: bool,
     /// Number of questions asked, to give each a unique id.
     pub(super) count: u64,
 }

@@ -48,7 +48,7 @@ pub struct Machine {
     pub(super) was_idle: bool,
     /// The newest prompt of a person that was read from the record. A report that arrives later
     /// repeats that prompt.
-    pub(super) retold: Option<String>,
+    pub(super) recorded_prompt: Option<String>,
     /// The last prompt of a report, or the tag of the last turn that was read from the record.
     pub(super) reported: Option<String>,
     /// The program's own id of the newest turn that the record showed since the last report.
@@ -150,7 +150,7 @@ impl Machine {
             settled: None,
             is_unexplained: false,
             was_idle: false,
-            retold: None,
+            recorded_prompt: None,
             reported: None,
             seen_turn: None,
             inputs_seen: None,
@@ -187,7 +187,7 @@ impl Machine {
             Input::Kept(result) => self.kept(around, result),
             Input::Recalled(answer) => self.recalled(answer),
             Input::LookedUp(record) => self.looked_up(around, record),
-            told @ (Input::Offered(_)
+            queued @ (Input::Offered(_)
             | Input::Begun { .. }
             | Input::TakenAway { .. }
             | Input::Hook { .. }
@@ -199,7 +199,7 @@ impl Machine {
             | Input::Permitted { .. }
             | Input::Interrupt(_)
             | Input::Ended(_)
-            | Input::Tick) => self.inbox.push_back(told),
+            | Input::Tick) => self.inbox.push_back(queued),
         }
         while !self.is_waiting()
             && let Some(next) = self.inbox.pop_front()
@@ -251,7 +251,9 @@ impl Machine {
         match (self.ended.is_some(), self.questions.is_any(), self.state) {
             (true, _, _) => Activity::Ended,
             (false, true, _) | (false, _, PaneState::Asking) => Activity::Asking,
-            (false, _, PaneState::Starting) if self.unread.is_some_and(|unread| unread.told) => {
+            (false, _, PaneState::Starting)
+                if self.unread.is_some_and(|unread| unread.announced) =>
+            {
                 Activity::Asking
             }
             (false, _, PaneState::Starting) => Activity::Starting,

@@ -87,7 +87,7 @@ impl Machine {
 
     /// Tells people once in a turn that a question was refused because others are open.
     fn tell_of_refused(&mut self) {
-        if !std::mem::replace(&mut self.questions.told_of_refused, true) {
+        if !std::mem::replace(&mut self.questions.refusal_announced, true) {
             let name = &self.session.name;
             let text = format!(
                 "{name} has {CARDS_MAX} questions open, so its next one was refused, and it was told to ask again when one of them is answered: `moothall permit {name}`"
@@ -132,13 +132,13 @@ impl Machine {
     /// True if the dialog needs a question of its own now. An answered dialog may stay on the
     /// screen for a moment, and a dialog's report may still be on its way.
     fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
-        let told =
+        let is_reported =
             self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
         let in_no_turn = self.asking_turn().is_none();
         let waits = match &self.questions.answered {
             Some(answered) if answered.for_good => return false,
             Some(_) => patient,
-            None => patient && (in_no_turn || (!told && around.reports.questions)),
+            None => patient && (in_no_turn || (!is_reported && around.reports.questions)),
         };
         if waits && in_no_turn {
             self.questions.wait_for(around, self.patience_in_no_turn());

@@ -49,7 +49,7 @@ impl Machine {
         let may_come = around.reports.turns && patience == Patience::Soon;
         match record {
             Some(Record { native, end: Some(end), .. }) if !may_come => {
-                self.told_by_record(native, end);
+                self.take_recorded_end(native, end);
             }
             Some(_) if may_come || self.is_unaccepted() => {
                 if self.is_unaccepted() {
@@ -95,7 +95,7 @@ impl Machine {
     }
 
     /// Takes the end of a turn as a report of the program would be taken.
-    fn told_by_record(&mut self, native: Option<String>, end: RecordEnd) {
+    fn take_recorded_end(&mut self, native: Option<String>, end: RecordEnd) {
         let Some(tag) = self.owed_tag() else { return };
         let (id, mut draft) = (format!("record:{tag}"), self.draft(None));
         if let Some(native) = native.filter(|native| self.session.native.as_ref() != Some(native)) {
@@ -148,7 +148,7 @@ impl Machine {
             return self.advance_on(view);
         };
         let (id, mut draft) = (format!("record:{turn}"), self.draft(None));
-        (draft.inputs_seen, self.retold) = (None, None);
+        (draft.inputs_seen, self.recorded_prompt) = (None, None);
         for (at, prompt) in prompts.iter().enumerate() {
             self.prompted(around, &mut draft, &format!("{id}/{at}"), prompt);
         }
@@ -157,7 +157,7 @@ impl Machine {
             RecordEnd::Failed(_) | RecordEnd::Interrupted => Ok(None),
         };
         self.stopped(&mut draft, &id, ended);
-        self.retold = prompts.last().cloned();
+        self.recorded_prompt = prompts.last().cloned();
         self.is_unexplained = false;
         self.keep(draft);
     }
@@ -167,11 +167,11 @@ impl Machine {
     /// same words twice. At the start of this process, an earlier process may have told the turn.
     fn is_news(&self, newest: &NewestTurn) -> bool {
         let last = newest.prompts.last().filter(|last| tags_in(last).next().is_none());
-        let is_told = match &self.seen_turn {
+        let is_known = match &self.seen_turn {
             Some(seen) => *seen == newest.turn,
             None => self.reported.as_ref().is_none_or(|reported| Some(reported) == last),
         };
-        last.is_some() && !is_told
+        last.is_some() && !is_known
     }
 }
 

@@ -38,7 +38,7 @@ impl Machine {
             draft.keep(&hook.id, KeptItem::Native(native.clone()));
             // Prompts counted in another of the program's conversations do not count here.
             (draft.native, draft.inputs_seen) = (Some(native), None);
-            (self.retold, self.reported, self.seen_turn) = (None, None, None);
+            (self.recorded_prompt, self.reported, self.seen_turn) = (None, None, None);
         }
         let id = hook.id;
         match hook.news {
@@ -120,7 +120,7 @@ impl Machine {
             }
             // The record has told this prompt already.
             TakenPrompts { current: false, late: false }
-                if self.retold.as_deref() == Some(text) => {}
+                if self.recorded_prompt.as_deref() == Some(text) => {}
             TakenPrompts { current: false, late: false } if around.checkpoints.include(text) => {
                 draft.typed = PromptSource::Checkpoint
             }
@@ -167,11 +167,11 @@ impl Machine {
             self.prompted(around, draft, &format!("{id}/{at}"), input);
         }
         let last = inputs.last().filter(|input| self.takes(input) == TakenPrompts::default());
-        let is_retold = last.is_some() && last == self.retold.as_ref();
+        let is_recorded = last.is_some() && last == self.recorded_prompt.as_ref();
         let over = last.and_then(|input| tags_in(input).last().map(str::to_owned));
-        draft.is_over = over.or_else(|| self.retold.clone().filter(|_| is_retold));
+        draft.is_over = over.or_else(|| self.recorded_prompt.clone().filter(|_| is_recorded));
         // Reports arrive in order, so after this one the retold turn's report cannot arrive.
-        self.retold.take_if(|_| last.is_some() && !is_retold);
+        self.recorded_prompt.take_if(|_| last.is_some() && !is_recorded);
         (self.reported, self.seen_turn) = (inputs.last().cloned(), None);
         (self.is_unexplained, self.was_idle) = (false, false);
         (draft.inputs_seen, draft.heard) = (Some(inputs.len()), ReportOutcome::Yes);
@@ -188,9 +188,10 @@ impl Machine {
         if let Some(over) = draft.is_over.take() {
             // This report came late, and the record may have told its turn already. The current
             // turn continues.
-            let told = [&mut self.settled, &mut self.retold];
-            let is_told = told.into_iter().any(|told| told.take_if(|told| *told == over).is_some());
-            if let Some(text) = text.filter(|_| !is_told) {
+            let known = [&mut self.settled, &mut self.recorded_prompt];
+            let is_known =
+                known.into_iter().any(|slot| slot.take_if(|prompt| *prompt == over).is_some());
+            if let Some(text) = text.filter(|_| !is_known) {
                 draft.keep(id, KeptItem::Home(text));
             }
             return;
@@ -269,7 +270,7 @@ impl Machine {
                     // Unlike a report, a record is not delivered again: the next look asks anew.
                     self.is_unexplained |= is_of_record;
                     if is_of_record {
-                        (self.retold, self.seen_turn) = (None, None);
+                        (self.recorded_prompt, self.seen_turn) = (None, None);
                     }
                     self.not_kept(around, draft.request, error);
                 }

@@ -89,14 +89,14 @@ impl Machine {
             return;
         }
         let now = around.now.steady;
-        let mut unread = self.unread.unwrap_or(UnreadableScreen { since: now, told: false });
+        let mut unread = self.unread.unwrap_or(UnreadableScreen { since: now, announced: false });
         let due = Millis(unread.since.0.saturating_add(UNREAD_FOR.0));
-        if !unread.told && due <= now {
-            unread.told = true;
+        if !unread.announced && due <= now {
+            unread.announced = true;
             let name = self.session.name.as_str();
             let text = if is_held_up { held_up(name) } else { to_be_read(name, &view.text) };
             self.out.push(Output::Tell { text });
-        } else if !unread.told {
+        } else if !unread.announced {
             self.look_at = Some(self.look_at.map_or(due, |at| at.min(due)));
         }
         self.unread = Some(unread);
@@ -166,10 +166,10 @@ impl Machine {
             }
             return;
         }
-        let is_told_alone = around.reports.turns && around.reports.prompts;
+        let reports_suffice = around.reports.turns && around.reports.prompts;
         // Without reports only the record tells the end, and it may be written a moment later.
         let is_first = self.grace.is_none() || !around.reports.turns;
-        if is_told_alone || stage.is_none() || !is_first || !self.look_up(view, Patience::Soon) {
+        if reports_suffice || stage.is_none() || !is_first || !self.look_up(view, Patience::Soon) {
             self.wait_out(around);
         }
     }

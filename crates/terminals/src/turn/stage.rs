@@ -64,7 +64,7 @@ pub(super) enum Patience {
 pub(super) struct UnreadableScreen {
     pub(super) since: Millis,
     /// True if people were notified at the session's home.
-    pub(super) told: bool,
+    pub(super) announced: bool,
 }
 
 /// Progress of a turn.

@@ -208,7 +208,7 @@ impl Bench {
         Self { machine: Machine::new(session(), earlier, Vec::new()), reports, time: 0, hooks: 0 }
     }
 
-    fn told(&mut self, input: Input) -> Vec<Output> {
+    fn handle(&mut self, input: Input) -> Vec<Output> {
         let checkpoints = Checkpoints::default();
         let steady = Millis::from_secs(self.time);
         let now = Now { wall: Timestamp::from_millis(steady.0 as i64), steady };
@@ -233,7 +233,7 @@ impl Bench {
     /// Handles an input and asserts its outputs.
     #[track_caller]
     fn says(&mut self, input: Input, wanted: &[&str]) {
-        let outputs = self.told(input.clone());
+        let outputs = self.handle(input.clone());
         assert_eq!(outputs.iter().filter_map(short).collect::<Vec<_>>(), wanted, "after {input:?}");
     }
 
@@ -246,13 +246,13 @@ impl Bench {
     /// Returns a session with a turn that was typed and sent.
     fn sent(turn: u64) -> Self {
         let mut bench = Self::new(Vec::new());
-        bench.told(Input::Offered(job(turn)));
-        bench.told(idle());
-        bench.told(begun(turn));
-        bench.told(idle());
-        bench.told(Input::Marked(Ok(true)));
-        bench.told(Input::Pasted(Ok(PasteReport::default())));
-        bench.told(Input::Pressed(Ok(())));
+        bench.handle(Input::Offered(job(turn)));
+        bench.handle(idle());
+        bench.handle(begun(turn));
+        bench.handle(idle());
+        bench.handle(Input::Marked(Ok(true)));
+        bench.handle(Input::Pasted(Ok(PasteReport::default())));
+        bench.handle(Input::Pressed(Ok(())));
         assert_eq!(bench.machine.probe(&key(turn)), Probe::Running);
         bench
     }
@@ -294,7 +294,7 @@ fn a_turn_waits_for_the_disk_once() {
         stop,
         Input::Kept(Ok(())),
     ];
-    let outputs: Vec<Output> = way.into_iter().flat_map(|input| bench.told(input)).collect();
+    let outputs: Vec<Output> = way.into_iter().flat_map(|input| bench.handle(input)).collect();
     let marks = |lasting| {
         outputs
             .iter()
@@ -396,8 +396,8 @@ fn after_a_restart_a_prompt_is_typed_where_it_is_proven_that_it_was_not() {
     for (why, state, reports, seen, wanted) in cases {
         let mut bench = Bench::new(vec![earlier(1, state, true)]);
         bench.reports = reports;
-        bench.told(Input::CaughtUp);
-        let wants: Vec<String> = bench.told(seen).iter().filter_map(short).collect();
+        bench.handle(Input::CaughtUp);
+        let wants: Vec<String> = bench.handle(seen).iter().filter_map(short).collect();
         assert_eq!(wants, wanted, "{why}");
     }
 }
@@ -407,7 +407,7 @@ fn a_prompt_is_typed_again_only_if_the_record_has_nothing_of_it_either() {
     let in_record = Some(Record::default());
     for (record, wanted) in [(None, "1 Pending Written"), (in_record, "1 Sent Written")] {
         let mut bench = Bench::new(vec![earlier(1, DeliveryState::Sending, true)]);
-        bench.told(Input::CaughtUp);
+        bench.handle(Input::CaughtUp);
         bench.says(idle(), &["look up"]);
         bench.says(Input::LookedUp(record), &[wanted, "see"]);
     }
@@ -444,7 +444,7 @@ fn the_row_of_a_turn_that_is_over_is_settled() {
     ]
     .map(|state| {
         let mut bench = Bench::new(vec![earlier(1, state, false)]);
-        let marks = bench.told(Input::Tick);
+        let marks = bench.handle(Input::Tick);
         bench.says(Input::Offered(job(1)), &[]);
         assert_eq!(bench.machine.probe(&key(1)), Probe::Unknown);
         marks.iter().filter_map(short).collect::<String>()

@@ -241,8 +241,8 @@ impl Machine {
             1 => Some(FILED.replace("{}", "A line")),
             count => Some(FILED.replace("{}", &format!("{count} lines"))),
         };
-        let told = altered.into_iter().chain(filed);
-        self.out.extend(told.map(|text| Output::Tell { text }));
+        let notices = altered.into_iter().chain(filed);
+        self.out.extend(notices.map(|text| Output::Tell { text }));
     }
 
     /// Retries later: the host refused the keystrokes.

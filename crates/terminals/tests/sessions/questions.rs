@@ -182,12 +182,12 @@ async fn an_answer_in_words_goes_into_its_dialog() {
     let question = room.question(&a, 2).await;
     assert_eq!(room.answer_with(&a, &question, "3", Some("here")).await, None);
     assert_eq!(room.withdrawn(&a, &question).await, WithdrawalReason::NotGiven);
-    let told = |event: &Event| {
+    let says_not_given = |event: &Event| {
         event
             .body()
             .is_some_and(|body| body.contains("not given") && body.contains("moothall attach"))
     };
-    eventually(async || room.events(&a).await.iter().any(told).then_some(())).await;
+    eventually(async || room.events(&a).await.iter().any(says_not_given).then_some(())).await;
     assert_eq!(room.keys(&a).0.len(), 1);
 }
 

@@ -71,9 +71,9 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
             "{round}"
         );
         let called = room.sessions().find(other.as_str()).unwrap().session.name.to_string();
-        let told = room.hall.as_(asks).invitation(&called).await.unwrap_err();
+        let refusal = room.hall.as_(asks).invitation(&called).await.unwrap_err();
         assert_eq!(
-            told,
+            refusal,
             AccessError::Session(SessionError::NotFound(called)),
             "{round}: its id is not for everybody"
         );
@@ -143,12 +143,12 @@ async fn what_a_person_allowed_is_started_once_though_the_server_dies_at_once() 
     }
     let child = room.sessions().find("child").unwrap().session.id;
     assert!(room.takes(&child, 1).await.contains("\n\nclaude (1):\n\nRead the plan.\n"));
-    let told = room.takes(&asker, 1).await;
+    let text = room.takes(&asker, 1).await;
     assert!(
-        told.starts_with(
+        text.starts_with(
             "moothall:\n\nclaude asked to start claude in /. It runs as child (session "
         ),
-        "{told}"
+        "{text}"
     );
 }
 
@@ -200,10 +200,10 @@ async fn what_a_person_refused_is_not_started_and_the_asker_hears_it() {
     let asker = room.start().await;
     ask(&room, &asker, "deny").await;
     assert_eq!(outcomes(&room, &asker).await, [StartOutcome::Refused { by: "user".into() }]);
-    let told = room.takes(&asker, 1).await;
+    let text = room.takes(&asker, 1).await;
     assert!(
-        told.starts_with("moothall:\n\nclaude asked to start claude in /. user refused it."),
-        "{told}"
+        text.starts_with("moothall:\n\nclaude asked to start claude in /. user refused it."),
+        "{text}"
     );
     assert_eq!(room.sessions().list(true).len(), 1);
 }
@@ -391,8 +391,8 @@ async fn a_wish_to_talk_is_one_link_once_a_person_allows_it_though_the_server_di
     assert_eq!(came, [TalkOutcome::Linked { link: link.id.clone(), unsaid: None }]);
     let heard = room.takes(&other, 1).await;
     assert!(heard.contains("Are you there?"), "{heard}");
-    let told = room.takes(&asker, 1).await;
-    assert!(told.contains("asked to talk to"), "{told}");
+    let text = room.takes(&asker, 1).await;
+    assert!(text.contains("asked to talk to"), "{text}");
     assert!(caller(&room, &asker).await.reach.includes(&link.id));
 }
 

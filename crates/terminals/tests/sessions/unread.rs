@@ -22,7 +22,7 @@ impl Room {
     }
 
     /// Returns the notices at a session's home.
-    async fn told(&self, session: &SessionId) -> Vec<String> {
+    async fn server_notices(&self, session: &SessionId) -> Vec<String> {
         let said = self.said(session).await;
         said.into_iter().filter(|(from, _)| from == "moothall").map(|(_, text)| text).collect()
     }
@@ -34,23 +34,23 @@ async fn a_screen_that_nobody_can_read_is_told_to_people_once() {
     let a = room.start().await;
     room.draws(&a, PaneState::Starting, "Log in: 1) here 2) there");
     tokio::time::sleep(Duration::from_secs(5)).await;
-    assert!(room.told(&a).await.is_empty(), "it may be drawing still");
+    assert!(room.server_notices(&a).await.is_empty(), "it may be drawing still");
     tokio::time::sleep(Duration::from_secs(60)).await;
     room.draws(&a, PaneState::Starting, "Log in: 1) here 2) there!");
     tokio::time::sleep(Duration::from_secs(60)).await;
-    let told = room.told(&a).await;
+    let notices = room.server_notices(&a).await;
     assert!(
-        told.len() == 1
-            && told[0].contains("moothall attach claude")
-            && told[0].contains("Log in: 1) here"),
-        "{told:?}"
+        notices.len() == 1
+            && notices[0].contains("moothall attach claude")
+            && notices[0].contains("Log in: 1) here"),
+        "{notices:?}"
     );
     assert_eq!((room.doing(&a), room.taken(&a)), (Activity::Asking, Vec::new()));
     room.draws(&a, PaneState::Idle, "");
     eventually(async || (room.doing(&a) == Activity::Idle).then_some(())).await;
     room.draws(&a, PaneState::Starting, "Log in once more");
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert_eq!(room.told(&a).await.len(), 2);
+    assert_eq!(room.server_notices(&a).await.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,5 +65,5 @@ async fn an_empty_screen_and_one_that_comes_back_are_no_news() {
         room.draws(&a, PaneState::Idle, "");
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    assert!(room.told(&a).await.is_empty());
+    assert!(room.server_notices(&a).await.is_empty());
 }

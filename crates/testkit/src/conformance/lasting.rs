@@ -39,20 +39,20 @@ pub async fn all_of_it_lasts<S: Subject>(subject: S) {
 }
 
 async fn everything(log: &(impl EventLog + Deliveries)) -> String {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for id in ["a", "b"].map(StreamId::new) {
         let page = log.read(&id, Seq(0), 100).await.unwrap();
-        told.push(format!("{page:?} {:?}", log.of_stream(&id).await.unwrap()));
+        lines.push(format!("{page:?} {:?}", log.of_stream(&id).await.unwrap()));
     }
     let list = log.list(ListFilter::default()).await.unwrap();
     let claim = log.claim("chat", "1", at(5)).await.unwrap();
-    told.push(format!(
+    lines.push(format!(
         "{list:?} {claim:?} {:?} {:?} {:?}",
         log.due(at(5)).await,
         log.next_wake().await,
         log.heads().await
     ));
-    told.join("\n")
+    lines.join("\n")
 }
 
 /// An earlier writer stays fenced, and an epoch is never given twice.

@@ -59,11 +59,11 @@ impl World {
 
     fn tell_some(&mut self, room: usize) -> Result<(), Objection> {
         for _ in 0..self.rng.between(1, 4) {
-            let Some(told) = self.servers[room].queue.pop_front() else { break };
-            let input = match told {
+            let Some(next) = self.servers[room].queue.pop_front() else { break };
+            let input = match next {
                 HostInput::Asked(request) => self.servers[room].request(request),
                 HostInput::Report(job, key, report) => {
-                    self.note_told(room, job, &key, &report);
+                    self.note_reported(room, job, &key, &report);
                     Input::Report { key, report, receipt: None }
                 }
                 HostInput::Probed(key, probe) => {
@@ -383,13 +383,13 @@ impl World {
     fn show(&mut self, room: usize, events: &[RecordedEvent]) -> Result<(), Objection> {
         let Some(last) = events.last() else { return Ok(()) };
         for reader in &mut self.readers[room] {
-            let told = reader.through;
-            for recorded in events.iter().filter(|recorded| recorded.seq > told) {
+            let through = reader.through;
+            for recorded in events.iter().filter(|recorded| recorded.seq > through) {
                 if visible(&recorded.event, &reader.viewer) {
                     object("audience", reader.see(recorded))?;
                 }
             }
-            reader.through = told.max(last.seq);
+            reader.through = through.max(last.seq);
         }
         Ok(())
     }

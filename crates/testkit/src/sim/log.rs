@@ -189,11 +189,11 @@ impl Disk {
 }
 
 /// True if an event on the disk equals the told one, apart from a later erasure.
-pub(crate) fn is_same(told: &RecordedEvent, kept: &RecordedEvent) -> bool {
+pub(crate) fn is_same(reported: &RecordedEvent, kept: &RecordedEvent) -> bool {
     let erased = |recorded: &RecordedEvent| {
         let mut recorded = recorded.clone();
         recorded.event.erase();
         recorded
     };
-    told == kept || (kept.event.is_erased() && erased(told) == erased(kept))
+    reported == kept || (kept.event.is_erased() && erased(reported) == erased(kept))
 }

@@ -84,17 +84,17 @@ pub struct Report {
 
 /// Makes one run, with a planted bug if the engine and the kernel were built for that. The story
 /// costs time, so it is only recorded if `told` is true.
-pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
+pub fn run(seed: u64, bug: Option<Bug>, with_story: bool) -> Report {
     moothall_kernel::planted::plant(bug);
     let report = match bug {
-        Some(bug) if terminals::is_of_terminals(bug) => terminals::run(seed, told),
-        Some(_) => converse(seed, told),
+        Some(bug) if terminals::is_of_terminals(bug) => terminals::run(seed, with_story),
+        Some(_) => converse(seed, with_story),
         None => {
-            let report = converse(seed, told);
+            let report = converse(seed, with_story);
             if report.objection.is_some() {
                 report
             } else {
-                report.then(terminals::run(seed, told))
+                report.then(terminals::run(seed, with_story))
             }
         }
     };
@@ -103,8 +103,8 @@ pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
 }
 
 /// Runs the conversations and their hosts.
-fn converse(seed: u64, told: bool) -> Report {
-    let mut world = World::new(seed, told);
+fn converse(seed: u64, with_story: bool) -> Report {
+    let mut world = World::new(seed, with_story);
     let objection = world.live().err();
     Report { seed, stats: world.stats, objection, story: world.story.into_lines() }
 }

@@ -7,8 +7,8 @@ use moothall_kernel::text;
 pub(crate) struct Story(Option<Vec<String>>);
 
 impl Story {
-    pub(crate) fn new(told: bool) -> Self {
-        Self(told.then(Vec::new))
+    pub(crate) fn new(with_story: bool) -> Self {
+        Self(with_story.then(Vec::new))
     }
 
     /// Adds a line. It is only formatted if the story is recorded.

@@ -179,12 +179,12 @@ impl World {
     fn hear(&mut self, at: usize) {
         let Some((_, report)) = self.jobs[at].timeline.pop_front() else { return };
         let job = self.jobs[at].clone();
-        let told = self.told_of(&job, &report);
+        let input = self.host_input(&job, &report);
         self.jobs[at].unsure.push(report);
-        self.servers[job.room].queue.extend(told);
+        self.servers[job.room].queue.extend(input);
     }
 
-    fn told_of(&mut self, job: &Job, report: &PlannedReport) -> Option<HostInput> {
+    fn host_input(&mut self, job: &Job, report: &PlannedReport) -> Option<HostInput> {
         let said = |said| Some(HostInput::Report(job.id, job.key(), said));
         match report {
             PlannedReport::Started if job.comes_by_itself() => None,
@@ -233,7 +233,7 @@ impl World {
     }
 
     /// Notes that a report reached the host. From now on its final words must not be lost.
-    pub(crate) fn note_told(&mut self, room: usize, job: u64, key: &TurnKey, report: &Said) {
+    pub(crate) fn note_reported(&mut self, room: usize, job: u64, key: &TurnKey, report: &Said) {
         let Said::Finished { result, .. } = report else { return };
         if let Some(job) = self.jobs.iter_mut().find(|known| known.id == job) {
             job.reported = true;

@@ -88,7 +88,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, told: bool) -> Self {
+    pub(crate) fn new(seed: u64, with_story: bool) -> Self {
         let mut rng = Rng::new(seed);
         let rooms = rng.between(1, 3) as usize;
         let habits = Habits::new(&mut rng);
@@ -127,7 +127,7 @@ impl World {
             commands: CrossCommands::new(seed),
             habits,
             stats: Stats::default(),
-            story: Story::new(told),
+            story: Story::new(with_story),
             shutter: Rng::new(!seed),
             rng,
         }
@@ -371,7 +371,7 @@ impl World {
             // process.
             self.servers[room]
                 .queue
-                .retain(|told| matches!(told, HostInput::Asked(_) | HostInput::Consent(_)));
+                .retain(|input| matches!(input, HostInput::Asked(_) | HostInput::Consent(_)));
             self.reopen(room)?;
         }
         self.compare_with_disk()?;
@@ -402,13 +402,13 @@ impl World {
         }
         let mut old = std::mem::replace(&mut self.servers[room], server);
         let mut again: Vec<ClientRequest> = old.waiting.values().cloned().collect();
-        for told in std::mem::take(&mut old.queue) {
-            match told {
+        for input in std::mem::take(&mut old.queue) {
+            match input {
                 HostInput::Asked(request) => again.push(request),
                 HostInput::Report(..)
                 | HostInput::Probed(..)
                 | HostInput::Consent(_)
-                | HostInput::Refresh => self.servers[room].queue.push_back(told),
+                | HostInput::Refresh => self.servers[room].queue.push_back(input),
             }
         }
         self.forget_carried(room);

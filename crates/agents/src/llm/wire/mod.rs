@@ -91,7 +91,7 @@ impl Request {
 
 impl Message {
     /// Makes a message of others to the model.
-    pub(super) fn told(text: String) -> Self {
+    pub(super) fn of_others(text: String) -> Self {
         Self { role: Role::User, text }
     }
 
@@ -291,7 +291,7 @@ fn failure(value: &Value) -> Option<Part> {
     let has = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
     let plain = value.get("object").is_some_and(|kind| kind == "error")
         || has("detail") && !has("choices") && !has("message");
-    let told = value.get("error").is_some_and(|error| match error {
+    let has_error = value.get("error").is_some_and(|error| match error {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
         Value::Object(error) => !error.is_empty(),
@@ -299,7 +299,7 @@ fn failure(value: &Value) -> Option<Part> {
     });
     // The `error` may wrap an envelope with an `error` of its own: report the inner one.
     let envelope = value.get("error").filter(|error| error.get("error").is_some());
-    (plain || told).then(|| Part::Failure(envelope.unwrap_or(value).clone()))
+    (plain || has_error).then(|| Part::Failure(envelope.unwrap_or(value).clone()))
 }
 
 /// Returns the messages in the form that most protocols share.

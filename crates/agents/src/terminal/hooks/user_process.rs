@@ -94,8 +94,8 @@ pub(super) async fn search_as(
 ) -> Option<Record> {
     let asked = serde_json::to_vec(&HelperRequest::Search(search)).ok()?;
     let before = account.before().ok()?;
-    let told = timeout(WITHIN, ask(&before, moothall, asked)).await.ok()?.ok()?;
-    let found = told.status.success().then(|| serde_json::from_slice(&told.stdout).ok());
+    let output = timeout(WITHIN, ask(&before, moothall, asked)).await.ok()?.ok()?;
+    let found = output.status.success().then(|| serde_json::from_slice(&output.stdout).ok());
     if found.is_none() {
         tracing::warn!(user = account.name(), "the records of a session's program cannot be read");
     }
@@ -114,11 +114,11 @@ pub(super) async fn keep_as(
 ) -> io::Result<Vec<PathBuf>> {
     let asked = serde_json::to_vec(&HelperRequest::Keep { folder, texts })?;
     let before = account.before().map_err(io::Error::other)?;
-    let told = timeout(WITHIN, ask(&before, moothall, asked)).await??;
-    if told.status.success() {
-        return Ok(serde_json::from_slice(&told.stdout)?);
+    let output = timeout(WITHIN, ask(&before, moothall, asked)).await??;
+    if output.status.success() {
+        return Ok(serde_json::from_slice(&output.stdout)?);
     }
-    Err(io::Error::other(String::from_utf8_lossy(&told.stderr).trim().to_owned()))
+    Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
 impl LaunchSetup {
@@ -162,8 +162,8 @@ impl LaunchSetup {
         let moothall = self.moothall.clone();
         let asked = serde_json::to_vec(&HelperRequest::Dress(self))
             .map_err(|error| HostFault::Failed(error.to_string()))?;
-        let told = timeout(WITHIN, ask(before, &moothall, asked)).await;
-        let output = told.map_err(|_| {
+        let result = timeout(WITHIN, ask(before, &moothall, asked)).await;
+        let output = result.map_err(|_| {
             HostFault::Failed(format!("Access to the files of {} timed out.", account.name()))
         })?;
         let output = output.map_err(|error| {

@@ -301,11 +301,11 @@ fn a_path_that_is_too_long_counts_as_there() {
 fn what_is_told_of_altered_tokens_grows_with_their_number_alone() {
     let home = home();
     for vendor in [Vendor::Claude, Vendor::Gemini] {
-        let told = |tokens: usize| {
+        let bytes_for = |tokens: usize| {
             let altered = altered(vendor, &"@../a。".repeat(tokens), &nearby(&home));
             assert_eq!(altered.len(), tokens, "{vendor:?}");
             altered.iter().map(String::len).sum::<usize>()
         };
-        assert!(told(400) < 5 * told(100), "{vendor:?}");
+        assert!(bytes_for(400) < 5 * bytes_for(100), "{vendor:?}");
     }
 }

@@ -321,8 +321,8 @@ fn decision(permit: Permit) -> String {
 /// Looks up the reported end of a turn in the program's record.
 fn recorded(payload: &Value) -> ReportedEnd {
     let Some(end) = record_of(payload) else { return ReportedEnd::default() };
-    let is_told = text(payload, LAST_WORDS).is_some();
-    let words = if is_told { None } else { claude_words(&end) };
+    let has_words = text(payload, LAST_WORDS).is_some();
+    let words = if has_words { None } else { claude_words(&end) };
     ReportedEnd { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) }
 }
 

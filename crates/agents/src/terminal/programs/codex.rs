@@ -316,8 +316,8 @@ fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<ReportedEnd>
     let record = records.find(|file| {
         file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&wanted))
     })?;
-    let (end, is_told) = (end_of(&record)?, text(payload, LAST_WORDS).is_some());
-    let words = if is_told { None } else { codex_words(&end, &turn) };
+    let (end, has_words) = (end_of(&record)?, text(payload, LAST_WORDS).is_some());
+    let words = if has_words { None } else { codex_words(&end, &turn) };
     Some(ReportedEnd { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) })
 }
 

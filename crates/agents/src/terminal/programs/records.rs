@@ -59,8 +59,8 @@ pub(super) fn word<'a>(value: &'a Value, field: &str) -> &'a str {
 /// Returns the message of an error without the server's response around it.
 pub(super) fn trouble(note: String) -> String {
     let body = note.trim_start_matches("[API Error: ").trim_end_matches(']');
-    let told = serde_json::from_str::<Value>(body).ok();
-    let message = told.as_ref().and_then(|told| told["error"]["message"].as_str());
+    let parsed = serde_json::from_str::<Value>(body).ok();
+    let message = parsed.as_ref().and_then(|parsed| parsed["error"]["message"].as_str());
     message.filter(|message| !message.trim().is_empty()).map(str::to_owned).unwrap_or(note)
 }
 

@@ -186,8 +186,9 @@ impl Door {
             true => Viewer::Operator,
             false => Viewer::Participant(own.agent().clone()),
         };
-        let sees =
-            |recorded: &RecordedEvent| recorded.event.is_told() && visible(&recorded.event, &eyes);
+        let sees = |recorded: &RecordedEvent| {
+            recorded.event.is_in_prompts() && visible(&recorded.event, &eyes)
+        };
         let (messages, has_more) = match since {
             None => self.newest_said(conversation, limit, sees).await?,
             Some(since) => {

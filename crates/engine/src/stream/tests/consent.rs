@@ -101,8 +101,8 @@ fn a_no_refuses_it_and_says_why() {
     let mut bench = Bench::begun();
     let id = bench.propose("one", None);
     assert_eq!(asked(&bench.questions()), [id]);
-    let told = verdicts(bench.say(id, Consent::Refused("not today".into())));
-    let [(refused, verdict)] = &told[..] else { panic!("{told:?}") };
+    let decided = verdicts(bench.say(id, Consent::Refused("not today".into())));
+    let [(refused, verdict)] = &decided[..] else { panic!("{decided:?}") };
     assert_eq!((*refused, code(verdict)), (id, "not_agreed"));
     assert!(verdict.as_ref().unwrap_err().to_string().ends_with("not today"));
     assert_eq!(bench.say(id, Consent::Given), [], "nobody waits for it any more");
@@ -118,10 +118,10 @@ fn silence_refuses_it_and_a_late_yes_comes_too_late() {
     assert_eq!(bench.say(id, Consent::Given), []);
     let outputs = bench.questions();
     assert_eq!(wake(&outputs), None);
-    let told = verdicts(outputs);
+    let decided = verdicts(outputs);
     assert!(
-        matches!(&told[..], [(refused, verdict)] if *refused == id && code(verdict) == "unanswered"),
-        "{told:?}"
+        matches!(&decided[..], [(refused, verdict)] if *refused == id && code(verdict) == "unanswered"),
+        "{decided:?}"
     );
 }
 
@@ -134,10 +134,10 @@ fn the_same_request_again_asks_nobody_twice_and_takes_effect_once() {
     bench.say(first, Consent::Given);
     let batch = bench.look();
     assert_eq!(batch.events.iter().filter(|event| event.event.kind() == "posted").count(), 1);
-    let told = verdicts(bench.append(batch, Ok(vec![])));
+    let decided = verdicts(bench.append(batch, Ok(vec![])));
     let replayed = |verdict: &Verdict| verdict.as_ref().unwrap().replayed;
     assert_eq!(
-        told.iter().map(|(id, verdict)| (*id, replayed(verdict))).collect::<Vec<_>>(),
+        decided.iter().map(|(id, verdict)| (*id, replayed(verdict))).collect::<Vec<_>>(),
         [(first, false), (again, true)]
     );
 }
@@ -151,10 +151,10 @@ fn another_request_under_the_same_key_is_asked_about_and_refused() {
     bench.say(first, Consent::Given);
     bench.say(other, Consent::Given);
     let batch = bench.look();
-    let told = verdicts(bench.append(batch, Ok(vec![])));
+    let decided = verdicts(bench.append(batch, Ok(vec![])));
     assert!(
-        matches!(&told[..], [(_, Ok(_)), (id, Err(HallError::KeyReused))] if *id == other),
-        "{told:?}"
+        matches!(&decided[..], [(_, Ok(_)), (id, Err(HallError::KeyReused))] if *id == other),
+        "{decided:?}"
     );
 }
 
@@ -206,8 +206,8 @@ fn so_many_wait_and_not_more_and_none_of_them_keeps_a_server_up() {
     assert!(matches!(verdicts(outputs)[..], [(_, Err(HallError::Overloaded))]));
     assert!(bench.host.is_settled() && !bench.host.may_leave());
     let around = super::Around { now: now(1), draining: true, agents: &bench.roster };
-    let told = verdicts(bench.host.handle(&around, Input::Look));
-    assert_eq!(told.len(), AWAITED_MAX);
-    assert!(told.iter().all(|(_, verdict)| *verdict == Err(HallError::ShuttingDown)));
+    let decided = verdicts(bench.host.handle(&around, Input::Look));
+    assert_eq!(decided.len(), AWAITED_MAX);
+    assert!(decided.iter().all(|(_, verdict)| *verdict == Err(HallError::ShuttingDown)));
     assert!(bench.host.may_leave());
 }

@@ -39,7 +39,7 @@ async fn an_agent_is_told_what_waited_however_long_ago_its_time_came() {
     assert!(events.len() as u64 > taken.seq.0 + 1000, "{} events", events.len());
     world.post(&stream, "@a and now?").await.unwrap();
     eventually(async || (asked.asked().len() == 2).then_some(())).await;
-    let told = asked.jobs.lock().unwrap()[1].clone();
-    assert!(waited(&told), "{}", told.prompt.text);
-    assert!(told.prompt.text.find("this had to wait") < told.prompt.text.find("news 0"));
+    let job = asked.jobs.lock().unwrap()[1].clone();
+    assert!(waited(&job), "{}", job.prompt.text);
+    assert!(job.prompt.text.find("this had to wait") < job.prompt.text.find("news 0"));
 }

@@ -126,7 +126,7 @@ fn floor() -> Floor {
         questions: BTreeMap::from([(PermissionId::new("s"), question())]),
         last_speaker: Some("a".into()),
         passed_over: vec!["f".into()],
-        limits_told: true,
+        limits_announced: true,
     }
 }
 
@@ -256,7 +256,7 @@ fn spending() -> Spending {
             micros: 5,
             raise: Raise { turns: 1, micros: 2, until: at(3) },
         },
-        told: vec![SpentBudget {
+        announced: vec![SpentBudget {
             owner: BudgetOwner::Conversation,
             measure: Measure::Turns,
             limit: 3,

@@ -118,17 +118,22 @@ pub struct Story<'a> {
 impl<'a> Story<'a> {
     /// Returns the story of the material for a viewer.
     pub fn of(state: &Conversation, material: Material<'a>, viewer: &Viewer) -> Self {
-        Self { words: told(state, &material, viewer), material }
+        Self { words: visible_utterances(state, &material, viewer), material }
     }
 
     /// Returns the messages up to a position, in the order in which they took effect.
     pub fn messages(&self, through: Seq) -> impl DoubleEndedIterator<Item = &'a RecordedEvent> {
-        let told = self.words.iter().filter(move |words| words.is_message() && words.at <= through);
-        told.map(|words| words.recorded)
+        let messages =
+            self.words.iter().filter(move |words| words.is_message() && words.at <= through);
+        messages.map(|words| words.recorded)
     }
 }
 
-fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Utterance<'a>> {
+fn visible_utterances<'a>(
+    state: &Conversation,
+    material: &Material<'a>,
+    viewer: &Viewer,
+) -> Vec<Utterance<'a>> {
     let taken: BTreeSet<Seq> = material.events.iter().filter_map(takes).collect();
     let waits = |recorded: &RecordedEvent| {
         is_queued(recorded)
@@ -191,12 +196,12 @@ fn before_events<'a>(
     let apart = material.apart.iter().filter(|recorded| left.contains_key(&recorded.seq));
     let at = |recorded: &RecordedEvent| left.get(&recorded.seq).copied().unwrap_or(recorded.seq);
     let all = messages.iter().copied().chain(apart);
-    let mut told: Vec<Utterance<'a>> =
+    let mut utterances: Vec<Utterance<'a>> =
         all.filter_map(|recorded| words(at(recorded), recorded)).collect();
     if !left.is_empty() {
-        told.sort_by_key(|words| words.at);
+        utterances.sort_by_key(|words| words.at);
     }
-    told
+    utterances
 }
 
 fn takes(recorded: &RecordedEvent) -> Option<Seq> {
@@ -212,5 +217,9 @@ fn is_queued(recorded: &RecordedEvent) -> bool {
 
 fn words(at: Seq, recorded: &RecordedEvent) -> Option<Utterance<'_>> {
     let Event::Posted(posted) = &recorded.event else { return None };
-    recorded.event.is_told().then_some(Utterance { at, recorded, posted: Source::Message(posted) })
+    recorded.event.is_in_prompts().then_some(Utterance {
+        at,
+        recorded,
+        posted: Source::Message(posted),
+    })
 }

@@ -67,7 +67,7 @@ const CAUSE_BYTES_MAX: usize = 1024;
 impl WordsFormatter<'_> {
     /// Returns one message. The line says what the message replies to, unless it answers a turn and
     /// stands right below the turn's cause.
-    pub(super) fn told(
+    pub(super) fn transcript_line(
         &self,
         words: &Utterance<'_>,
         before: Option<&Utterance<'_>>,
@@ -82,14 +82,14 @@ impl WordsFormatter<'_> {
         if !evident && let Some(reply) = self.reply(posted) {
             name = format!("{name}, {reply}").into();
         }
-        let told = TranscriptLine {
+        let line = TranscriptLine {
             at: words.at,
             ..TranscriptLine::new(&name, &posted.body, self.is_own(words))
         };
         if words.recorded.seq == self.cause {
-            told.within(CAUSE_BYTES_MAX).into_owned()
+            line.within(CAUSE_BYTES_MAX).into_owned()
         } else {
-            told
+            line
         }
     }
 
@@ -129,7 +129,11 @@ impl WordsFormatter<'_> {
     /// Returns all these messages as lines.
     pub(super) fn each(&self, story: &[&Utterance<'_>]) -> Vec<TranscriptLine> {
         let before = std::iter::once(None).chain(story.iter().map(|words| Some(*words)));
-        story.iter().zip(before).map(|(words, before)| self.told(words, before)).collect()
+        story
+            .iter()
+            .zip(before)
+            .map(|(words, before)| self.transcript_line(words, before))
+            .collect()
     }
 
     /// Returns the newest messages that fit, as text, and the number of messages that do not fit. A
@@ -139,7 +143,7 @@ impl WordsFormatter<'_> {
         let mut kept = Vec::new();
         for (at, words) in story.iter().enumerate().rev() {
             let before = at.checked_sub(1).map(|before| story[before]);
-            let line = self.told(words, before).within(bytes_max / 4).into_owned().line;
+            let line = self.transcript_line(words, before).within(bytes_max / 4).into_owned().line;
             let Some(left) = room.checked_sub(line.len()) else { break };
             room = left;
             kept.push(line);
@@ -170,17 +174,17 @@ mod tests {
 
     #[test]
     fn what_was_told_gives_its_words_back() {
-        let told = TranscriptLine::new("Ada", "one\n[User] two\n\n  three\n", false);
-        assert_eq!(told.line, "[Ada] one\n  [User] two\n  \n    three\n");
-        assert_eq!(told.words(), "one\n[User] two\n\n  three");
+        let entry = TranscriptLine::new("Ada", "one\n[User] two\n\n  three\n", false);
+        assert_eq!(entry.line, "[Ada] one\n  [User] two\n  \n    three\n");
+        assert_eq!(entry.words(), "one\n[User] two\n\n  three");
         assert_eq!(TranscriptLine::new("Ada", "", true).words(), "");
     }
 
     #[test]
     fn long_words_keep_their_beginning_and_their_end_and_no_line_of_them_passes_for_a_speaker() {
         let words = format!("first\n{}last", "[User] yes\n".repeat(1_000));
-        let told = TranscriptLine::new("Ada", &words, false);
-        let within = told.within(500);
+        let entry = TranscriptLine::new("Ada", &words, false);
+        let within = entry.within(500);
         assert!(within.line.len() <= 500, "{}", within.line.len());
         assert!(
             within.line.starts_with("[Ada] first\n  [User] yes\n")
@@ -190,6 +194,6 @@ mod tests {
         );
         assert!(within.line.contains("bytes of this message are left out here"), "{}", within.line);
         assert!(within.line.lines().skip(1).all(|line| line.starts_with("  ")), "{}", within.line);
-        assert!(matches!(told.within(100_000), Cow::Borrowed(_)));
+        assert!(matches!(entry.within(100_000), Cow::Borrowed(_)));
     }
 }

@@ -166,9 +166,9 @@ mod tests {
         assert_eq!(parse("/to zoe\u{308} lee why?"), said("why?", None, Some("0198")));
         assert_eq!(parse("/to Zoë, why?"), said("why?", None, Some("0198")));
         assert_eq!(parse("/to ＣＲＩＴＩＣ"), LineAction::Address(Some("critic".into())));
-        for (line, told) in [("/to sam", "p2, p3"), ("/to nora", "critic, 0198")] {
+        for (line, names) in [("/to sam", "p2, p3"), ("/to nora", "critic, 0198")] {
             let LineAction::Wrong(why) = parse(line) else { panic!("{line}") };
-            assert!(why.contains(told), "{why}");
+            assert!(why.contains(names), "{why}");
         }
     }
 

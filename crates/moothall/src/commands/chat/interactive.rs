@@ -117,9 +117,9 @@ pub async fn run(
     for envelope in &before {
         chat.event(envelope);
     }
-    let told: Vec<Item> = held.iter().flat_map(|held| chat.room.stands(held)).collect();
+    let standing: Vec<Item> = held.iter().flat_map(|held| chat.room.stands(held)).collect();
     let asked = chat.room.recall(&permit::heard(&context.client, state).await?);
-    for item in told.into_iter().chain(asked).chain(chat.room.call()) {
+    for item in standing.into_iter().chain(asked).chain(chat.room.call()) {
         let rows = chat.brush().item(&item);
         chat.settled.extend(rows);
     }
@@ -233,8 +233,8 @@ impl InteractiveChat<'_> {
     fn tell_typing(&mut self) {
         let text = self.editor.text();
         let typing = !text.is_empty() && !text.starts_with('/');
-        let told = self.typing_since.is_some_and(|since| since.elapsed() < TYPING_AGAIN);
-        if self.away || typing == told || (!typing && self.typing_since.is_none()) {
+        let announced = self.typing_since.is_some_and(|since| since.elapsed() < TYPING_AGAIN);
+        if self.away || typing == announced || (!typing && self.typing_since.is_none()) {
             return;
         }
         self.typing_since = typing.then(Instant::now);

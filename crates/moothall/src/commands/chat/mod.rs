@@ -26,7 +26,7 @@ pub use self::width::width;
 use super::Context;
 use super::circle;
 use super::events::{EventSelection, last};
-use super::show::is_told;
+use super::show::is_shown;
 use crate::cli::Chat;
 use crate::fault::Fault;
 use crate::threads;
@@ -76,7 +76,7 @@ async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Env
         state.head,
         EARLIER,
         EventSelection::Conversation,
-        is_told,
+        is_shown,
     )
     .await?;
     // The stream delivers newer events.

@@ -16,7 +16,7 @@ use super::stream::ChatNews;
 use super::{Line, earlier, gathering};
 use crate::commands::events::{EventSelection, after};
 use crate::commands::say::is_busy;
-use crate::commands::show::is_told;
+use crate::commands::show::is_shown;
 use crate::commands::{Context, permit};
 use crate::fault::Fault;
 use crate::paint::note;
@@ -78,9 +78,9 @@ pub async fn run(
             plain.room.hear(envelope);
         }
     }
-    let told: Vec<Item> = held.iter().flat_map(|held| plain.room.stands(held)).collect();
+    let standing: Vec<Item> = held.iter().flat_map(|held| plain.room.stands(held)).collect();
     let asked = plain.room.recall(&permit::heard(&context.client, state).await?);
-    for item in told.into_iter().chain(asked).chain(plain.room.call()) {
+    for item in standing.into_iter().chain(asked).chain(plain.room.call()) {
         plain.tell(&item)?;
     }
     if !context.client.is_person(me)
@@ -192,7 +192,7 @@ impl PlainChat<'_> {
             Err(fault) => {
                 let fault = self.room.refused(fault);
                 note(&fault.to_string());
-                self.refused = Some(fault.told());
+                self.refused = Some(fault.mark_printed());
             }
         }
         Ok(())
@@ -221,7 +221,7 @@ impl PlainChat<'_> {
     fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
         let Some(item) = self.room.hear(envelope) else { return Ok(()) };
         if self.context.printer.json {
-            return if is_told(envelope) { self.context.printer.object(envelope) } else { Ok(()) };
+            return if is_shown(envelope) { self.context.printer.object(envelope) } else { Ok(()) };
         }
         if let Item::Message(said) = &item
             && said.from == self.me

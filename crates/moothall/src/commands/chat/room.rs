@@ -94,7 +94,7 @@ pub struct ChatView {
     turns: BTreeMap<String, Turn>,
     presence: BTreeMap<String, (String, Instant)>,
     /// Latest status line about each participant, so that it is not repeated.
-    told: BTreeMap<String, String>,
+    latest_status: BTreeMap<String, String>,
     /// Open permission requests.
     pub asks: Open,
     /// Reason why agents do not respond, if any.
@@ -220,8 +220,8 @@ impl ChatView {
             return Some(Item::Alert(call));
         }
         let beat = self.circle.beat_of(&step, &self.me).filter(|_| is_news);
-        let told = || circle::is_told(envelope).then(|| self.circle.words(&step));
-        beat.or_else(told).map(Item::Told)
+        let step_text = || circle::is_shown(envelope).then(|| self.circle.words(&step));
+        beat.or_else(step_text).map(Item::Told)
     }
 
     /// Sets the gathering before its earlier messages are shown.
@@ -239,8 +239,8 @@ impl ChatView {
         if pulse.is_some() {
             self.pulse_of = beat;
         }
-        let told = [seed.map(|seed| seed.trim_end().to_owned()), pulse.cloned()];
-        told.into_iter().flatten().map(Item::Told).collect()
+        let texts = [seed.map(|seed| seed.trim_end().to_owned()), pulse.cloned()];
+        texts.into_iter().flatten().map(Item::Told).collect()
     }
 
     /// Returns the gathering's current call to this person.
@@ -318,8 +318,8 @@ impl ChatView {
                 }))
             }
             PermissionEvent::Settled { participant, outcome, .. } => {
-                let is_told = !matches!(outcome.outcome.as_str(), "refused" | "expired");
-                is_told.then(|| Item::Status(outcome.line(&who(&participant))))
+                let is_shown = !matches!(outcome.outcome.as_str(), "refused" | "expired");
+                is_shown.then(|| Item::Status(outcome.line(&who(&participant))))
             }
             PermissionEvent::Expired { .. } => {
                 let asker =
@@ -329,8 +329,8 @@ impl ChatView {
             PermissionEvent::GaveUp { .. } => {
                 let asker =
                     asked.map_or_else(|| "the agent".to_owned(), |asked| who(&asked.participant));
-                let told = "got no answer in time and gave up; it may ask again";
-                Some(Item::Status(format!("{asker} {told}")))
+                let ending = "got no answer in time and gave up; it may ask again";
+                Some(Item::Status(format!("{asker} {ending}")))
             }
         }
     }
@@ -353,7 +353,7 @@ impl ChatView {
         let human = self.is_person(&envelope.from);
         if human {
             // A person spoke: the agents' reactions are worth showing again.
-            self.told.clear();
+            self.latest_status.clear();
         }
         if self.numbers.len() == NUMBERS_MAX {
             self.numbers.pop_front();
@@ -458,7 +458,7 @@ impl ChatView {
 
     /// Returns a status line about a participant, unless it repeats the latest.
     fn tell(&mut self, participant: &str, what: &str) -> Option<String> {
-        let before = self.told.insert(participant.to_owned(), what.to_owned());
+        let before = self.latest_status.insert(participant.to_owned(), what.to_owned());
         (before.as_deref() != Some(what))
             .then(|| format!("{} {what}", self.faces.name(participant)))
     }

@@ -102,7 +102,7 @@ fn beats_are_for_the_one_who_has_the_piece() {
     assert_eq!(circle.call(&step, "bob"), None);
     assert_eq!(circle.standing("bob", at(2)).as_deref(), Some("Ann (1) has the piece"));
     let beat = event(41, json!({"event": "beat", "number": 1}));
-    assert!(!is_told(&beat) && is_told(&given));
+    assert!(!is_shown(&beat) && is_shown(&given));
     let step = circle.hear(&beat).unwrap();
     assert_eq!(circle.beat_of(&step, "user").as_deref(), Some("Beat 1 of 3: you have the piece."));
     assert_eq!(circle.beat_of(&step, "bob"), None);

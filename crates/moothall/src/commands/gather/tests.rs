@@ -62,8 +62,9 @@ fn the_details_say_who_comes_when_and_what_came_of_it() {
     );
     let own = answer(json!({"seed": "You are Ann (1).\n", "pulse": "hold round 1/2"}));
     let own = details(&own, now);
-    let told = [("pulse", "hold round 1/2".to_owned()), ("your seed", "You are Ann (1).".into())];
-    assert!(own.ends_with(&told), "{own:?}");
+    let expected =
+        [("pulse", "hold round 1/2".to_owned()), ("your seed", "You are Ann (1).".into())];
+    assert!(own.ends_with(&expected), "{own:?}");
     let closed = json!({"status": "closed", "holder": null, "order": [], "rule": null,
         "harvest": {"text": "All of it.\n", "event": "e"}});
     let shown = details(&answer(closed), now);

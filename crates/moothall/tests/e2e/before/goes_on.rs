@@ -153,14 +153,16 @@ async fn task(server: &Server<'_>, made: &Value) {
 /// Checks that a session answers its prompt once; without its terminal, the turn ends.
 async fn session(server: &Server<'_>, hall: &Hall, made: &Value, alive: bool) {
     let of = &made["session"];
-    let (id, told) = (of["id"].as_str().unwrap(), &of["told"]);
+    let (id, message_id) = (of["id"].as_str().unwrap(), &of["told"]);
     if alive {
-        until("the session answers", async || answered(server, id, told, "planner").await == 1)
-            .await;
+        until("the session answers", async || {
+            answered(server, id, message_id, "planner").await == 1
+        })
+        .await;
         let again = server.say(id, "[say:and now]").await;
         until("it answers", async || answered(server, id, &again, "planner").await == 1).await;
         assert_eq!(hall.taken().len(), 2, "each prompt was typed once");
-        assert_eq!(answered(server, id, told, "planner").await, 1);
+        assert_eq!(answered(server, id, message_id, "planner").await, 1);
         assert_eq!(reads_and_says(server, &of["token"], id).await.0, 200, "its token is good");
     } else {
         until("its turn ends", async || {

@@ -204,7 +204,7 @@ pub async fn furnish(hall: &Hall, program: &Path) -> Value {
     let task = task(&server).await;
     let (held, paused) = guarded(&server).await;
     let session = start(&server, hall, "planner").await;
-    let told = server.say(&session.id, "[work:60] [say:the plan]").await;
+    let message_id = server.say(&session.id, "[work:60] [say:the plan]").await;
     let gathering = gathering(&server).await;
     let thread = credentials["thread"].as_str().unwrap();
     let keyed = keyed(&server, thread).await;
@@ -212,7 +212,7 @@ pub async fn furnish(hall: &Hall, program: &Path) -> Value {
     until("the session is told", async || hall.taken().len() == 1).await;
     let made = json!({"credentials": credentials, "task": task, "held": held, "paused": paused,
         "work": work, "gathering": gathering, "keyed": keyed,
-        "session": {"id": session.id, "token": session.token, "told": told}});
+        "session": {"id": session.id, "token": session.token, "told": message_id}});
     server.signal(Signal::SIGKILL);
     server.end();
     made

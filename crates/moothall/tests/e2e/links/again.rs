@@ -58,9 +58,9 @@ async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
     }
     server.ok(&["resume", "ada"]);
     let resumed = server.command(&["resume", "bob"]).output().unwrap();
-    let told = String::from_utf8(resumed.stderr).unwrap();
+    let errors = String::from_utf8(resumed.stderr).unwrap();
     let wanted = "A link of bob waits for cyd, which is not resumed yet: moothall resume cyd   or: moothall end cyd";
-    assert!(told.contains(wanted), "{told}");
+    assert!(errors.contains(wanted), "{errors}");
     assert_eq!(server.get("/sessions/ada").await["waits_for"], json!(["cyd"]));
     let listed = server.get("/sessions").await["sessions"].clone();
     let waits = |entry: &Value| entry["waits_for"] == json!(["cyd"]);
@@ -74,10 +74,10 @@ async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
         assert_eq!((&waiting[0]["id"], &waiting[0]["waits_for"]), (id, &json!(["cyd"])), "{path}");
     }
     let listed = server.command(&["link", "list"]).output().unwrap();
-    let told = String::from_utf8(listed.stderr).unwrap();
+    let errors = String::from_utf8(listed.stderr).unwrap();
     assert!(
-        told.contains("waits for cyd, which is not resumed yet: moothall resume cyd"),
-        "{told}"
+        errors.contains("waits for cyd, which is not resumed yet: moothall resume cyd"),
+        "{errors}"
     );
     server.ok(&["end", "cyd", "--yes"]);
     assert_eq!(server.get("/links").await["waiting"], Value::Null);
@@ -102,7 +102,7 @@ async fn a_session_runs_or_can_be_resumed_wherever_the_server_dies() {
         let server = hall.serve();
         let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
         let link = direct(&server, &ada, &bob, "hello").await["link_id"].clone();
-        until("bob heard it", async || was_told(&server, &bob, "hello").await).await;
+        until("bob heard it", async || screen_shows(&server, &bob, "hello").await).await;
         hall.tmux(&["kill-server"]);
         let server = server.crash_and_restart();
         let address = server.address().to_string();

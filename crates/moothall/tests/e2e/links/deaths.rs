@@ -49,7 +49,7 @@ async fn words_cross_a_link_once_wherever_the_server_dies() {
         let link =
             direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
         until("bob heard it", async || {
-            state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+            state(&server, &bob).await == "idle" && screen_shows(&server, &bob, "hello").await
         })
         .await;
         let before = said(&server, &link).await.len();

@@ -156,7 +156,7 @@ pub async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) 
 }
 
 /// Returns the lines on a session's screen.
-pub async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
+pub async fn screen_lines(server: &Server<'_>, agent: &Agent) -> Vec<String> {
     let screen = server.get(&format!("/sessions/{}/screen", agent.id)).await;
     screen["text"]
         .as_str()
@@ -167,8 +167,8 @@ pub async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
         .collect()
 }
 
-pub async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
-    told(server, agent).await.iter().any(|line| line.contains(words))
+pub async fn screen_shows(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
+    screen_lines(server, agent).await.iter().any(|line| line.contains(words))
 }
 
 pub async fn links(server: &Server<'_>, of: &Agent) -> Vec<Value> {

@@ -240,14 +240,14 @@ fn verdicts_are_read_strictly() {
 #[test]
 fn what_the_server_sends_is_written_as_its_payload() {
     let id = rpc::Uuid::try_from(ID.to_owned()).unwrap();
-    let told = Notification::ParticipantAdded(rpc::ParticipantAdded {
+    let added = Notification::ParticipantAdded(rpc::ParticipantAdded {
         task_id: id,
         conversation_id: id,
         added_agent_id: id,
         by_agent_or_tm: rpc::TaskManager::Tm,
     });
     assert_eq!(
-        frame::notification(told.word(), &told),
+        frame::notification(added.word(), &added),
         format!(
             r#"{{"jsonrpc":"2.0","method":"task/conversation/participants/added","params":{{"taskId":"{ID}","conversationId":"{ID}","addedAgentId":"{ID}","byAgentOrTm":"tm"}}}}"#
         )

@@ -166,7 +166,7 @@ async fn what_is_not_the_protocol_is_refused() {
         let (status, _) = server.post_raw("/mcp", body.to_owned()).await;
         assert_eq!(status, 400, "{body}");
     }
-    let told = [
+    let cases = [
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, "a request of its own"),
         (r#"{"id":1,"method":"ping"}"#, "JSON-RPC 2.0"),
         (r#"{"jsonrpc":"2.0","id":1}"#, "JSON-RPC 2.0"),
@@ -179,7 +179,7 @@ async fn what_is_not_the_protocol_is_refused() {
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, "a whole number"),
         (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":[]}"#, "unrecognized"),
     ];
-    for (body, why) in told {
+    for (body, why) in cases {
         let (status, refused) = server.post_raw("/mcp", body.to_owned()).await;
         assert!(
             status == 400 && refused["error"]["message"].as_str().unwrap().contains(why),

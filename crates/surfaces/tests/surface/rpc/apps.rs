@@ -170,8 +170,8 @@ async fn a_manager_without_hooks_learns_of_its_tasks_and_may_take_part() {
     let ([tim, ann, bob], [mut t, mut a, mut b]) = agents(&server, ["tim", "ann", "bob"]).await;
     t.done("apps/register", manifest(APP)).await;
     let place = task_of_app(&mut a, &bob).await;
-    assert_eq!(t.told("task/created").await["task"]["id"], place.0);
-    let begun = t.told("task/conversation/created").await;
+    assert_eq!(t.next_notice("task/created").await["task"]["id"], place.0);
+    let begun = t.next_notice("task/conversation/created").await;
     assert_eq!(
         begun,
         json!({"taskId": place.0, "conversationId": place.1, "name": "One", "participants": [bob.id]})
@@ -191,10 +191,10 @@ async fn a_manager_without_hooks_learns_of_its_tasks_and_may_take_part() {
     inside["agentId"] = json!(tim.id);
     t.done("task/conversation/participants/add", inside).await;
     t.say(&place, "I am here").await;
-    assert_eq!(b.told("messages/received").await["message"]["senderId"], ann.id);
-    assert_eq!(b.told("messages/received").await["message"]["senderId"], tim.id);
+    assert_eq!(b.next_notice("messages/received").await["message"]["senderId"], ann.id);
+    assert_eq!(b.next_notice("messages/received").await["message"]["senderId"], tim.id);
     t.done("task/close", json!({"taskId": place.0})).await;
-    assert_eq!(t.told("task/closed").await["task"]["id"], place.0);
+    assert_eq!(t.next_notice("task/closed").await["task"]["id"], place.0);
 }
 
 #[tokio::test]
@@ -209,8 +209,8 @@ async fn a_manager_that_was_away_finds_what_was_asked_for_in_its_lists() {
     a.done("task/leave", json!({"taskId": place.0})).await;
     let mut b = Client::of(&server, &bob).await;
     b.done("task/leave", json!({"taskId": place.0})).await;
-    assert_eq!(b.told("task/closed").await["task"]["id"], place.0, "the last one is told");
-    assert_eq!(t.told("task/closed").await["task"]["id"], place.0);
+    assert_eq!(b.next_notice("task/closed").await["task"]["id"], place.0, "the last one is told");
+    assert_eq!(t.next_notice("task/closed").await["task"]["id"], place.0);
 }
 
 #[tokio::test]
@@ -226,5 +226,5 @@ async fn a_manager_is_not_asked_about_its_own_words() {
     let id = |what: &str| made[what]["id"].as_str().unwrap().to_owned();
     let place = (id("task"), id("conversation"));
     t.say(&place, "welcome").await;
-    assert_eq!(words(&b.told("messages/received").await["message"]), "welcome");
+    assert_eq!(words(&b.next_notice("messages/received").await["message"]), "welcome");
 }

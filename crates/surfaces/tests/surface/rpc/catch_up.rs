@@ -37,7 +37,8 @@ async fn whoever_comes_back_reads_each_message_once_and_in_order() {
         agents(&server, ["ann", "bob", "cid"]).await;
     let place = ann.task_with(&[&bob, &cid]).await;
     ann.say(&place, "the last that bob sees").await;
-    let seen = away.told("messages/received").await["message"]["id"].as_str().unwrap().to_owned();
+    let seen =
+        away.next_notice("messages/received").await["message"]["id"].as_str().unwrap().to_owned();
     away.leave().await;
     let mut said = Vec::new();
     for number in 0..15 {
@@ -68,10 +69,10 @@ async fn nothing_that_is_said_after_hello_is_missed() {
             said.push(ann.say(&place, &format!("{round}.{number}")).await);
         }
         for id in said {
-            let told = back.wanted(|frame| {
+            let notice = back.wanted(|frame| {
                 frame["method"] == "messages/received" && frame["params"]["message"]["id"] == id
             });
-            told.await;
+            notice.await;
         }
         back.leave().await;
     }
@@ -88,7 +89,7 @@ async fn what_was_made_while_somebody_was_away_is_heard_from_then_on() {
     let listed = back.done("task/conversation/list", json!({})).await["items"].clone();
     assert_eq!(listed[0]["conversation"]["id"], place.1);
     let last = ann.say(&place, "now").await;
-    assert_eq!(back.told("messages/received").await["message"]["id"], last);
+    assert_eq!(back.next_notice("messages/received").await["message"]["id"], last);
     let all = after(&mut back, &place, "0", 7).await;
     assert_eq!(all.iter().map(words).collect::<Vec<_>>(), ["while bob is away", "now"]);
 }
@@ -111,7 +112,7 @@ async fn what_is_sent_without_waiting_keeps_its_order() {
     let kept = ann.done("messages/list", list).await["messages"].clone();
     assert_eq!(kept.as_array().unwrap().iter().map(words).collect::<Vec<_>>(), numbers);
     for number in &numbers {
-        assert_eq!(words(&hears.told("messages/received").await["message"]), number);
+        assert_eq!(words(&hears.next_notice("messages/received").await["message"]), number);
     }
     assert!(ann.settle().await.iter().all(|text| !text.contains("messages/received")));
 }
@@ -143,7 +144,7 @@ async fn a_conversation_is_heard_of_first_and_nothing_of_it_after_the_end() {
     let server = open_server().await;
     let ([_, bob], [mut ann, mut other]) = agents(&server, ["ann", "bob"]).await;
     let (task, _) = ann.task_with(&[&bob]).await;
-    other.told("task/conversation/created").await;
+    other.next_notice("task/conversation/created").await;
     let mut wanted = Vec::new();
     for _ in 0..12 {
         // Bob's notifications are read at the end only: ann awaits just the answers that her next

@@ -171,7 +171,7 @@ impl Client {
     }
 
     /// Waits for the next notification of this method; returns its payload.
-    pub async fn told(&mut self, method: &str) -> Value {
+    pub async fn next_notice(&mut self, method: &str) -> Value {
         self.wanted(|frame| frame["method"] == method && frame.get("id").is_none()).await["params"]
             .clone()
     }

@@ -145,9 +145,9 @@ async fn whoever_does_not_read_is_cut_and_others_hear_everything() {
     let talks = join_all(talk);
     let hears = async {
         for _ in 0..4 * EACH {
-            ann.told("messages/received").await;
+            ann.next_notice("messages/received").await;
         }
-        let gone = ann.told("presence/changed").await;
+        let gone = ann.next_notice("presence/changed").await;
         assert_eq!((&gone["agentId"], &gone["status"]), (&json!(bob.id), &json!("offline")));
         ann
     };
@@ -193,7 +193,7 @@ async fn a_revoked_key_ends_also_a_connection_that_reads_nothing() {
     let server = open_server().await;
     let (bob, mut ann, _stuck) = stuck(&server).await;
     revoke(&server, &bob).await;
-    assert_eq!(ann.told("presence/changed").await["status"], "offline");
+    assert_eq!(ann.next_notice("presence/changed").await["status"], "offline");
 }
 
 #[tokio::test]
@@ -241,7 +241,7 @@ async fn a_silent_manager_delays_only_what_it_is_asked_about() {
     a.settle().await;
     let free = a.task_with(&[&bob]).await;
     a.say(&free, "elsewhere").await;
-    assert_eq!(words(&b.told("messages/received").await["message"]), "elsewhere");
+    assert_eq!(words(&b.next_notice("messages/received").await["message"]), "elsewhere");
     let own = "aaaaaaaa-0000-4000-8000-000000000002";
     moderates(&mut a, own).await;
     let managed = task_of(&mut b, own, &ann).await;
@@ -258,7 +258,7 @@ async fn a_silent_manager_delays_only_what_it_is_asked_about() {
     }
     for (number, id) in asked.iter().enumerate() {
         assert!(a.answer(id).await.get("result").is_some(), "{number}");
-        assert_eq!(words(&b.told("messages/received").await["message"]), number.to_string());
+        assert_eq!(words(&b.next_notice("messages/received").await["message"]), number.to_string());
     }
 }
 

@@ -379,8 +379,8 @@ impl Game {
                 heard.map(|((_, talk), messages)| (talk.clone(), messages.clone())).collect();
             let mut got: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for _ in 0..heard.values().map(Vec::len).sum() {
-                let told = self.lines[who].told("messages/received").await;
-                let text = |member: &str| told["message"][member].as_str().unwrap().to_owned();
+                let notice = self.lines[who].next_notice("messages/received").await;
+                let text = |member: &str| notice["message"][member].as_str().unwrap().to_owned();
                 got.entry(text("conversationId")).or_default().push(text("id"));
             }
             assert_eq!(got, heard, "{name}");
@@ -413,7 +413,7 @@ fn seeds() -> std::ops::Range<u64> {
 #[tokio::test]
 async fn fuzzed_calls_answer_what_a_small_model_says() {
     for seed in seeds() {
-        let told = SeedPrinter(seed);
+        let seed_report = SeedPrinter(seed);
         let server = open_server().await;
         let (agents, lines) = agents(&server, NAMES).await;
         let dice = Dice(seed.wrapping_mul(0x5851_f42d_4c95_7f2d));
@@ -422,7 +422,7 @@ async fn fuzzed_calls_answer_what_a_small_model_says() {
             game.step().await;
         }
         game.end().await;
-        drop(told);
+        drop(seed_report);
     }
 }
 
@@ -453,7 +453,7 @@ type Talks = (Client, Vec<Vec<String>>);
 #[tokio::test]
 async fn fuzzed_crowds_hear_each_message_once_and_in_the_order_in_which_it_is_kept() {
     for seed in seeds() {
-        let told = SeedPrinter(seed);
+        let seed_report = SeedPrinter(seed);
         let server = open_server().await;
         let ([_, bob, cid, dan], [mut ann, b, c, d]) = agents(&server, NAMES).await;
         let places = [ann.task_with(&[&bob, &cid, &dan]).await, ann.task_with(&[&bob, &dan]).await];
@@ -471,11 +471,11 @@ async fn fuzzed_crowds_hear_each_message_once_and_in_the_order_in_which_it_is_ke
                 let (mine, others): (Vec<&Value>, Vec<&Value>) = messages.iter().partition(own);
                 assert_eq!(mine.into_iter().map(id).collect::<Vec<_>>(), *kept);
                 for message in others {
-                    let told = line.wanted(|frame| {
+                    let notice = line.wanted(|frame| {
                         frame["method"] == "messages/received"
                             && frame["params"]["message"]["conversationId"] == place.1
                     });
-                    assert_eq!(told.await["params"]["message"], *message);
+                    assert_eq!(notice.await["params"]["message"], *message);
                 }
             }
         }
@@ -484,6 +484,6 @@ async fn fuzzed_crowds_hear_each_message_once_and_in_the_order_in_which_it_is_ke
             let more = line.settle().await;
             assert!(!more.iter().any(|text| text.contains("messages/received")), "{more:?}");
         }
-        drop(told);
+        drop(seed_report);
     }
 }

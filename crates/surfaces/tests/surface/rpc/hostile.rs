@@ -261,7 +261,7 @@ async fn a_revoked_key_ends_its_connections_and_opens_none() {
     let mut two = Client::of(&server, &bob).await;
     let place = ann.task_with(&[&bob]).await;
     ann.say(&place, "before").await;
-    one.told("messages/received").await;
+    one.next_notice("messages/received").await;
     revoke(&server, &bob).await;
     let reason = (1008, "the key is no longer valid".to_owned());
     for client in [&mut one, &mut two] {

@@ -35,14 +35,15 @@ async fn what_a_person_says_is_a_message_like_any_other() {
     let ([_, bob], [mut ann, mut other]) = agents(&server, ["ann", "bob"]).await;
     let place = ann.task_with(&[&bob]).await;
     says(&server, &place, "Hello, all of you.").await;
-    let told = [ann.told("messages/received").await, other.told("messages/received").await];
-    assert_eq!(told[0], told[1]);
-    let message = &told[0]["message"];
+    let notices =
+        [ann.next_notice("messages/received").await, other.next_notice("messages/received").await];
+    assert_eq!(notices[0], notices[1]);
+    let message = &notices[0]["message"];
     assert_eq!(words(message), "Hello, all of you.");
     assert_eq!(all(&mut ann, &place).await, std::slice::from_ref(message));
     let long = "b".repeat(60_000);
     says(&server, &place, &long).await;
-    let parts = ann.told("messages/received").await["message"]["parts"].clone();
+    let parts = ann.next_notice("messages/received").await["message"]["parts"].clone();
     let joined: String =
         parts.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap()).collect();
     assert_eq!((joined, parts.as_array().unwrap().len()), (long, 2));
@@ -56,7 +57,7 @@ async fn an_agent_that_is_asked_and_passes_is_told_that_this_is_no_message() {
     let refused = other.refused("messages/send", saying(&place, "[PASS]")).await;
     assert_eq!(refused.0, -32602, "{refused:?}");
     says(&server, &place, "@bob what do you think?").await;
-    other.told("messages/received").await;
+    other.next_notice("messages/received").await;
     let refused = other.refused("messages/send", saying(&place, " [PASS]\n")).await;
     assert_eq!(refused.0, -32602, "{refused:?}");
     other.say(&place, "I do not know.").await;
@@ -118,12 +119,15 @@ async fn a_person_archives_takes_out_and_deletes() {
         agents(&server, ["ann", "bob", "cid"]).await;
     let place = ann.task_with(&[&bob, &cid]).await;
     control(&server, &place, json!({"uninvite": {"participant_id": cid.id}})).await;
-    let told = third.told("task/conversation/participants/removed").await;
-    assert_eq!((&told["removedAgentId"], &told["reason"]), (&json!(cid.id), &json!("tm_remove")));
+    let notice = third.next_notice("task/conversation/participants/removed").await;
+    assert_eq!(
+        (&notice["removedAgentId"], &notice["reason"]),
+        (&json!(cid.id), &json!("tm_remove"))
+    );
     third.refused("messages/send", saying(&place, "?")).await;
     let path = format!("/threads/{}", place.1);
     control(&server, &place, json!({"archive": true})).await;
-    other.told("task/conversation/archived").await;
+    other.next_notice("task/conversation/archived").await;
     assert_eq!(other.refused("messages/send", saying(&place, "?")).await.0, -32022);
     let again = ann.task_with(&[&bob]).await;
     let (status, answer) = server.as_operator(Method::DELETE, &path, json!({})).await;

@@ -84,10 +84,10 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     assert_eq!(made["result"]["conversation"]["name"], "Project Alpha", "{made}");
     let conversation = made["result"]["conversation"]["id"].as_str().unwrap().to_owned();
     for listed in [&mut one, &mut two] {
-        let told = listed.told("task/conversation/created").await;
+        let notice = listed.next_notice("task/conversation/created").await;
         let all = json!({"taskId": task, "conversationId": conversation, "name": "Project Alpha",
             "participants": [bob.id, cid.id]});
-        assert_eq!(told, all);
+        assert_eq!(notice, all);
     }
     ids.push(("44444444-4444-4444-8444-444444444444", &conversation));
 
@@ -98,15 +98,15 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     tm.done("task/addParticipant", admitted).await;
     assert_eq!(answered(&mut tm, 2, &ids).await["result"], json!({}));
     for present in [&mut one, &mut two, &mut third] {
-        let told = present.told("task/conversation/participants/added").await;
-        assert_eq!(told["addedAgentId"], eve.id);
+        let notice = present.next_notice("task/conversation/participants/added").await;
+        assert_eq!(notice["addedAgentId"], eve.id);
     }
 
     assert_eq!(answered(&mut tm, 3, &ids).await["result"], json!({}));
     for present in [&mut one, &mut two, &mut third] {
-        let told = present.told("task/conversation/participants/removed").await;
+        let notice = present.next_notice("task/conversation/participants/removed").await;
         assert_eq!(
-            (&told["removedAgentId"], &told["reason"]),
+            (&notice["removedAgentId"], &notice["reason"]),
             (&json!(eve.id), &json!("tm_remove"))
         );
     }
@@ -116,13 +116,13 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     let other = made["conversation"]["id"].as_str().unwrap().to_owned();
     tm.say(&(task.clone(), conversation.clone()), "not for eve").await;
     tm.say(&(task.clone(), other), "for eve").await;
-    let told = third.told("messages/received").await;
-    assert_eq!(super::client::words(&told["message"]), "for eve");
+    let notice = third.next_notice("messages/received").await;
+    assert_eq!(super::client::words(&notice["message"]), "for eve");
 
     assert_eq!(answered(&mut tm, 4, &ids).await["result"], json!({}));
     for present in [&mut one, &mut two] {
-        let told = present.told("task/conversation/archived").await;
-        assert_eq!(told["conversationId"], conversation);
+        let notice = present.next_notice("task/conversation/archived").await;
+        assert_eq!(notice["conversationId"], conversation);
     }
     let listed = answered(&mut one, 5, &ids).await["result"]["items"].clone();
     let archived = |item: &Value| item["conversation"].get("archivedAt").is_some();
@@ -136,8 +136,8 @@ async fn the_examples_of_the_page_do_what_it_promises() {
     tm.send(reversed.replace("\"4\"", "\"6\"")).await;
     assert_eq!(tm.answer("6").await["result"], json!({}));
     for present in [&mut one, &mut two] {
-        let told = present.told("task/conversation/unarchived").await;
-        assert_eq!(told, json!({"taskId": task, "conversationId": conversation}));
+        let notice = present.next_notice("task/conversation/unarchived").await;
+        assert_eq!(notice, json!({"taskId": task, "conversationId": conversation}));
     }
 
     // Membership is flat: every member writes and reads, and none manages.

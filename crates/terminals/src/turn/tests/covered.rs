@@ -50,9 +50,9 @@ fn people_are_told_of_what_was_written_otherwise_or_went_as_a_file() {
     bench.says(Input::Offered(job(1)), &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
-    let told = format!("tells {}", ALTERED.replace("{}", "2 tokens were"));
+    let altered_notice = format!("tells {}", ALTERED.replace("{}", "2 tokens were"));
     let filed = format!("tells {}", FILED.replace("{}", "12 lines"));
     let altered = vec!["@a".to_owned(), "@b".to_owned()];
     let pasted = PasteReport { altered, filed: 12 };
-    bench.says(Input::Pasted(Ok(pasted)), &[&told, &filed, "Enter"]);
+    bench.says(Input::Pasted(Ok(pasted)), &[&altered_notice, &filed, "Enter"]);
 }

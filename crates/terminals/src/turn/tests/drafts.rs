@@ -15,10 +15,10 @@ fn a_draft_is_a_state_and_people_are_told_once_that_something_waits_behind_it() 
     bench.says(draft(), &[]);
     bench.time = 15;
     bench.says(Input::Tick, &["see"]);
-    let told = bench.told(draft());
+    let outputs = bench.handle(draft());
     let tells = |output: &&Output| matches!(output, Output::Tell { .. });
-    let told: Vec<_> = told.iter().filter(tells).filter_map(short).collect();
-    assert!(told.len() == 1 && told[0].contains("A draft is in the composer"), "{told:?}");
+    let notices: Vec<_> = outputs.iter().filter(tells).filter_map(short).collect();
+    assert!(notices.len() == 1 && notices[0].contains("A draft is in the composer"), "{notices:?}");
     bench.time = 40;
     bench.says(Input::Drawn, &["see"]);
     bench.says(draft(), &[]);

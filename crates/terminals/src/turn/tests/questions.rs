@@ -19,7 +19,7 @@ impl Bench {
         let news = HookNews::Asks { action: "touch x".into(), partial: false };
         let Input::Hook { id, hook } = bench.hook(news) else { unreachable!() };
         bench.says(Input::Asked { id, hook }, &["recall"]);
-        let outputs = bench.told(Input::Recalled(None));
+        let outputs = bench.handle(Input::Recalled(None));
         let (within, stands) = within(&outputs).expect("a question");
         assert!(stands && within > Millis::from_secs(30 * 24 * 3600), "{within:?}");
         bench.says(Input::Drawn, &["see"]);
@@ -48,7 +48,7 @@ fn a_question_goes_on_by_keys_when_its_hook_waits_no_longer() {
 #[test]
 fn a_question_that_was_answered_at_the_terminal_is_not_asked_again() {
     let mut bench = Bench::asked();
-    bench.told(Input::GaveUp(RequestId(2)));
+    bench.handle(Input::GaveUp(RequestId(2)));
     bench.says(Input::Tick, &["see"]);
     bench.says(asking("touch x"), &[]);
     bench.says(Input::Drawn, &["see"]);
@@ -99,7 +99,7 @@ fn a_dialog_takes_the_place_of_questions_that_did_not_come_back() {
     let mut bench =
         Bench::new(vec![UnfinishedDelivery { asked, ..earlier(1, DeliveryState::Accepted, true) }]);
     bench.reports = Reports::ALL;
-    bench.told(Input::Offered(job(1)));
+    bench.handle(Input::Offered(job(1)));
     bench.says(Input::Drawn, &["see"]);
     bench.says(asking("touch 9"), &[]);
     bench.time = 4;

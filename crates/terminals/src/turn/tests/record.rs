@@ -138,12 +138,12 @@ fn a_prompt_gets_its_time_behind_a_turn_that_waited() {
     bench.is_idle_at(4, &["look up"]);
     bench.says(record(said("done")), &["1 says done, listeners"]);
     for input in [Input::Kept(Ok(())), Input::Offered(job(2)), idle(), begun(2), idle()] {
-        bench.told(input);
+        bench.handle(input);
     }
     for input in [Input::Marked(Ok(true)), Input::Pasted(Ok(PasteReport::default()))] {
-        bench.told(input);
+        bench.handle(input);
     }
-    bench.told(Input::Pressed(Ok(())));
+    bench.handle(Input::Pressed(Ok(())));
     bench.is_idle_at(7, &["look up"]);
     bench.says(Input::LookedUp(None), &[]);
     bench.is_idle_at(30, &["look up"]);

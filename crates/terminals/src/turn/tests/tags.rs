@@ -55,12 +55,12 @@ fn another_conversation_in_which_a_prompt_was_taken_is_the_programs_own() {
     bench.says(done("old", 1, &[&first]), said);
     bench.says(Input::Kept(Ok(())), &["1 Done Written", "heard true"]);
     for input in [Input::Offered(job(2)), idle(), begun(2), idle()] {
-        bench.told(input);
+        bench.handle(input);
     }
     for input in
         [Input::Marked(Ok(true)), Input::Pasted(Ok(PasteReport::default())), Input::Pressed(Ok(()))]
     {
-        bench.told(input);
+        bench.handle(input);
     }
     // A background conversation may contain both prompts, but its last prompt is another.
     bench.says(done("aside", 2, &[&first, &second, "count the files"]), &["heard true"]);
@@ -106,9 +106,9 @@ fn words_with_the_tags_of_a_peer_move_nothing() {
     let tags = [1, 2, 3].map(|turn| [guessed(turn), tag_of(&key(turn))]).concat();
     job.prompt.text = format!("Ada:\n\n{}", tags.join("\n"));
     for input in [Input::Offered(job), idle(), begun(2), idle()] {
-        bench.told(input);
+        bench.handle(input);
     }
-    let typed = bench.told(Input::Marked(Ok(true))).into_iter().find_map(|output| match output {
+    let typed = bench.handle(Input::Marked(Ok(true))).into_iter().find_map(|output| match output {
         Output::Paste { text, .. } => Some(text),
         _ => None,
     });
@@ -117,7 +117,7 @@ fn words_with_the_tags_of_a_peer_move_nothing() {
         typed.lines().filter(|line| tags.iter().any(|tag| tag == line)).collect();
     assert_eq!(alone, [tag_of(&key(2))], "{typed}");
     for input in [Input::Pasted(Ok(PasteReport::default())), Input::Pressed(Ok(()))] {
-        bench.told(input);
+        bench.handle(input);
     }
     for turn in [1, 2, 3] {
         bench.reports(HookNews::Prompt { text: format!("hi\n{}", guessed(turn)) }, &["heard true"]);

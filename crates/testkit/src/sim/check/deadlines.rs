@@ -195,13 +195,13 @@ impl Checker for Deadlines {
 impl Deadlines {
     /// Checks that everything that waits was moved by the downtime.
     fn resumed(&mut self, room: &ConversationModel, scene: &Scene<'_>, event: &Event) -> Verdict {
-        let told =
+        let logged =
             if let Event::ClockShifted { downtime } = event { Some(*downtime) } else { None };
         let owed = scene.downtime.filter(|downtime| *downtime > Millis(0) && room.waits());
-        if told != owed {
-            return Err(format!("the server was down for {owed:?}, and the log says {told:?}"));
+        if logged != owed {
+            return Err(format!("the server was down for {owed:?}, and the log says {logged:?}"));
         }
-        let Some(downtime) = told else { return Ok(()) };
+        let Some(downtime) = logged else { return Ok(()) };
         for clock in self.turns.values_mut() {
             clock.deadline = clock.deadline + downtime;
             clock.frozen_since = clock.frozen_since.map(|since| since + downtime);

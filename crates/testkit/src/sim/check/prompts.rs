@@ -113,7 +113,7 @@ fn complete(
         }
         // Some clients post only `[PASS]`, which carries no mark.
         let mark = marks::first(&posted.body);
-        if mark.is_some() && !marks::all(&prompt.text).any(|told| Some(told) == mark) {
+        if mark.is_some() && !marks::all(&prompt.text).any(|found| Some(found) == mark) {
             return Err(format!("{you} is not told of {seq}, which is in ({from}, {through}]"));
         }
     }

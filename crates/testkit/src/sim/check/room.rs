@@ -523,13 +523,14 @@ impl ConversationModel {
         }
     }
 
-    fn note_ended(&mut self, no: TurnNo, outcome: Outcome, told: bool) {
+    fn note_ended(&mut self, no: TurnNo, outcome: Outcome, prompt_delivered: bool) {
         self.turns_ended.insert(no, self.turns_ended.len() as u64);
         let Some(turn) = self.turns.remove(&no) else { return };
         let spoke = turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         self.members.entry(turn.participant.clone()).and_modify(|member| member.answered |= spoke);
-        let covers =
-            told || turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        let covers = prompt_delivered
+            || turn.replies > 0
+            || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         if let (true, Some((_, through)), Some(member)) =
             (covers, turn.running, self.members.get_mut(&turn.participant))
         {

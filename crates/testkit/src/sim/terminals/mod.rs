@@ -30,8 +30,8 @@ pub(super) fn is_of_terminals(bug: Bug) -> bool {
 }
 
 /// Plays the life of one session, to its end or an objection.
-pub(super) fn run(seed: u64, told: bool) -> Report {
-    let mut world = SessionWorld::new(seed, told);
+pub(super) fn run(seed: u64, with_story: bool) -> Report {
+    let mut world = SessionWorld::new(seed, with_story);
     let objection: Option<Objection> = world.live().err();
     let stats: Stats = world.stats;
     Report { seed, stats, objection, story: world.story.into_lines() }

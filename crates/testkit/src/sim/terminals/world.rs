@@ -55,7 +55,7 @@ pub(super) struct SessionWorld {
 /// A process, as far as it drives the session.
 struct SessionProcess {
     machine: Machine,
-    told: VecDeque<MachineInput>,
+    inputs: VecDeque<MachineInput>,
     outstanding: Option<MachineWait>,
     wake: Option<i64>,
     /// Reports on their way to the conversation.
@@ -95,14 +95,14 @@ enum ConversationInput {
 }
 
 impl SessionWorld {
-    pub(super) fn new(seed: u64, told: bool) -> Self {
+    pub(super) fn new(seed: u64, with_story: bool) -> Self {
         let mut rng = Rng::new(seed ^ 0x7465_726d);
         let late = Reports { turns: true, prompts: false, questions: false };
         let reports = [Reports { questions: false, ..Reports::ALL }, late, Reports::default()]
             [rng.weighted(&[6, 3, 1])];
         Self {
             stats: Stats::default(),
-            story: Story::new(told),
+            story: Story::new(with_story),
             rng,
             time: 0,
             calm: false,
@@ -149,7 +149,7 @@ impl SessionWorld {
         let Some(server) = &self.server else { return Ok(false) };
         let ready = [
             server.outstanding.is_some(),
-            server.outstanding.is_none() && !server.told.is_empty(),
+            server.outstanding.is_none() && !server.inputs.is_empty(),
             !server.reports.is_empty(),
         ];
         match self.rng.weighted(&ready.map(u64::from)) {
@@ -181,10 +181,10 @@ impl SessionWorld {
     fn bring_news(&mut self) {
         let Some(server) = &mut self.server else { return };
         if std::mem::take(&mut self.program.has_drawn) {
-            server.told.push_back(MachineInput::input(Input::Drawn));
+            server.inputs.push_back(MachineInput::input(Input::Drawn));
         }
         if server.wake.take_if(|at| *at <= self.time).is_some() {
-            server.told.push_back(MachineInput::input(Input::Tick));
+            server.inputs.push_back(MachineInput::input(Input::Tick));
         }
         if self.time >= self.stalled_until
             && let Some(hook) = self.spool.next(self.time)
@@ -192,10 +192,10 @@ impl SessionWorld {
             server.last_request += 1;
             let id = RequestId(server.last_request);
             self.story.tell(|| format!("{} brought {} {:?}", self.time, hook.id, hook.news));
-            server.told.push_back(MachineInput::input(Input::Hook { id, hook }));
+            server.inputs.push_back(MachineInput::input(Input::Hook { id, hook }));
         }
         if self.spool.before_start == 0 && !std::mem::replace(&mut server.caught_up, true) {
-            server.told.push_back(MachineInput::input(Input::CaughtUp));
+            server.inputs.push_back(MachineInput::input(Input::CaughtUp));
         }
     }
 
@@ -210,15 +210,15 @@ impl SessionWorld {
         }
         self.story.tell(|| format!("{} the server starts", self.time));
         self.spool.restart(self.time);
-        let mut told = VecDeque::from([MachineInput::input(Input::Drawn)]);
-        told.extend(self.book.open().into_iter().map(MachineInput::TakeUp));
+        let mut inputs = VecDeque::from([MachineInput::input(Input::Drawn)]);
+        inputs.extend(self.book.open().into_iter().map(MachineInput::TakeUp));
         let asked =
             self.book.asked.keys().map(|permission| ("home".into(), permission.clone())).collect();
         let machine = Machine::new(session(self.book.native.clone()), self.book.earlier(), asked);
         let (outstanding, wake, reports, answered, done) = <_>::default();
         let server = SessionProcess {
             machine,
-            told,
+            inputs,
             outstanding,
             wake,
             reports,
@@ -273,7 +273,7 @@ impl SessionWorld {
         self.stats.turns += 1;
         self.story.tell(|| format!("{} job {turn} is offered", self.time));
         if let Some(server) = &mut self.server {
-            server.told.push_back(MachineInput::input(Input::Offered(Book::job(turn))));
+            server.inputs.push_back(MachineInput::input(Input::Offered(Book::job(turn))));
         }
     }
 
@@ -283,7 +283,7 @@ impl SessionWorld {
         self.book.end(turn);
         self.story.tell(|| format!("{} job {turn} is taken away", self.time));
         if let Some(server) = &mut self.server {
-            server.told.push_back(MachineInput::TakenAway(turn, interrupt));
+            server.inputs.push_back(MachineInput::TakenAway(turn, interrupt));
         }
     }
 
@@ -292,7 +292,7 @@ impl SessionWorld {
             server.last_request += 1;
             self.escape_wanted = true;
             server
-                .told
+                .inputs
                 .push_back(MachineInput::input(Input::Interrupt(RequestId(server.last_request))));
         }
     }
@@ -317,7 +317,7 @@ impl SessionWorld {
         let given = option.map(|option| given(&question, option));
         self.story.tell(|| format!("{} {permission} is answered: {given:?}", self.time));
         server
-            .told
+            .inputs
             .push_back(MachineInput::input(Input::Permitted { permission, given: given.clone() }));
         server.answered = Some(check::Answer {
             action: question.action,
@@ -345,10 +345,10 @@ impl SessionWorld {
     }
 
     fn tell_next(&mut self) -> Result<(), Objection> {
-        let Some(told) = self.server.as_mut().and_then(|server| server.told.pop_front()) else {
+        let Some(next) = self.server.as_mut().and_then(|server| server.inputs.pop_front()) else {
             return Ok(());
         };
-        match told {
+        match next {
             MachineInput::Input(input) => self.tell(*input),
             MachineInput::Begun(turn) => self.tell(Input::Begun {
                 key: Book::key(turn),
@@ -378,16 +378,16 @@ impl SessionWorld {
             return;
         }
         // Loading takes time.
-        if self.rng.chance(50) && !server.told.is_empty() {
-            return server.told.push_back(MachineInput::TakeUp(turn));
+        if self.rng.chance(50) && !server.inputs.is_empty() {
+            return server.inputs.push_back(MachineInput::TakeUp(turn));
         }
         if known.is_started && server.machine.probe(&Book::key(turn)) == Probe::Unknown {
             self.book.end(turn);
             return;
         }
-        server.told.push_back(MachineInput::input(Input::Offered(Book::job(turn))));
+        server.inputs.push_back(MachineInput::input(Input::Offered(Book::job(turn))));
         if known.is_started {
-            server.told.push_back(MachineInput::Begun(turn));
+            server.inputs.push_back(MachineInput::Begun(turn));
         }
     }
 
@@ -482,7 +482,7 @@ impl SessionWorld {
             Output::Missing { died } if died && !server.is_ending => {
                 server.is_ending = true;
                 server
-                    .told
+                    .inputs
                     .push_back(MachineInput::input(Input::Ended("its program ended".into())));
             }
             Output::AskInNoTurn { permission, question, .. } => {
@@ -503,7 +503,7 @@ impl SessionWorld {
             Reply::Interrupted(Ok(Some(key))) => {
                 self.book.end(key.turn.0);
                 self.server.iter_mut().for_each(|server| {
-                    server.told.push_back(MachineInput::TakenAway(key.turn.0, true))
+                    server.inputs.push_back(MachineInput::TakenAway(key.turn.0, true))
                 });
             }
             Reply::Interrupted(Ok(None) | Err(_)) | Reply::Permit(_) | Reply::Looked => {}
@@ -519,7 +519,7 @@ impl SessionWorld {
         let Some(server) = &mut self.server else { return };
         match server.reports.pop_front() {
             Some(ConversationInput::Started(turn)) => {
-                server.told.extend(self.book.start(turn).map(|_| MachineInput::Begun(turn)))
+                server.inputs.extend(self.book.start(turn).map(|_| MachineInput::Begun(turn)))
             }
             Some(ConversationInput::Finished(turn)) => {
                 self.book.end(turn);

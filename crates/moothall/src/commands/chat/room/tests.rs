@@ -240,9 +240,9 @@ fn the_piece_calls_whoever_gets_it_and_nobody_else() {
     assert!(matches!(&call, Some(Item::Alert(text)) if text.starts_with("You have the piece")));
     assert!(room.is_on());
     let beat = |seq| gathering(seq, json!({"event": "beat", "number": 1}));
-    let told = |text: &str| Some(Item::Told(text.into()));
-    assert_eq!(room.hear(&beat(3)), told("Beat 1 of 3: you have the piece."));
-    assert_eq!(room.hear(&given(4, "bob")), told("The piece is now with Bob (2)."));
+    let line = |text: &str| Some(Item::Told(text.into()));
+    assert_eq!(room.hear(&beat(3)), line("Beat 1 of 3: you have the piece."));
+    assert_eq!(room.hear(&given(4, "bob")), line("The piece is now with Bob (2)."));
     assert_eq!(room.hear(&beat(5)), None, "of the others' beats nothing is said");
     assert!(!room.is_on());
     let now = "2026-01-01T00:00:01Z".parse().unwrap();
@@ -259,21 +259,21 @@ fn the_seed_is_told_once_and_the_pulse_with_each_beat() {
     let seeded = |beat: u32, pulse: Option<&str>| {
         held(json!({"seed": "You are Ann (1).\n", "beat": beat, "pulse": pulse}))
     };
-    let told = |text: &str| Item::Told(text.into());
-    assert_eq!(room.stands(&seeded(0, None)), [told("You are Ann (1).")]);
-    assert_eq!(room.stands(&seeded(1, Some("inhale"))), [told("inhale")]);
+    let line = |text: &str| Item::Told(text.into());
+    assert_eq!(room.stands(&seeded(0, None)), [line("You are Ann (1).")]);
+    assert_eq!(room.stands(&seeded(1, Some("inhale"))), [line("inhale")]);
     assert_eq!(room.stands(&seeded(1, Some("inhale"))), [], "it was told");
-    assert_eq!(room.stands(&seeded(2, Some("inhale"))), [told("inhale")]);
+    assert_eq!(room.stands(&seeded(2, Some("inhale"))), [line("inhale")]);
     room.hear(&opened(1));
-    assert_eq!(room.stands(&seeded(0, None)), [told("You are Ann (1).")], "of the next one");
+    assert_eq!(room.stands(&seeded(0, None)), [line("You are Ann (1).")], "of the next one");
 }
 
 #[test]
 fn what_was_before_calls_nobody() {
     let mut room = ChatView { me: "user".into(), heard: 9, ..room() };
     room.hear(&opened(1));
-    let told = Some(Item::Told("The piece is now with Ann (1).".into()));
-    assert_eq!(room.hear(&given(2, "user")), told);
+    let line = Some(Item::Told("The piece is now with Ann (1).".into()));
+    assert_eq!(room.hear(&given(2, "user")), line);
     assert!(matches!(room.call(), Some(Item::Alert(_))), "it still has it");
     let kept = |who: &str| {
         turn(10, json!({"event": "kept", "participant": who, "because": "no_piece", "text": "x"}))

@@ -126,17 +126,17 @@ fn no_text_for_a_reader_names_the_way_of_another() {
     let texts = texts();
     assert!(texts.len() > 40, "{}", texts.len());
     for text in &texts {
-        let tools = Reader::Tools.told(text);
+        let tools = Reader::Tools.reword(text);
         assert!(!names_command(&tools) && !names_path(&tools), "{tools}");
-        let http = Reader::HttpAgent.told(text);
+        let http = Reader::HttpAgent.reword(text);
         assert!(!names_command(&http) && !names_tool(&http), "{http}");
-        for message in [Reader::Rpc.told(text), RpcError::new(RpcCode::Conflict, text).message] {
+        for message in [Reader::Rpc.reword(text), RpcError::new(RpcCode::Conflict, text).message] {
             assert!(
                 ![names_command, names_path, names_tool].iter().any(|is| is(&message)),
                 "{message}"
             );
         }
-        let command_line = Reader::CommandLine.told(text);
+        let command_line = Reader::CommandLine.reword(text);
         assert!(!names_tool(&command_line), "{command_line}");
     }
 }
@@ -146,8 +146,8 @@ fn no_text_for_a_reader_names_the_way_of_another() {
 fn each_refusal_says_more_to_an_agent_than_whom_to_ask() {
     for error in refusals() {
         for agent in [Reader::Tools, Reader::HttpAgent, Reader::Rpc] {
-            let told = agent.told(&error.detail().message);
-            assert!(told.len() > "Ask a person.".len(), "{:?}", error.detail());
+            let message = agent.reword(&error.detail().message);
+            assert!(message.len() > "Ask a person.".len(), "{:?}", error.detail());
         }
     }
 }
@@ -180,12 +180,16 @@ async fn an_agent_over_http_is_told_of_no_command_and_a_person_is() {
     let (_, person) =
         token(&server, json!({"principal": "ann", "kind": "human", "scopes": ["threads:read"]}))
             .await;
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for token in [&agent, &person] {
         let (status, refused) = server.with(token, Method::GET, "/tokens", Value::Null).await;
         assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{refused}");
-        told.push(refused["error"]["message"].as_str().unwrap().to_owned());
+        messages.push(refused["error"]["message"].as_str().unwrap().to_owned());
     }
-    assert!(told[0].ends_with("which your credential does not have. Ask a person."), "{}", told[0]);
-    assert!(told[1].contains("`moothall token create --scope "), "{}", told[1]);
+    assert!(
+        messages[0].ends_with("which your credential does not have. Ask a person."),
+        "{}",
+        messages[0]
+    );
+    assert!(messages[1].contains("`moothall token create --scope "), "{}", messages[1]);
 }

@@ -104,11 +104,11 @@ async fn tell_drafts(
 impl Explanation {
     /// Rewrites the next steps for this reader.
     #[must_use]
-    pub fn told(mut self, reader: Reader) -> Self {
+    pub fn for_reader(mut self, reader: Reader) -> Self {
         let details = self.turns.iter_mut().map(|turn| &mut turn.detail);
         let cures = self.unasked.iter_mut().map(|message| &mut message.cure);
         for text in details.chain(cures).flatten() {
-            *text = reader.told(text);
+            *text = reader.reword(text);
         }
         self
     }
@@ -139,21 +139,21 @@ fn unasked(
 ) -> UnaskedMessage {
     let SilentMessage { id, seq, silence, name } = message;
     let wait = state.wait_of(seq).filter(|_| silence.reason == Reason::NoneAsked);
-    let told = match wait.map(|wait| wait.told_to(|seq| !is_hidden(seq))) {
+    let described = match wait.map(|wait| wait.for_reader(|seq| !is_hidden(seq))) {
         Some(wait) => NoAgentAsked {
             reason: wait.reason().to_string(),
             by: None,
             text: wait.sentence(state),
             cure: cure(wait.reason()),
         },
-        None => told(state, &silence, name.as_deref()),
+        None => describe(state, &silence, name.as_deref()),
     };
-    let NoAgentAsked { reason, by, text, cure } = told;
+    let NoAgentAsked { reason, by, text, cure } = described;
     UnaskedMessage { message: id.to_string(), reason, by, text, cure }
 }
 
 /// Converts a reason to a wire type, with the names of the conversation.
-fn told(state: &Conversation, silence: &Silence, name: Option<&str>) -> NoAgentAsked {
+fn describe(state: &Conversation, silence: &Silence, name: Option<&str>) -> NoAgentAsked {
     let about = silence.participant.as_ref();
     NoAgentAsked {
         reason: silence.reason.to_string(),
@@ -180,13 +180,13 @@ pub fn of_draft(
         why_not: forecast.verdict.err().map(|why_not| why_not.to_string()),
         reason: forecast.verdict.err().map(|why| Reason::from(why).row().phrase.into()),
     };
-    let told = |silence: &Silence| {
-        let told = told(state, silence, silence.name_in(body).as_deref());
-        NoAgentAsked { cure: told.cure.map(|cure| reader.told(&cure)), ..told }
+    let describe_for_reader = |silence: &Silence| {
+        let described = describe(state, silence, silence.name_in(body).as_deref());
+        NoAgentAsked { cure: described.cure.map(|cure| reader.reword(&cure)), ..described }
     };
     Preview {
         forecast: preview.forecast.iter().map(entry).collect(),
-        unasked: preview.silence.as_ref().map(told),
-        stray: preview.stray.as_ref().map(told),
+        unasked: preview.silence.as_ref().map(describe_for_reader),
+        stray: preview.stray.as_ref().map(describe_for_reader),
     }
 }
