@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
-/// What the page is made from, below `web/`.
+/// The sources of the page, below `web/`.
 const SOURCES: [&str; 7] = [
     "src",
     "public",
@@ -18,9 +18,9 @@ const SOURCES: [&str; 7] = [
     "vite.config.ts",
     "svelte.config.js",
 ];
-/// Where the lock file is kept that `node_modules` was installed from.
+/// The copy of the lock file from which `node_modules` was installed.
 const INSTALLED: &str = "node_modules/.moothall-lock";
-/// What stands in for the page.
+/// The page that replaces it in a build without Node.
 const FALLBACK: &str = "src/ui/fallback";
 
 fn main() -> io::Result<()> {
@@ -62,8 +62,8 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     npm(web, &["run", "build", "--", "--outDir", out, "--emptyOutDir", "--logLevel", "warn"])
 }
 
-/// Whether there is a Node that the page can be built with. What an old one says of itself helps
-/// nobody.
+/// Fails if Node is missing, or too old to build the page. An old Node's own error does not say
+/// that.
 fn check_node() -> Result<(), String> {
     let way = "install Node 20.19 or newer with npm, `touch web/package.json` and build again";
     let output = Command::new("node").arg("--version").stdin(Stdio::null()).output();

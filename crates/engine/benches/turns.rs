@@ -1,9 +1,9 @@
-//! What a turn costs when the agent takes no time, whether that grows with the conversation, and
-//! what a live stream weighs.
+//! The cost of a turn whose agent takes no time, its growth with the conversation, and the memory
+//! of a live stream.
 //!
 //! `cargo bench -p moothall-engine` prints microseconds of one core for each turn, from grant to
 //! grant, on the memory log and with one listener. The floor is the kernel alone: the same commands
-//! decided, nothing appended and nobody told.
+//! decided, without an append and without a listener.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -130,7 +130,7 @@ impl Room {
         }
     }
 
-    /// Goes on until there were so many turns; returns the microseconds each of them took.
+    /// Runs until this number of turns has ended. Returns the microseconds of each.
     async fn until(&mut self, turns: usize) -> f64 {
         let (before, start) = (self.turns, Instant::now());
         while self.turns < turns {

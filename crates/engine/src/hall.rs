@@ -458,8 +458,8 @@ impl Hall {
         })
     }
 
-    /// Registers the courier for targets with this scheme. Existing deliveries to them are made as
-    /// well.
+    /// Registers the delivery handler for targets with this scheme. Existing deliveries to them are
+    /// made as well.
     ///
     /// # Errors
     /// [`HallError`] if the deliveries cannot be read.

@@ -36,7 +36,7 @@ pub enum Bug {
     RetryLostWhenFull,
     /// A writer that was replaced continues as if its append had succeeded.
     FencedWriterGoesOn,
-    /// A decision's charges are taken from the purses twice.
+    /// A decision's charges are taken from the budgets twice.
     ChargedTwice,
     /// Charges of a decision that was not appended are not given back.
     ChargeNotGivenBack,

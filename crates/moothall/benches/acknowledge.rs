@@ -129,8 +129,8 @@ fn keep(file: &mut File, body: &str) -> Duration {
     began.elapsed()
 }
 
-/// Posts messages, one after the other, until all of so many readers have them: the processor time
-/// for each message and reader.
+/// Posts messages one after the other until all readers have them. Returns the processor time for
+/// each message and reader.
 async fn measure_delivery(client: &mut Client, readers: usize) -> f64 {
     let (done, mut finished) = mpsc::channel(readers);
     let path = format!("{}/stream", client.path);

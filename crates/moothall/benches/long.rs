@@ -78,7 +78,7 @@ impl Server {
         self.get("/search?q=nothing").await["lag_events"] == 0
     }
 
-    /// Asks so many times; gives how long each reply took.
+    /// Asks this number of times. Returns the duration of each reply.
     async fn ask(
         &self,
         times: usize,

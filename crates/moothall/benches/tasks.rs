@@ -77,7 +77,7 @@ async fn call(socket: &mut Socket, method: &str, params: Value) -> Value {
     }
 }
 
-/// A room: the first member's way to say something, and what says that somebody heard it.
+/// A room: the channel through which the first member speaks, and the one that confirms a hearing.
 struct Room {
     speak: mpsc::Sender<String>,
     heard: mpsc::Receiver<()>,

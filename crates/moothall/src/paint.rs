@@ -119,7 +119,7 @@ pub fn note(text: &str) {
     if QUIET.load(Ordering::Relaxed) && !text.starts_with("warning: ") {
         return;
     }
-    // Nobody is left to tell when standard error is closed.
+    // With standard error closed, the failure has no reader either.
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 

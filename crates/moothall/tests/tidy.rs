@@ -7,6 +7,8 @@ mod imports;
 mod cited;
 #[path = "tidy/words.rs"]
 mod words;
+#[path = "tidy/names.rs"]
+mod names;
 #[path = "tidy/shape.rs"]
 mod shape;
 
@@ -49,7 +51,7 @@ const WATCHERS: [(&str, &str); 9] = [
     ),
 ];
 
-/// Which crates of the house a crate may use. (ARCHITECTURE.md, "Code map".)
+/// The crates of the house that each crate may use. (ARCHITECTURE.md, "Code map".)
 const IMPORTS: [(&str, &[&str]); 8] = [
     ("kernel", &[]),
     ("engine", &["kernel"]),
@@ -63,6 +65,9 @@ const IMPORTS: [(&str, &[&str]); 8] = [
 
 /// Crates whose files import each other in one direction.
 const LAYERED: [&str; 3] = ["kernel", "engine", "terminals"];
+
+/// Files of the surfaces that have the hall itself: they open the doors.
+const ENTRY_POINTS: [&str; 2] = ["/src/surface.rs", "/src/serve.rs"];
 
 /// Words that would let time, chance, the world or the order of a hash into the rules.
 const IMPURE: [&str; 12] = [
@@ -80,8 +85,8 @@ const IMPURE: [&str; 12] = [
     "std::thread",
 ];
 
-/// Where a policy may be named: its own file and the table, the model, the wire, and the
-/// simulator's own table of what each promises.
+/// Files that may name a policy: its own file and the table, the model, the wire, and the
+/// simulator's own table of promises.
 const POLICIES_NAMED: [&str; 4] = [
     "crates/kernel/src/policy/",
     "crates/kernel/src/model/settings.rs",
@@ -89,8 +94,8 @@ const POLICIES_NAMED: [&str; 4] = [
     "crates/testkit/src/sim/check/promises.rs",
 ];
 
-/// Where the kernel may ask whether somebody is a person: what is remembered, who has which right,
-/// whose words they are.
+/// Files of the kernel that may ask if a participant is a person: those about memory, rights and
+/// authors.
 const PEOPLE_ASKED: [&str; 6] = [
     "decide/control.rs",
     "decide/say.rs",
@@ -392,10 +397,9 @@ fn surfaces_come_in_by_the_door() {
     let shipped = sources
         .iter()
         .filter(|source| source.is_rust() && source.path.starts_with("crates/surfaces/src/"));
-    // Whoever opens a gate has the hall; behind it nobody does.
-    let handlers = shipped.filter(|source| {
-        !["/src/gate.rs", "/src/serve.rs"].iter().any(|gate| source.path.ends_with(gate))
-    });
+    // The entry point has the hall; the handlers behind it have a door.
+    let handlers =
+        shipped.filter(|source| !ENTRY_POINTS.iter().any(|path| source.path.ends_with(path)));
     let words = ["hall::Hall;", "hall::{Hall,", "&Hall", ": Hall,"];
     hold(
         "Handlers have no hall: what a caller does goes through the door of that caller.",
@@ -428,7 +432,7 @@ fn nothing_is_left_for_later() {
 fn tests_wait_for_conditions() {
     let sources = sources();
     let word = [concat!("sle", "ep(")];
-    // Where time stands still until everybody waits for it, a length of time is a condition.
+    // With a paused clock, which moves only when all tasks wait, a length of time is a condition.
     let virtual_time = |source: &Source| {
         source.text.contains("start_paused = true") && !source.text.contains("#[tokio::test]")
     };

@@ -31,8 +31,8 @@ pub(crate) fn begin(conn: &Connection, stream: &StreamId, key: i64) -> Result<()
 }
 
 /// Fails the commands that the stream still owes, and removes their words and the evidence of
-/// settled deliveries. Prompts and cancellations contain no words. Their courier finds the stream
-/// deleted.
+/// settled deliveries. Prompts and cancellations contain no words. Their delivery handler finds the
+/// stream deleted.
 fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET state = ?2, evidence = 'its conversation was deleted'
         WHERE stream = ?1 AND state < ?3 AND target GLOB 'stream:*' RETURNING id";

@@ -136,7 +136,7 @@ fn sum(row: &Row<'_>, by: Option<UsageBy>) -> rusqlite::Result<UsageSum> {
     Ok(used)
 }
 
-/// Stores a purse's allowance above its limit.
+/// Stores a budget's allowance above its limit.
 pub(crate) fn keep_raise(conn: &Connection, owner: &str, raise: &Raise) -> Result<(), Refusal> {
     let sql = "INSERT OR REPLACE INTO budget_raises (purse, turns, micros, until) VALUES (?1, ?2, ?3, ?4)";
     conn.prepare_cached(sql)?.execute(params![
@@ -148,8 +148,8 @@ pub(crate) fn keep_raise(conn: &Connection, owner: &str, raise: &Raise) -> Resul
     Ok(())
 }
 
-/// Returns the raises that are in force at `now`. Skips purses of a kind that this version does not
-/// know.
+/// Returns the raises that are in force at `now`. Skips budgets of a kind that this version does
+/// not know.
 pub(crate) fn raises(
     conn: &Connection,
     now: Timestamp,

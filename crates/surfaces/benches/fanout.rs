@@ -22,7 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{broadcast, mpsc};
 
 const MESSAGES: usize = 200;
-/// What the bare broadcast sends: about as much as one event as it stands on the wire.
+/// Bytes that the bare broadcast sends: about one event on the wire.
 const READY_BYTES: usize = 560;
 
 async fn all(done: &mut mpsc::Receiver<()>, readers: usize) {

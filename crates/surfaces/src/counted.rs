@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::slots::ConnectionSlot;
 
-/// A connection that reports received bytes to its seat. It sits below TLS, so that a half-finished
+/// A connection that reports received bytes to its slot. It sits below TLS, so that a half-finished
 /// handshake counts too.
 pub struct CountedStream<S> {
     stream: S,
@@ -17,7 +17,7 @@ pub struct CountedStream<S> {
 }
 
 impl<S> CountedStream<S> {
-    /// Wraps a connection, counted on this seat.
+    /// Wraps a connection, counted on this slot.
     pub fn new(stream: S, slot: Arc<ConnectionSlot>) -> Self {
         Self { stream, slot }
     }

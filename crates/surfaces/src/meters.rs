@@ -62,12 +62,12 @@ impl SurfaceMetrics {
         self.stalls.load(Ordering::Relaxed)
     }
 
-    /// Counts a connection that was closed for lack of a seat or to make room.
+    /// Counts a connection that was closed for lack of a slot or to make room.
     pub fn sent_away(&self) {
         self.sent_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of connections closed for lack of seats.
+    /// Returns the number of connections closed for lack of slots.
     pub fn sendings_away(&self) -> u64 {
         self.sent_away.load(Ordering::Relaxed)
     }

@@ -140,7 +140,7 @@ async fn accept(
 }
 
 impl Door {
-    /// Serves a connection, plain or TLS. Its seat limits the time until the first head.
+    /// Serves a connection, plain or TLS. Its slot limits the time until the first head.
     async fn enter(self, stream: TcpStream, peer: SocketAddr, slot: Arc<ConnectionSlot>) {
         let user = if self.one_user { whose(peer, &stream) } else { Peer::Owner };
         if user == Peer::Gone {

@@ -1,13 +1,13 @@
-//! The connections of the server: their number, the order in which they are evicted, and the seats
+//! The connections of the server: their number, the order in which they are evicted, and the slots
 //! kept free for operators.
 //!
 //! Before a request's head arrives, the sender is unknown. So silent connections are evicted first,
-//! and a few seats are spare. Spare seats are taken only when all others are, and only until the
-//! server sees if an operator asks. An eighth of the ordinary seats is kept for addresses that have
+//! and a few slots are spare. Spare slots are taken only when all others are, and only until the
+//! server sees if an operator asks. An eighth of the ordinary slots is kept for addresses that have
 //! sent a good key.
 //!
 //! A connection is a stranger's until the door admits its request. Strangers share one budget of
-//! bytes for unanswered input. When that budget or the seats are used up, the stranger with the
+//! bytes for unanswered input. When that budget or the slots are used up, the stranger with the
 //! most bytes is evicted.
 
 mod account;
@@ -29,18 +29,18 @@ use crate::meters::SurfaceMetrics;
 
 /// The time limit for the first request's head.
 pub const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// The same limit on a spare seat.
+/// The same limit on a spare slot.
 const SPARE_HEAD_WITHIN: Duration = Duration::from_secs(2);
 /// The interval between checks for a connection that may be evicted.
 const ROOM_ASKED_EVERY: Duration = Duration::from_millis(50);
-/// The divisor for the share of ordinary seats kept for addresses that have sent a good key.
+/// The divisor for the share of ordinary slots kept for addresses that have sent a good key.
 const KEPT_FOR_GOOD: usize = 8;
 
 /// The open connections, and their maximum number.
 pub struct ConnectionSlots {
-    /// Number of ordinary seats.
+    /// Number of ordinary slots.
     most: usize,
-    /// Number of spare seats.
+    /// Number of spare slots.
     spare: usize,
     /// Maximum number of connections from one remote address.
     per_address: AtomicUsize,
@@ -50,7 +50,7 @@ pub struct ConnectionSlots {
     meters: Arc<SurfaceMetrics>,
 }
 
-/// A connection's seat. It is freed when this is dropped.
+/// A connection's slot. It is freed when this is dropped.
 pub struct ConnectionSlot {
     number: u64,
     address: IpAddr,
@@ -76,7 +76,7 @@ impl Drop for BusyGuard {
 }
 
 impl ConnectionSlots {
-    /// Creates `all` seats, some of them spare.
+    /// Creates `all` slots, some of them spare.
     pub fn new(all: usize, per_address: usize, meters: Arc<SurfaceMetrics>) -> Arc<Self> {
         let spare = if all < 2 { 0 } else { (all / 16).clamp(1, 64) };
         Arc::new(Self {
@@ -121,7 +121,7 @@ impl ConnectionSlots {
         // Local clients are the owner's, or come through a proxy, which counts for itself.
         let crowded = !address.is_loopback()
             && table.from(address) >= self.per_address.load(Ordering::Acquire);
-        // A crowded address gets spare seats, at most half of them, only to be sent its error.
+        // A crowded address gets spare slots, at most half of them, only to be sent its error.
         if crowded && table.spares() >= self.spare.div_ceil(2) {
             self.meters.sent_away();
             return None;
@@ -146,7 +146,7 @@ impl ConnectionSlots {
         self.lock().remove_for_a_file().iter().for_each(|sitting| self.end(sitting));
     }
 
-    /// Evicts the first connections in order. With many seats it evicts several, so that the table
+    /// Evicts the first connections in order. With many slots it evicts several, so that the table
     /// is not scanned for each connection of a flood.
     fn send_one_away(&self, table: &mut Table, spare: bool) -> bool {
         let leaving = table.remove_least(spare);
@@ -169,7 +169,7 @@ impl ConnectionSlots {
         }
     }
 
-    /// Ends a connection that was removed from the table. Its seat and its bytes are free at once.
+    /// Ends a connection that was removed from the table. Its slot and its bytes are free at once.
     /// Its task ends when it is next polled.
     fn end(&self, sitting: &SlotState) {
         self.accounts.close(&sitting.account);
@@ -211,7 +211,7 @@ impl ConnectionSlot {
         self.slots.cut_heaviest();
     }
 
-    /// True if this seat is a spare one.
+    /// True if this slot is a spare one.
     pub fn is_spare(&self) -> bool {
         self.sitting.is_spare()
     }
@@ -231,7 +231,7 @@ impl ConnectionSlot {
         }
     }
 
-    /// Resolves when the connection is evicted for its seat or its bytes.
+    /// Resolves when the connection is evicted for its slot or its bytes.
     pub async fn cut(&self) {
         self.sitting.leave.notified().await;
     }

@@ -239,7 +239,7 @@ impl Sessions {
     }
 }
 
-/// A courier that undoes abandoned sagas.
+/// A delivery handler that undoes abandoned sagas.
 pub(crate) struct UndoHandler(pub(crate) Sessions);
 
 #[async_trait]

@@ -11,7 +11,7 @@ export interface Forecast {
   participant: string;
   why?: string;
   why_not?: string;
-  /** `why` or `why_not`, as a phrase for people. */
+  /** A phrase for people, from `why` or `why_not`. */
   reason?: string;
 }
 

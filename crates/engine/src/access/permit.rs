@@ -169,7 +169,7 @@ impl Hall {
         Ok(())
     }
 
-    /// Rejects a seat in a gathering by which an agent creates a person whom the server does not
+    /// Rejects a member of a gathering by which an agent creates a person whom the server does not
     /// know. For a plain invitation the kernel decides this.
     pub(super) fn permit_person(
         &self,

@@ -69,10 +69,10 @@ impl Hall {
                 | SessionRelation::Starter
                 | SessionRelation::Beside
                 | SessionRelation::Apart,
-            ) => {
-                Err(AccessDenial::Person("attach to the terminal of a session, or resume a session")
-                    .into())
-            }
+            ) => Err(AccessDenial::Person(
+                "attach to the terminal of a session, or resume a session",
+            )
+            .into()),
         }
     }
 
@@ -102,8 +102,10 @@ impl Hall {
         caller.must_prove(Scope::SessionsDrive)?;
         caller.must_be_unbound()?;
         if caller.is_agent() && !planted::is_open(Bypass::Starting) {
-            new.cwd =
-                self.sessions()?.starts_alone(&new).ok_or(AccessDenial::Person("start that program"))?;
+            new.cwd = self
+                .sessions()?
+                .starts_alone(&new)
+                .ok_or(AccessDenial::Person("start that program"))?;
         }
         Ok(new)
     }

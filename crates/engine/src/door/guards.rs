@@ -204,7 +204,7 @@ impl Hall {
     }
 
     /// Returns a conversation's own budgets and its calls that wait for money. Only operators are
-    /// told if a shared purse is short.
+    /// told if a shared budget is short.
     fn own_money(
         &self,
         stream: &StreamId,

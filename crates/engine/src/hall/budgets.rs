@@ -2,7 +2,7 @@
 //!
 //! A decision is made with the present budgets, and charged before it is appended. If another
 //! conversation has spent the rest meanwhile, the decision is made again. So a budget of turns is
-//! never exceeded, although the purses are not locked while the rules decide.
+//! never exceeded, although the budgets are not locked while the rules decide.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use moothall_kernel::time::Timestamp;
 use serde::Deserialize;
 use strum::VariantArray;
 
-/// Decisions only get the purses with at most this much left, because one decision grants fewer
+/// Decisions only get the budgets with at most this much left, because one decision grants fewer
 /// turns.
 const FAR: u64 = 512;
 /// Default limits of turns an hour without a person: for one principal, and for the hall.
@@ -74,7 +74,7 @@ impl TryFrom<String> for Currency {
     }
 }
 
-/// The limits of one purse.
+/// The limits of one budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Amounts {
@@ -129,19 +129,19 @@ impl BudgetsConfig {
     }
 }
 
-/// The purses that do not belong to one conversation, and what was spent from them.
+/// The budgets that do not belong to one conversation, and what was spent from them.
 pub struct SharedBudgets(Mutex<Book>);
 
 pub(crate) struct Book {
     pub(crate) budgets: Budgets,
-    /// Budgets as decisions get them: only the purses near their limit.
+    /// Budgets as decisions get them: only the budgets near their limit.
     near_limits: Arc<Budgets>,
-    /// Start of the day to which the purses belong.
+    /// Start of the day to which the budgets belong.
     today: Timestamp,
 }
 
 impl SharedBudgets {
-    /// Makes purses with these limits, from which nothing was spent yet.
+    /// Makes budgets with these limits, from which nothing was spent yet.
     pub fn new(config: &BudgetsConfig) -> Self {
         let budgets = Budgets {
             currency: config.currency.0.clone(),
@@ -175,7 +175,7 @@ impl SharedBudgets {
         self.book().near_limits.clone()
     }
 
-    /// Charges the purses in full or not at all. True if they were charged.
+    /// Charges the budgets in full or not at all. True if they were charged.
     pub fn charge(&self, charges: &[Charge], now: Timestamp) -> bool {
         if charges.is_empty() {
             return true;
@@ -185,7 +185,7 @@ impl SharedBudgets {
         if paid {
             charges.iter().for_each(|charge| book.budgets.charge(charge));
         }
-        // Also after a refusal: the end of a raise brings a purse near without a charge.
+        // Also after a refusal: the end of a raise brings a budget near without a charge.
         book.tell(charges, now);
         paid
     }
@@ -207,14 +207,14 @@ impl SharedBudgets {
         book.tell_of(std::slice::from_ref(owner), now);
     }
 
-    /// Returns the hall's purse, and in order the others from which something was spent.
+    /// Returns the hall's budget, and in order the others from which something was spent.
     pub(crate) fn used(&self) -> Vec<BudgetOwner> {
         let book = self.book();
         let spent = book.budgets.standings.keys().filter(|owner| **owner != BudgetOwner::Hall);
         std::iter::once(BudgetOwner::Hall).chain(spent.cloned()).collect()
     }
 
-    /// Returns the limits, and what was spent from a purse.
+    /// Returns the limits, and what was spent from a budget.
     pub(crate) fn look(&self, owner: &BudgetOwner) -> (Limits, WindowTotals) {
         let book = self.book();
         (book.budgets.limits, book.budgets.standing(owner))
@@ -227,7 +227,7 @@ impl Book {
         self.tell_of(&owners, now);
     }
 
-    /// Updates the purses that decisions get. On a new day, drops the purses of the day before.
+    /// Updates the budgets that decisions get. On a new day, drops the budgets of the day before.
     fn tell_of(&mut self, owners: &[BudgetOwner], now: Timestamp) {
         let limits = self.budgets.limits;
         let is_near = |owner: &BudgetOwner, standing: &WindowTotals| {
@@ -258,7 +258,7 @@ impl Book {
 /// The state of one budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetState {
-    /// The purse: of the server, a conversation, an agent or a principal.
+    /// The owner: the server, a conversation, an agent or a principal.
     pub owner: BudgetOwner,
     /// The unit that it counts: turns, unattended turns or money.
     pub measure: Measure,

@@ -59,14 +59,14 @@ pub struct TurnReservation {
     pub agent: String,
     /// Millionths of the currency; `None` if the turn waits for money.
     pub micros: Option<u64>,
-    /// The shortage, if the turn waits for a purse.
+    /// The shortage, if the turn waits for a budget.
     pub short: Option<Shortage>,
 }
 
-/// A purse with too little money for a call.
+/// A budget with too little money for a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// The purse.
+    /// The owner of the budget.
     pub owner: BudgetOwner,
     /// Millionths of the currency that are missing.
     pub micros: u64,
@@ -84,13 +84,14 @@ impl CallReservation {
 }
 
 impl Desk {
-    /// Returns the money reserved from a purse, and true if a call in progress is charged to it.
+    /// Returns the money reserved from a budget, and true if a call in progress is charged to it.
     fn reserved(&self, owner: &BudgetOwner, own: &StreamId) -> (u64, bool) {
         let from = self.held.iter().filter(|((stream, _), held)| held.is_from(stream, owner, own));
         from.fold((0, false), |(sum, _), (_, held)| (held.micros.saturating_add(sum), true))
     }
 
-    /// Decides about a call, with the purses that have a limit of money and what was spent of each.
+    /// Decides about a call, with the budgets that have a limit of money and what was spent of
+    /// each.
     fn ask(
         &self,
         own: &StreamId,
@@ -107,7 +108,7 @@ impl Desk {
                 CallCost::AtMost { micros } => micros <= left,
                 CallCost::Unknown => left > 0,
             };
-            // A call may begin with what is left if no other call is charged to the purse: an
+            // A call may begin with what is left if no other call is charged to the budget: an
             // estimate alone refuses no turn.
             if !fits && is_used {
                 let micros = match cost {
@@ -190,7 +191,8 @@ impl Reservations {
         held.chain(waiting).collect()
     }
 
-    /// Returns the money reserved from a purse. `own` is the conversation, if the purse is its own.
+    /// Returns the money reserved from a budget. `own` is the conversation, if the budget is its
+    /// own.
     pub(crate) fn reserved(&self, owner: &BudgetOwner, own: &StreamId) -> u64 {
         self.desk().reserved(owner, own).0
     }
@@ -202,7 +204,7 @@ pub(crate) struct TurnPayer {
     pub(crate) budgets: Arc<SharedBudgets>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) account: Account,
-    /// The standing of the conversation's own purse, as of its newest commit.
+    /// The standing of the conversation's own budget, as of its newest commit.
     pub(crate) own: Arc<Mutex<WindowTotals>>,
 }
 
@@ -258,7 +260,7 @@ impl TurnPayer {
 
     fn ask(&self, place: &(StreamId, TurnNo), cost: CallCost) -> MoneyReply {
         let now = self.clock.now();
-        // Locked before the purses are read, so that no reservation ends between the two sums.
+        // Locked before the budgets are read, so that no reservation ends between the two sums.
         let mut desk = self.reservations.desk();
         let limited = self.limited(now);
         let reply = desk.ask(&place.0, &self.account, cost, &limited);
@@ -278,7 +280,7 @@ impl TurnPayer {
         reply
     }
 
-    /// Returns the purses with a limit of money: the limit, the amount spent, and the end of the
+    /// Returns the budgets with a limit of money: the limit, the amount spent, and the end of the
     /// window.
     fn limited(&self, now: Timestamp) -> Vec<(BudgetOwner, u64, u64, Timestamp)> {
         let owners = [

@@ -107,8 +107,8 @@ impl ResidentHall {
         self.0.create_owing(name, policy, by, key, owed).await
     }
 
-    /// Registers the courier for targets with this scheme. Existing deliveries to them are made as
-    /// well.
+    /// Registers the delivery handler for targets with this scheme. Existing deliveries to them are
+    /// made as well.
     ///
     /// # Errors
     /// [`LogError`] if the deliveries cannot be read.

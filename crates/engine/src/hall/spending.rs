@@ -1,4 +1,4 @@
-//! Budgets of a running hall: purses that are restored when it opens, and raises by people.
+//! Budgets of a running hall: budgets that are restored when it opens, and raises by people.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl Hall {
         self.inner.reservations.look_again();
     }
 
-    /// Returns the budgets of a purse that have limits. For a conversation's purse, `own` is its
+    /// Returns the budgets of an owner that have limits. For a conversation's budget, `own` is its
     /// standing.
     pub fn budgets_of(&self, owner: &BudgetOwner, own: Option<WindowTotals>) -> Vec<BudgetState> {
         let now = self.now();
@@ -104,11 +104,11 @@ impl Hall {
         self.inner.reservations.list()
     }
 
-    /// Raises the limits of a purse that does not belong to one conversation, for a time. The raise
-    /// survives a restart, and is recorded in the audit log.
+    /// Raises the limits of a budget that does not belong to one conversation, for a time. The
+    /// raise survives a restart, and is recorded in the audit log.
     ///
     /// # Errors
-    /// [`HallError::Rejected`] if the purse has no limit to raise or the raise is invalid; others
+    /// [`HallError::Rejected`] if the budget has no limit to raise or the raise is invalid; others
     /// if it cannot be stored.
     pub async fn raise_budget(
         &self,

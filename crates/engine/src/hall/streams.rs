@@ -118,7 +118,7 @@ impl Directory {
         streams.open(stream, None, Some(notice), start);
     }
 
-    /// Removes a seat from the directory, if it is still the stream's seat. After that no message
+    /// Removes a mailbox from the directory, if it is still the stream's. After that no message
     /// can reach it.
     pub(crate) fn leave(&self, stream: &StreamId, number: u64) {
         let mut streams = self.lock();
@@ -127,8 +127,8 @@ impl Directory {
         }
     }
 
-    /// Removes a seat from the directory, unless a message or a listener is waiting. True if none
-    /// is.
+    /// Removes a mailbox from the directory, unless a message or a listener is waiting. True if
+    /// none is.
     pub(crate) fn leave_if_idle(&self, stream: &StreamId, handle: &StreamHandle) -> bool {
         let mut streams = self.lock();
         let idle =

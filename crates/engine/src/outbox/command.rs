@@ -195,7 +195,7 @@ impl ConversationAction {
 /// A side effect outside a stream, inserted as a delivery with the append that caused it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutboxEntry {
-    /// The target of the delivery. The part before the colon selects the courier.
+    /// The target of the delivery. The part before the colon selects the handler.
     pub target: String,
     /// The command for the target.
     pub command: Value,

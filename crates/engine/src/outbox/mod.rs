@@ -1,9 +1,9 @@
 //! The outbox: makes the deliveries of streams to each target in order, once.
 //!
 //! A delivery is inserted with the append that caused it. The part of its target before the colon
-//! selects the courier: [`stream`] for commands to streams of this hall, others by registration.
-//! Prompts in terminals, whose targets begin with `session:`, are served by the task of their
-//! session.
+//! selects the delivery handler: [`stream`] for commands to streams of this hall, others by
+//! registration. Prompts in terminals, whose targets begin with `session:`, are served by the task
+//! of their session.
 //!
 //! Each target is served by one task at a time, which ends when it has no more deliveries. A
 //! delivery that failed, or may have arrived, is noted and does not block later ones. A target that
@@ -73,8 +73,8 @@ impl Outbox {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers the courier for targets with this scheme. Existing deliveries to them are made as
-    /// well.
+    /// Registers the delivery handler for targets with this scheme. Existing deliveries to them are
+    /// made as well.
     ///
     /// # Errors
     /// [`LogError`] if the deliveries cannot be read.
@@ -100,7 +100,7 @@ impl Outbox {
         self.handlers.read().unwrap_or_else(PoisonError::into_inner).get(scheme_of(target)).cloned()
     }
 
-    /// Serves a target that has a new delivery, if a courier is registered for it.
+    /// Serves a target that has a new delivery, if a delivery handler is registered for it.
     pub(crate) fn serve(self: &Arc<Self>, target: &str) {
         let Some(handler) = self.handler_of(target) else { return };
         if self.served().insert(target.to_owned(), true).is_some() {

@@ -1,4 +1,4 @@
-//! The courier for commands from one stream to another of the same hall.
+//! The delivery handler for commands from one stream to another of the same hall.
 
 use std::sync::{Arc, Weak};
 

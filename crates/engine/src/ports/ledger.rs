@@ -16,7 +16,7 @@ pub trait Ledger: Send + Sync + 'static {
     async fn charged_since(&self, hour: Timestamp) -> Result<Vec<Charge>, LogError>;
     /// Returns sums of usage: by cost, then by turns, highest first. Sums by day come newest first.
     async fn used(&self, wanted: &UsageWanted) -> Result<Vec<UsageSum>, LogError>;
-    /// Stores the raise of a purse, in place of an earlier one.
+    /// Stores the raise of a budget, in place of an earlier one.
     async fn keep_raise(
         &self,
         owner: &BudgetOwner,

@@ -70,14 +70,14 @@ pub struct NewSession {
     pub by: Actor,
     /// The session whose program asks, if the caller is one.
     pub session: Option<SessionId>,
-    /// The seat in a gathering, if the session is started for one.
+    /// The place in a gathering, if the session is started for one.
     pub place: Option<GatheringPlace>,
 }
 
-/// The seat in a gathering for which a program is started.
+/// The place in a gathering for which a program is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatheringPlace {
-    /// The name of the seat. The session gets this name, with the first number that is free.
+    /// The name of the member. The session gets this name, with the first number that is free.
     pub name: String,
     /// The gathering with which the program ends, once the gathering has begun; `None` if the
     /// program outlives it.
@@ -294,7 +294,7 @@ pub enum SessionError {
     Ended {
         /// The name of the session.
         name: ParticipantId,
-        /// Why the program ended, for people.
+        /// Reason for the end of the program, for people.
         why: String,
     },
     /// The link does not exist, or is closed.

@@ -124,7 +124,7 @@ impl Host {
         working.decide(deciding.now, command, &facts)
     }
 
-    /// Continues after the purses were charged. If another conversation spent the rest meanwhile,
+    /// Continues after the budgets were charged. If another conversation spent the rest meanwhile,
     /// the decision is made again with the new budgets.
     pub(super) fn charged(
         &mut self,

@@ -13,9 +13,9 @@
 //! Three facts that decisions depend on do not belong to the stream. *Who is reachable* and *which
 //! keys were used* come once for each batch, with [`Input::Found`]: they may change at any time
 //! anyway. *Which agents there are* comes with every input, in [`Around`], because a turn that
-//! should run has to be given to its runtime at once. *The purses* are shared by all streams, so
+//! should run has to be given to its runtime at once. *The budgets* are shared by all streams, so
 //! [`Output::Charge`] requests what a decision spends before the next decision is made: two streams
-//! must not spend the same turn. The purses are not locked while the rules decide.
+//! must not spend the same turn. The budgets are not locked while the rules decide.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter;

@@ -283,7 +283,7 @@ pub enum Output {
         /// Time on the steady clock after which an answer is too late.
         until: Millis,
     },
-    /// Charge the purses that all streams share, in full or not at all. Requests
+    /// Charge the budgets that all streams share, in full or not at all. Requests
     /// [`Input::Charged`].
     Charge {
         /// The turns and the money that the decision spends.

@@ -1,5 +1,5 @@
-//! Performs the outputs of a stream's host: on the log, the purses, the agents, the waiting callers
-//! and the listeners.
+//! Performs the outputs of a stream's host: on the log, the budgets, the agents, the waiting
+//! callers and the listeners.
 
 use std::sync::{Arc, PoisonError};
 
@@ -73,7 +73,7 @@ impl Shell {
                 if let Some(state) = self.host.conversation() {
                     self.hall.meters.committed(&self.stream, state, &events);
                     self.hall.voices.note(state, &events);
-                    // Before `settle`: the purse must have the cost when its reservation ends.
+                    // Before `settle`: the budget must have the cost when its reservation ends.
                     self.note_standing(state);
                 }
                 self.hall.reservations.settle(&self.stream, &events);

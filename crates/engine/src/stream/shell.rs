@@ -55,7 +55,7 @@ pub(super) struct Shell {
     /// Agents of the turns that run here, each as it was when its turn was taken up.
     pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
     pub(super) agents: Agents,
-    /// Standing of the conversation's own purse, for turns that reserve money.
+    /// Standing of the conversation's own budget, for turns that reserve money.
     pub(super) own: Arc<Mutex<WindowTotals>>,
     open_turns: OpenTurns,
     pub(super) snapshots: Snapshots,

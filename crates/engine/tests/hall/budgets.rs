@@ -322,7 +322,7 @@ fn failed_for_money(event: &Event) -> bool {
     matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "over_budget")
 }
 
-/// A budget of 20, calls of 2, 40 rooms at a time: 10 calls, for each kind of purse.
+/// A budget of 20, calls of 2, 40 rooms at a time: 10 calls, for each kind of budget.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_that_run_side_by_side_do_not_pass_a_budget_of_money_together() {
     let of_hall = BudgetsConfig { hall: money(20_000_000), ..BudgetsConfig::default() };
@@ -387,7 +387,7 @@ async fn money_under_way_stands_among_the_guards() {
     assert_eq!(items.len(), 1, "{items:?}");
 }
 
-/// The purse of a conversation also limits agents that answer there concurrently.
+/// The budget of a conversation also limits agents that answer there concurrently.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agents_side_by_side_do_not_pass_the_budget_of_their_conversation() {
     let budgets = BudgetsConfig { conversation: money(3_000_000), ..BudgetsConfig::default() };

@@ -1,4 +1,4 @@
-//! The outbox of streams: commands for other streams, and deliveries of couriers.
+//! The outbox of streams: commands for other streams, and deliveries of delivery handlers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -161,7 +161,7 @@ async fn a_command_that_was_carried_out_is_not_carried_out_again() {
     );
 }
 
-/// A courier with scripted outcomes, which records its deliveries.
+/// A delivery handler with scripted outcomes, which records its deliveries.
 #[derive(Default)]
 struct Porter {
     outcomes: Mutex<VecDeque<Outcome>>,

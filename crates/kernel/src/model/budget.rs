@@ -49,7 +49,7 @@ pub enum Measure {
     Money,
 }
 
-/// The limits of one purse; unset means unlimited.
+/// The limits of one budget; unset means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
     /// Turns in a clock hour (UTC).
@@ -70,7 +70,7 @@ impl Limit {
     }
 }
 
-/// The limits of all kinds of purse.
+/// The limits of all kinds of budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The limit of all conversations of the server together.
@@ -84,7 +84,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the limit of a purse.
+    /// Returns the limit of a budget.
     pub fn of(&self, owner: &BudgetOwner) -> &Limit {
         match owner {
             BudgetOwner::Hall => &self.hall,
@@ -131,7 +131,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Returns the purses charged in addition to the conversation's.
+    /// Returns the budgets charged in addition to the conversation's.
     pub fn owners(&self) -> [BudgetOwner; 3] {
         [
             BudgetOwner::Hall,
@@ -155,7 +155,7 @@ impl Charge {
     }
 }
 
-/// Amounts spent from a purse in the windows of the latest charge.
+/// Amounts spent from a budget in the windows of the latest charge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowTotals {
     /// Start of the hour that turns are counted in.
@@ -262,24 +262,24 @@ impl WindowTotals {
     }
 }
 
-/// Limits and amounts spent, for all purses except those of conversations.
+/// Limits and amounts spent, for all budgets except those of conversations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Budgets {
     /// Currency of money, as an ISO 4217 code.
     pub currency: String,
-    /// The limits of all kinds of purse.
+    /// The limits of all kinds of budget.
     pub limits: Limits,
-    /// Amounts spent from each purse; missing ones have spent nothing.
+    /// Amounts spent from each budget; missing ones have spent nothing.
     pub standings: BTreeMap<BudgetOwner, WindowTotals>,
 }
 
 impl Budgets {
-    /// Returns the amounts spent from a purse.
+    /// Returns the amounts spent from a budget.
     pub fn standing(&self, owner: &BudgetOwner) -> WindowTotals {
         self.standings.get(owner).copied().unwrap_or_default()
     }
 
-    /// Returns the amounts spent from a purse, including these charges.
+    /// Returns the amounts spent from a budget, including these charges.
     pub(crate) fn standing_after(&self, owner: &BudgetOwner, charges: &[Charge]) -> WindowTotals {
         let mut standing = self.standing(owner);
         charges
@@ -304,7 +304,7 @@ impl Budgets {
         })
     }
 
-    /// Adds a charge to each of its purses.
+    /// Adds a charge to each of its budgets.
     pub fn charge(&mut self, charge: &Charge) {
         for owner in charge.owners() {
             self.standings.entry(owner).or_default().charge(charge);

@@ -288,7 +288,7 @@ pub enum EngineCommand {
     Started {
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which attempt at the turn this is, from 1; a restart begins another.
+        /// Number of the attempt at the turn, from 1; a restart begins another.
         attempt: u32,
         /// The newest event that the prompt covers.
         through: Seq,
@@ -297,7 +297,7 @@ pub enum EngineCommand {
     Finished {
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which attempt at the turn this is, from 1; a restart begins another.
+        /// Number of the attempt at the turn, from 1; a restart begins another.
         attempt: u32,
         /// The answer, or the fault.
         result: Result<String, Fault>,
@@ -308,7 +308,7 @@ pub enum EngineCommand {
     Summarise {
         /// The number of the turn for whose prompt the summary was made.
         turn: TurnNo,
-        /// Which attempt at the turn this is, from 1; a restart begins another.
+        /// Number of the attempt at the turn, from 1; a restart begins another.
         attempt: u32,
         /// The last event that the summary covers, by the place at which messages took effect.
         through: Seq,
@@ -323,7 +323,7 @@ pub enum EngineCommand {
     Lost {
         /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which attempt at the turn this is, from 1; a restart begins another.
+        /// Number of the attempt at the turn, from 1; a restart begins another.
         attempt: u32,
     },
     /// A running turn asks for permission.

@@ -1,4 +1,4 @@
-//! The accounts of turns, and the amounts spent from a conversation's own purse.
+//! The accounts of turns, and the amounts spent from a conversation's own budget.
 
 use crate::model::budget::{
     Account, BudgetOwner, Budgets, Charge, HOUR, Limits, Measure, SpentBudget, WindowTotals,
@@ -13,7 +13,7 @@ use crate::model::time::Timestamp;
 const ORIGINS_MAX: usize = 64;
 
 impl Conversation {
-    /// Returns the amounts spent from this conversation's own purse.
+    /// Returns the amounts spent from this conversation's own budget.
     pub fn standing(&self) -> WindowTotals {
         self.spending.standing
     }

@@ -44,7 +44,7 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>)
     Frame { body: head.len()..head.len() + body.len(), text: format!("{head}{body}{end}") }
 }
 
-/// Returns `Name (2)`. In a gathering both are those of the speaker's seat. A speaker that left
+/// Returns `Name (2)`. In a gathering both are those of the speaker's entry. A speaker that left
 /// keeps both.
 pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     let gathering = state.newest_gathering().filter(|_| state.rules().gathers);

@@ -1,11 +1,11 @@
-//! What those who mean no good cost everybody else: memory for readers that never read, and time
-//! for operators behind thousands of readers and hundreds of hostile seats.
+//! The cost of hostile clients to others: memory for readers that never read, and time for
+//! operators behind thousands of readers and hundreds of hostile connections.
 //!
 //! `cargo bench -p moothall --bench hostile` starts the real program on a conversation of 256 texts
 //! of 250 kB and prints resident MiB before and while 35 streams of all of it stay unread; then,
 //! with 16,384 files, opens 10,000 streams that hear a message a second and 768 connections that
 //! say nothing, and prints how long a hundred commands of an operator take. Few computers let a
-//! process have so many files: it says so and takes as many as it may. The cost of clients without
+//! process have 16,384 files: it says so and takes as many as it may. The cost of clients without
 //! any key is in `strangers.rs`; `-- strangers` measures that alone.
 
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -37,14 +37,14 @@ const READERS: usize = 10_000;
 const SILENT: usize = 768;
 const FILES: u64 = 16_384;
 const COMMANDS: usize = 100;
-/// What is not a connection of the client's: its runtime, its pipes, the commands.
+/// Files of the client that are not connections: its runtime, its pipes, the commands.
 const FILES_KEPT: usize = 200;
 
 fn thread(n: u64) -> StreamId {
     StreamId::new(format!("01a1fc23-9396-7f98-97d1-{n:012}"))
 }
 
-/// Words, as the trace keeps them: whoever starts a server sees them too.
+/// Words as the trace keeps them. The operator, who starts the server, sees them too.
 fn kept(body: String) -> Event {
     Event::Suppressed {
         participant: "writer".into(),
@@ -236,7 +236,7 @@ async fn crowd(server: &Server, home: &Path) {
     speaker.abort();
 }
 
-/// Keeps so many connections that say nothing; those that the server closes are opened again.
+/// Keeps [`SILENT`] connections that say nothing. Opens those again that the server closes.
 async fn silence(address: SocketAddr) {
     let mut connections = tokio::task::JoinSet::new();
     for _ in 0..SILENT {

@@ -1,5 +1,5 @@
 //! Measures the cost of clients without a key: memory for connections that stay silent or
-//! unfinished, time to sign in while they have all seats, and time to answer while they send frames
+//! unfinished, time to sign in while they have all slots, and time to answer while they send frames
 //! that bring nothing.
 
 use std::io::{Read, Write};
@@ -158,7 +158,7 @@ fn print_times(what: &str, mut times: Vec<Duration>) {
     println!("  {what}, ms: p50 {:.1}, p99 {:.1}, most {:.1}", ms(50), ms(99), ms(100));
 }
 
-/// Strangers on all seats, who come back when they are sent away.
+/// Strangers on all slots, who come back when they are sent away.
 async fn sign_ins(server: &Server, data: &Path, many: usize) {
     let opening = Arc::new(FirstBytes::Upgrade.bytes(server.address));
     let mut strangers = JoinSet::new();

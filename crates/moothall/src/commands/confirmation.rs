@@ -7,8 +7,8 @@ use super::Context;
 use crate::cli::Confirmation;
 use crate::fault::{Exit, Fault};
 
-/// Succeeds if the person confirms the action. Does not ask with `--yes`, nor in a program, where
-/// nothing could answer.
+/// Succeeds if the person confirms the action. Does not ask with `--yes`, nor in a program, which
+/// cannot answer.
 ///
 /// # Errors
 /// The person declined; nothing was done.

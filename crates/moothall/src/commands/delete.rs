@@ -15,7 +15,11 @@ pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
         .await
         .ok()
         .map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
-    confirmation::ask(context, &args.sure, &format!("Delete {named} permanently, with all its messages?"))?;
+    confirmation::ask(
+        context,
+        &args.sure,
+        &format!("Delete {named} permanently, with all its messages?"),
+    )?;
     let deleted: ThreadDeleted =
         context.client.delete(&format!("/threads/{}", segment(&thread))).await?;
     if context.printer.json {

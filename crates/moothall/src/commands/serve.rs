@@ -395,7 +395,7 @@ async fn open_hall(
     })
 }
 
-/// Registers the courier that carries harvests to their trails.
+/// Registers the delivery handler that carries harvests to their trails.
 async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
     let trails = Trails { hall: hall.weak(), folder: config.server.trails.clone() };
     hall.register_handler(TRAIL, Arc::new(trails)).await.map_err(|error| {

@@ -148,7 +148,7 @@ fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
     let waits =
         if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
     let end = session.ended.as_ref().map_or_else(String::new, |end| format!("  {}", end.why));
-    // Sessions of the same minute begin alike; so much of an id tells them apart.
+    // Ids of sessions of the same minute begin alike; 13 characters tell them apart.
     let facts = format!("{:<10} {:.13}  {}{waits}{end}", session.client, session.id, session.cwd);
     format!("{name}{fill}  {state}  {}", printer.paint(Style::Dim, &facts))
 }
@@ -210,7 +210,11 @@ pub async fn interrupt(context: &Context, args: &Session) -> Result<(), Fault> {
 
 pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
     let session = &args.session.session;
-    confirmation::ask(context, &args.sure, &format!("End {session} and the program in its terminal?"))?;
+    confirmation::ask(
+        context,
+        &args.sure,
+        &format!("End {session} and the program in its terminal?"),
+    )?;
     act(context, &args.session, "end", "is over. What it said is kept: moothall sessions --ended")
         .await
 }

@@ -1,4 +1,4 @@
-//! Which credential goes to which server, and what nobody else can read of it.
+//! Credentials go to their own server only, and other users cannot read them.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -97,7 +97,7 @@ fn a_sessions_token_goes_to_its_own_server_only() {
         "nor a person's credential"
     );
     assert_eq!(ask("http://127.0.0.1:7000", own, "").1.as_deref(), Some("boot_1"));
-    // What a client's configuration leaves where there is no such variable.
+    // A client's configuration keeps the text of a variable that is not set.
     assert_eq!(ask(usual, "$MOOTHALL_URL", "$MOOTHALL_SESSION_TOKEN"), (usual.into(), None));
     assert_eq!(ask(usual, own, ""), ("http://127.0.0.1:6000".into(), None));
 }

@@ -149,7 +149,7 @@ impl World {
         server.join(uid.to_string()).join(session)
     }
 
-    /// Sends a request with this credential as the user `nobody`; returns the status.
+    /// Sends a request with this credential as the unprivileged user. Returns the status.
     fn knocks(&self, server: &Server<'_>, path: &str, credential: &str) -> u16 {
         let (url, bearer) =
             (format!("{}{path}", server.url), format!("Authorization: Bearer {credential}"));

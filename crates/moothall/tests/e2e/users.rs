@@ -32,7 +32,7 @@ impl Other {
         self.folder.path().join("moothall")
     }
 
-    /// Runs a command as `nobody`; requires root, or a user who may become root.
+    /// Runs a command as the unprivileged user. Requires root, or a user who may become root.
     pub fn run(&self, program: &str, args: &[&str]) -> Output {
         let mut command = if geteuid().is_root() {
             let mut command = Command::new("setpriv");

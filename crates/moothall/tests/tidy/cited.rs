@@ -18,7 +18,7 @@ fn is_test(sources: &[Source], name: &str) -> bool {
     sources.iter().any(|source| source.is_rust() && source.text.contains(&format!("fn {name}(")))
 }
 
-/// What stands between back quotes.
+/// Returns the texts between back quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A module, by the names that lead to it from the root of its crate.
 pub type Module = Vec<String>;
 
-/// Which modules each module imports. Code that only tests run counts for nothing, and neither does
-/// the root of the crate.
+/// The modules that each module imports. Code that only tests run does not count, nor does the root
+/// of the crate.
 pub struct Imports(BTreeMap<Module, BTreeSet<Module>>);
 
 impl Imports {
-    /// Of files of one crate: paths below its `src`, and their code.
+    /// Reads the imports of one crate from its files: paths below its `src`, and their code.
     pub fn of<'a>(files: impl Iterator<Item = (&'a str, String)>) -> Self {
         let files: BTreeMap<Module, String> =
             files.map(|(path, code)| (module_of(path), code)).collect();
@@ -25,8 +25,8 @@ impl Imports {
         Self(files.iter().map(|(module, code)| (module.clone(), imported(module, code))).collect())
     }
 
-    /// Everything that is on a way from a module back to itself, as `a → b`. That a child imports
-    /// from its parent is no such way.
+    /// Returns each import on a path from a module back to itself, as `a → b`. A child may import
+    /// from its parent.
     pub fn circles(&self) -> Vec<String> {
         let mut left: BTreeSet<(&Module, &Module)> = BTreeSet::new();
         for (from, all) in &self.0 {

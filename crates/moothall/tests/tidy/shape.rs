@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{hold, sources};
 
-/// Longest source file, in lines. Nobody likes a function that scrolls, or a file that does.
+/// Longest source file, in lines. A longer one has two subjects.
 const LINES_MAX: usize = 600;
 /// Longest README, in lines.
 const README_LINES_MAX: usize = 150;

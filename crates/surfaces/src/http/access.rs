@@ -219,7 +219,7 @@ async fn thread_of(template: &MatchedPath, parts: &mut Parts) -> Option<StreamId
 /// The end of the path of every route that answers with a stream.
 const STREAM: &str = "/stream";
 
-/// Checks the seat, the rate limit and the number of streams of a request. Returns the slot of a
+/// Checks the slot, the rate limit and the number of streams of a request. Returns the slot of a
 /// new stream.
 fn charge(
     app: &App,
@@ -229,7 +229,7 @@ fn charge(
 ) -> ApiResult<Option<StreamSlot>> {
     let row = row(template, &parts.method)?;
     let spare = parts.extensions.get::<Arc<ConnectionSlot>>().is_some_and(|slot| slot.is_spare());
-    // A WebSocket would occupy a spare seat, which has to be free again after one answer.
+    // A WebSocket would occupy a spare slot, which has to be free again after one answer.
     let is_short = row.action.need() == Need::Nothing && row.action != Action::OpenConnection;
     if spare && !is_short && caller.must_prove(Scope::ServerAdmin).is_err() {
         return Err(ApiError::plain(Code::NoSeats));

@@ -73,7 +73,7 @@ enum End {
     /// A frame breaks the protocol.
     Broken,
     NotText,
-    /// The connection was evicted for its seat or its bytes.
+    /// The connection was evicted for its slot or its bytes.
     Crowded,
 }
 

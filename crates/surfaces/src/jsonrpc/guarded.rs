@@ -186,7 +186,7 @@ pub(super) struct FrameGuard<S> {
 }
 
 impl<S> FrameGuard<S> {
-    /// Wraps a connection. Its seat says if its sender is authenticated, and counts unfinished
+    /// Wraps a connection. Its slot says if its sender is authenticated, and counts unfinished
     /// bytes.
     pub(super) fn new(stream: S, slot: Arc<ConnectionSlot>) -> Self {
         Self { stream, slot, frames: FramePosition::new(Instant::now()), is_deaf: false }

@@ -65,7 +65,7 @@ pub async fn connect(
     Extension(slot): Extension<Arc<ConnectionSlot>>,
     Handshake { upgraded, answer }: Handshake,
 ) -> Response {
-    // The seat stays busy for the whole connection, so that an authenticated one keeps its seat.
+    // The slot stays busy for the whole connection, so that an authenticated one keeps its slot.
     // Without a key, the time until eviction counts from here, not from the end of the pause.
     let busy = slot.hear();
     // Frames sent during the pause wait in the system's buffers.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::account::Account;
 
-/// A connection in the table of seats.
+/// A connection in the table of slots.
 pub(super) struct SlotState {
     spare: bool,
     /// True once a whole head has arrived.

@@ -14,14 +14,14 @@ use super::sitting::SlotState;
 /// The age before which a silent connection is not evicted. Otherwise honest clients in a burst
 /// would be accepted only to be cut off.
 pub(super) const SILENT_MIN: Duration = Duration::from_millis(250);
-/// The silence after which a connection on a spare seat can be evicted. Short, because a client
+/// The silence after which a connection on a spare slot can be evicted. Short, because a client
 /// that had to wait has its request ready.
 pub(super) const SPARE_SILENT_MIN: Duration = Duration::from_millis(50);
 /// The time after a request in which an idle connection is not evicted: its client may send the
 /// next one.
 pub(super) const IDLE_MIN: Duration = Duration::from_secs(2);
 /// The time that a stranger has for a body, or for the key at the start of a WebSocket, when all
-/// seats are taken.
+/// slots are taken.
 pub(super) const STRANGER_MIN: Duration = Duration::from_secs(1);
 
 /// The fraction of all connections evicted at once: one in this number. Applies to silent ones and
@@ -130,7 +130,7 @@ impl Table {
         self.remove_first(leaving)
     }
 
-    /// Removes the first connections in order, on ordinary or spare seats, because no file
+    /// Removes the first connections in order, on ordinary or spare slots, because no file
     /// descriptor is left.
     pub(super) fn remove_for_a_file(&mut self) -> Vec<Arc<SlotState>> {
         let leaving = self.leaving_after(|_| true, |worth| worth.least(true)).collect();
@@ -168,7 +168,7 @@ impl Table {
         )
     }
 
-    /// Returns the connections on these seats that can be evicted, because they are old enough.
+    /// Returns the connections on these slots that can be evicted, because they are old enough.
     fn leaving_after(
         &self,
         of: impl Fn(&SlotState) -> bool,

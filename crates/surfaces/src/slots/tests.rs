@@ -1,4 +1,4 @@
-//! Tests of seats under a flood of connections: which get one, and which are evicted.
+//! Tests of slots under a flood of connections: which get one, and which are evicted.
 
 #![allow(clippy::unwrap_used)]
 use super::table::{IDLE_MIN, SPARE_SILENT_MIN, STRANGER_MIN};

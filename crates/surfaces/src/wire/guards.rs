@@ -158,7 +158,7 @@ impl GuardEntry {
             measure: Some(Measure::Money.to_string()),
             ..Self::default()
         };
-        // A call without a short purse waits for an earlier call, so only time helps.
+        // A call without a short budget waits for an earlier call, so only time helps.
         match &call.short {
             Some(Shortage { owner, micros }) => {
                 Self { missing: Some(*micros), ..entry }.raised(owner)

@@ -406,7 +406,7 @@ pub struct TurnEntry {
     /// `passed`, `capped`, `muted`, or `waiting` while only a cooldown delays an agent that must
     /// answer.
     pub why_not: Option<String>,
-    /// `why` or `why_not` as a phrase for people, which follows the agent's name.
+    /// A phrase for people that follows the agent's name, from `why` or `why_not`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The action for which the agent asks a person's permission now; absent if it asks for none.

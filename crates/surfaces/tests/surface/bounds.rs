@@ -1,4 +1,4 @@
-//! Limits of requests: rates, streams and seats, and the share reserved for operators.
+//! Limits of requests: rates, streams and slots, and the share reserved for operators.
 
 use moothall_engine::access::Mode;
 use moothall_surfaces::Limits;
@@ -225,7 +225,7 @@ async fn with_every_seat_taken_the_operator_still_gets_in() {
     let server = Server::open_with(Mode::Local, None, few).await;
     let thread = server.thread("mention_only").await;
     let mut streams = Vec::new();
-    // Each stream has its own connection. A connection without a seat is told to retry.
+    // Each stream has its own connection. A connection without a slot is told to retry.
     let refused = loop {
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
         let response =
@@ -243,7 +243,7 @@ async fn with_every_seat_taken_the_operator_still_gets_in() {
         (answer(refused).await.1["error"]["code"].as_str(), retry),
         (Some("no_seats"), true)
     );
-    // Idle connections do not take a seat from an active one.
+    // Idle connections do not take a slot from an active one.
     let silent: Vec<_> =
         (0..50).map(|_| std::net::TcpStream::connect(server.address).unwrap()).collect();
     let fresh = || reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
@@ -309,7 +309,7 @@ async fn signing_in_works_with_strangers_on_all_seats() {
     let fresh = || reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
     let signing = fresh().post(server.url("/session")).json(&json!({"key": ann})).send();
     assert_eq!(soon(signing).await.unwrap().status(), 200);
-    // Strangers have one second to send a key. Then each of these clients finds a seat and keeps
+    // Strangers have one second to send a key. Then each of these clients finds a slot and keeps
     // it.
     let seated = async {
         let mut streams = Vec::new();

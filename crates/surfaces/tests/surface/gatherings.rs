@@ -34,7 +34,7 @@ fn agent(name: &str, number: u32, client: &str) -> Value {
     json!({"name": name, "number": number, "kind": "agent", "client": client})
 }
 
-/// Makes Ann and Bob known to the server: an agent seats no unknown people.
+/// Makes Ann and Bob known to the server: an agent adds no unknown people.
 async fn introduce(server: &Server) {
     for name in ["ann", "bob"] {
         token(server, json!({"principal": name})).await;

@@ -177,7 +177,7 @@ async fn what_nobody_waits_for_any_more_is_undone() {
     assert!(!at_rest(&room).await.1);
 }
 
-/// Creates a gathering of programs that are started for it, in seats of these names. The last one
+/// Creates a gathering of programs that are started for it, under these names. The last one
 /// harvests.
 async fn gathering(room: &Room, names: [&str; 3], keep: bool) -> StreamId {
     let joining = names.into_iter().enumerate().map(|(at, name)| {

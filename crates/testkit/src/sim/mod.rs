@@ -1,7 +1,7 @@
 //! The simulator: conversations under virtual time, with agents that misbehave and a server that
 //! crashes, all from one seed.
 //!
-//! The kernel, the host of a stream, the purses and the log are the real ones. Only their
+//! The kernel, the host of a stream, the budgets and the log are the real ones. Only their
 //! surroundings are simulated: time, people, agents, and a disk that fills up, forgets its writers
 //! and answers late. A crash can fall before and after each operation that a host waits for.
 //! Checkers with knowledge of their own watch every event, every step and every rest.

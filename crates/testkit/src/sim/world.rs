@@ -58,7 +58,7 @@ pub(crate) struct World {
     pub(crate) budgets_shared: SharedBudgets,
     pub(crate) voices: VoiceBook,
     budgets: BudgetsConfig,
-    /// Number of turns that this process charged to the purses.
+    /// Number of turns that this process charged to the budgets.
     pub(crate) paid: i64,
     /// Number of turns that it should have charged: those that reached the disk.
     pub(crate) spent: i64,
