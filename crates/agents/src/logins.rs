@@ -118,7 +118,7 @@ impl Login {
 
     /// Returns the first key that is set or the first file that exists, if the program is logged
     /// in.
-    pub fn found(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    pub fn find_login(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let key = self
             .keys
             .iter()
@@ -181,7 +181,7 @@ impl Login {
 
 /// Returns the variables added to the inherited ones: the login of a known program from this
 /// process's environment, overridden by the configured ones.
-pub(crate) fn given(
+pub(crate) fn added_variables(
     login: Option<&Login>,
     configured: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
@@ -245,12 +245,12 @@ mod tests {
         let codex = Login::of("codex").unwrap();
         let lookup =
             |name: &str| (name == "HOME").then(|| home.path().to_string_lossy().into_owned());
-        assert_eq!(codex.found(lookup), None);
+        assert_eq!(codex.find_login(lookup), None);
         std::fs::create_dir(home.path().join(".codex")).unwrap();
         std::fs::write(home.path().join(".codex/auth.json"), "{}").unwrap();
-        assert!(codex.found(lookup).unwrap().ends_with("/.codex/auth.json"));
+        assert!(codex.find_login(lookup).unwrap().ends_with("/.codex/auth.json"));
         assert_eq!(
-            codex.found(|name| (name == "OPENAI_API_KEY").then(|| "k".to_owned())).as_deref(),
+            codex.find_login(|name| (name == "OPENAI_API_KEY").then(|| "k".to_owned())).as_deref(),
             Some("OPENAI_API_KEY")
         );
         assert!(codex.cure("Error: you are not logged in").unwrap().contains("codex login"));

@@ -111,7 +111,7 @@ impl Account {
                          {missing}. It does not run them as its own user instead."
                 )
             })?;
-            self.before()?;
+            self.command_prefix()?;
         }
         Ok(self)
     }
@@ -141,7 +141,7 @@ impl Account {
     ///
     /// # Errors
     /// A sentence for people if `setpriv` or `env` is not installed.
-    pub fn before(&self) -> Result<Vec<String>, String> {
+    pub fn command_prefix(&self) -> Result<Vec<String>, String> {
         if self.is_own {
             return Ok(Vec::new());
         }

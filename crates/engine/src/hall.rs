@@ -204,8 +204,8 @@ impl Hall {
         self.inner.submit(stream, command, idempotency).await
     }
 
-    /// Submits a command together with deliveries. They are committed with its events and each is
-    /// made once.
+    /// Submits a command together with deliveries. They are committed with its events, and each is
+    /// made once, also if the command is retried with its key.
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`]. After an error no delivery is committed.
@@ -232,8 +232,9 @@ impl Hall {
         self.inner.owe(stream, owed, key).await
     }
 
-    /// Submits a command that needs consent. The conversation is not blocked meanwhile. A request
-    /// whose key was used gets the earlier answer, without a new question. A waiting request is not
+    /// Submits a command that needs consent. `condition` says when, and `asker` asks for it. The
+    /// conversation is not blocked meanwhile. If the idempotency key was used before, the caller
+    /// gets the earlier answer, and the question is not asked again. A waiting request is not
     /// persisted: after a restart a retry with its key asks again.
     ///
     /// # Errors
@@ -489,7 +490,7 @@ impl Hall {
     }
 
     /// Resolves with the reason when the log has failed and the process has to stop.
-    pub async fn failed(&self) -> String {
+    pub async fn wait_for_failure(&self) -> String {
         let mut fatal = self.inner.fatal();
         match fatal.wait_for(Option::is_some).await {
             Ok(reason) => reason.clone().unwrap_or_default(),

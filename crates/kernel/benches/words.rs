@@ -134,7 +134,7 @@ fn readings() -> Vec<TextReader> {
                 black_box(mentions::named_in_code(body, &quoted, &"u".into()));
             }),
         ),
-        ("meant", Box::new(move |body| drop(black_box(mentions::meant(body, &others))))),
+        ("meant", Box::new(move |body| drop(black_box(mentions::parse_names(body, &others))))),
         ("prose", Box::new(|body| drop(black_box(code::prose(body))))),
         ("prose lines", Box::new(|body| drop(black_box(code::prose_lines(body))))),
         ("thoughts", Box::new(|body| drop(black_box(thoughts::split(body, "bob"))))),

@@ -201,7 +201,7 @@ impl Decider<'_> {
             EngineCommand::Summarise { turn, attempt, through, read_at, text, usage } => {
                 self.summarise(turn, attempt, through, read_at, &text, usage);
             }
-            EngineCommand::Lost { turn, attempt } => self.lost(turn, attempt),
+            EngineCommand::Lost { turn, attempt } => self.requeue_lost(turn, attempt),
             EngineCommand::AskPermission { permission, turn, question, within } => {
                 self.ask_permission(permission, turn, &question, within)?;
             }

@@ -76,7 +76,7 @@ fn in_words(state: &Conversation) -> String {
             .map(|p| format!("participant {} {:?} {}", p.id, p.kind, state.name_of(&p.id))),
     );
     lines.extend(state.muted().map(|id| format!("muted {id}")));
-    lines.extend(state.held().map(|guard| format!("held {guard:?}")));
+    lines.extend(state.holding_guard().map(|guard| format!("held {guard:?}")));
     lines.extend(state.bindings().map(|target| format!("bound {target}")));
     let turns = state.open_turns();
     lines.extend(turns.map(|t| {

@@ -102,7 +102,7 @@ impl Hall {
     }
 
     fn held(&self, room: usize) -> Option<Guard> {
-        self.rooms[room].held()
+        self.rooms[room].holding_guard()
     }
 }
 

@@ -237,7 +237,7 @@ impl Credential {
     }
 
     /// Drops a person's credentials: start-up credentials, and tokens a person got by joining.
-    pub fn given(self) -> Self {
+    pub fn without_person_keys(self) -> Self {
         match self {
             Credential::Given(token) if !token.starts_with(STARTUP) => Credential::Given(token),
             Credential::Joined(token) if token.starts_with(AGENT) => Credential::Joined(token),

@@ -187,7 +187,7 @@ impl Host {
 /// # Errors
 /// [`Fault`] if a program is invalid.
 pub fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
-    let mut programs = Program::known();
+    let mut programs = Program::known_programs();
     for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
         let program = agent.terminal_program(client);
         let program = program
@@ -206,8 +206,8 @@ struct SessionHooks(Sessions);
 
 #[async_trait]
 impl HookSink for SessionHooks {
-    async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
-        self.0.heard(hook).await
+    async fn handle_report(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
+        self.0.handle_report(hook).await
     }
 
     async fn ask(&self, hook: Hook) -> Permit {

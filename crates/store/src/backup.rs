@@ -67,8 +67,8 @@ pub async fn backup(dir: &Path, dest: &Path) -> Result<Verification, BackupError
     finish(unfinished, dest).await
 }
 
-/// Prepares an empty place for the copy. It is beside the final place, so that the rename stays on
-/// one file system.
+/// Prepares and locks a temporary folder for the copy. It is beside the final place, so that the
+/// rename stays on one file system.
 pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
     must_have_a_log(dir)?;
     // A dangling symlink counts as existing.

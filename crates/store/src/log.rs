@@ -434,9 +434,9 @@ impl Deliveries for SqliteLog {
         self.read_rows(reader::heads).await
     }
 
-    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+    async fn pending_deliveries(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
         let target = target.to_owned();
-        self.read_rows(move |conn| reader::owed(conn, &target)).await
+        self.read_rows(move |conn| reader::pending_deliveries(conn, &target)).await
     }
 
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {

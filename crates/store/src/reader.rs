@@ -402,7 +402,10 @@ pub(crate) fn heads(conn: &Connection) -> rusqlite::Result<Vec<Delivery>> {
 pub(crate) const OWED: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
     FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 AND d.state < 4 ORDER BY d.id";
 
-pub(crate) fn owed(conn: &Connection, target: &str) -> rusqlite::Result<Vec<Delivery>> {
+pub(crate) fn pending_deliveries(
+    conn: &Connection,
+    target: &str,
+) -> rusqlite::Result<Vec<Delivery>> {
     conn.prepare_cached(OWED)?.query_map([target], rows::delivery)?.collect()
 }
 

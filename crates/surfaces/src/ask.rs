@@ -32,7 +32,7 @@ pub fn required(field: &str, text: String) -> ApiResult<String> {
 }
 
 /// Returns a text, unless it is empty.
-pub fn said(text: Option<String>) -> Option<String> {
+pub fn non_empty(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
@@ -81,7 +81,7 @@ pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResu
         }
         None => ProgramFrom::Start { client, cwd: folder(cwd.as_deref()).await?, args },
     };
-    Ok(NewProgram { by, name: said(name), from, thread, first })
+    Ok(NewProgram { by, name: non_empty(name), from, thread, first })
 }
 
 impl Inbound for NewSession {
@@ -151,7 +151,7 @@ pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink
     }
     let members =
         new.members.into_iter().map(|given| member(door, given)).collect::<ApiResult<Vec<_>>>()?;
-    let title = said(new.title);
+    let title = non_empty(new.title);
     // Check here as well: an existing link keeps its title, so this one would never be checked.
     let checked = title.as_deref().map(decide::title).transpose();
     checked.map_err(|why| HallError::Rejected(Box::new(why)))?;
@@ -193,15 +193,15 @@ impl Inbound for wire::NewLink {
 
 fn member(door: &Door, given: NewLinkMember) -> ApiResult<Member> {
     let NewLinkMember { session, name, number, role } = given;
-    let status = door.meant(&required("session", session)?)?;
+    let status = door.resolve_session(&required("session", session)?)?;
     if number == Some(0) {
         return Err(no_number());
     }
     Ok(Member {
         session: status.session.id,
         computer: status.session.computer,
-        name: said(name),
+        name: non_empty(name),
         number,
-        role: said(role),
+        role: non_empty(role),
     })
 }

@@ -272,8 +272,8 @@ impl ApiError {
         Self::new(Code::WrongPosition, message)
     }
 
-    /// Returns the error for a position of another log: this one was restored from a backup, or is
-    /// a copy.
+    /// Returns the error for a position that belongs to another log: the server's log was restored
+    /// from a backup, or is a copy.
     pub fn of_another_log() -> Self {
         Self::new(
             Code::WrongPosition,

@@ -8,7 +8,7 @@ use moothall_kernel::participant::SeatRole;
 use moothall_kernel::time::Millis;
 use serde_json::Value;
 
-use crate::ask::{folder, required, said};
+use crate::ask::{folder, non_empty, required};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::strict::Inbound;
 use crate::wire::{self, GatheringAnswer, NewGatheringMember, NewPiecePass};
@@ -41,7 +41,7 @@ pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult
         members.push(member(given).await?);
     }
     let plan = GatheringPlan {
-        rhythm: said(new.rhythm).unwrap_or_else(|| RHYTHM.into()),
+        rhythm: non_empty(new.rhythm).unwrap_or_else(|| RHYTHM.into()),
         breath: breath(new.breath.as_ref())?,
         beats_per_turn: new.beats_per_turn.unwrap_or(BEATS),
         beat_interval: seconds(
@@ -53,7 +53,7 @@ pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult
             new.last_word_seconds.unwrap_or(LAST_WORD_SECONDS),
         )?,
         opening_question: new.opening_question.unwrap_or_default(),
-        hearing: match said(new.delivery).as_deref() {
+        hearing: match non_empty(new.delivery).as_deref() {
             None | Some("live") => DeliveryMode::Live,
             Some("on_turn") => DeliveryMode::OnTurn,
             Some(_) => return Err(invalid("'delivery' takes \"live\" or \"on_turn\".")),
@@ -62,7 +62,7 @@ pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult
         signals: Vec::new(),
     };
     let keep = new.keep.unwrap_or_default();
-    let new = NewGathering { by, title: said(new.title), plan, members, keep };
+    let new = NewGathering { by, title: non_empty(new.title), plan, members, keep };
     let entry = door.gather(new).await?;
     Ok(GatheringAnswer::from(&entry))
 }
@@ -114,7 +114,7 @@ async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
             "'computer' must be \"local\" or absent: other computers are not known.",
         ));
     }
-    let part = match said(given.role.clone()).as_deref() {
+    let part = match non_empty(given.role.clone()).as_deref() {
         None | Some("speaker") => SeatRole::Speaker,
         Some("harvester") => SeatRole::Harvester,
         Some(_) => return Err(about("'role' takes \"speaker\" or \"harvester\".")),
@@ -122,16 +122,18 @@ async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
     let is = match given.kind.as_str() {
         "session" => {
             let no_session = || about("'session_id' is missing: give the session's id or name.");
-            MemberSource::Session(said(given.session_id.clone()).ok_or_else(no_session)?)
+            MemberSource::Session(non_empty(given.session_id.clone()).ok_or_else(no_session)?)
         }
         "agent" => MemberSource::Agent {
-            client: said(given.client.clone())
+            client: non_empty(given.client.clone())
                 .ok_or_else(|| about("'client' is missing: name an agent of the registry."))?,
             cwd: folder(given.cwd.as_deref()).await?,
             args: given.args.clone(),
-            model: said(given.model.clone()),
+            model: non_empty(given.model.clone()),
         },
-        "human" => MemberSource::Person(said(given.participant_id.clone()).map(ParticipantId::new)),
+        "human" => {
+            MemberSource::Person(non_empty(given.participant_id.clone()).map(ParticipantId::new))
+        }
         _ => return Err(about("'kind' takes \"session\", \"agent\" or \"human\".")),
     };
     let unfit = [

@@ -21,7 +21,7 @@ pub struct PostOutcome {
 ///
 /// # Errors
 /// [`ApiError`] if the command was rejected for another reason.
-pub fn said(
+pub fn post_outcome(
     answer: Result<Answer, HallError>,
     caller: &Caller,
     stream: &StreamId,

@@ -308,7 +308,7 @@ pub async fn addressee(
     let name = word.to_owned();
     // The id of a member that left must not resolve to another member's nickname.
     let called = move |state: &Conversation| {
-        let has_left = state.left().any(|(id, _)| id.as_str() == name);
+        let has_left = state.departed().any(|(id, _)| id.as_str() == name);
         mentions::called(&name, state.participants()).filter(|_| !has_left)
     };
     let found = door.view(action, stream, called).await;

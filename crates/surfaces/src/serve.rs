@@ -125,7 +125,7 @@ async fn accept(
                     let slot = Arc::new(slot);
                     tokio::select! {
                         () = door.enter(stream, peer, slot.clone()) => {}
-                        () = slot.over() => {}
+                        () = slot.wait_for_end() => {}
                     }
                 });
             }
@@ -142,7 +142,7 @@ async fn accept(
 impl Door {
     /// Serves a connection, plain or TLS. Its slot limits the time until the first head.
     async fn enter(self, stream: TcpStream, peer: SocketAddr, slot: Arc<ConnectionSlot>) {
-        let user = if self.one_user { whose(peer, &stream) } else { Peer::Owner };
+        let user = if self.one_user { client_owner(peer, &stream) } else { Peer::Owner };
         if user == Peer::Gone {
             return;
         }
@@ -194,7 +194,7 @@ impl Door {
 }
 
 /// Asks the system for the owner of the client's process.
-fn whose(client: SocketAddr, stream: &TcpStream) -> Peer {
+fn client_owner(client: SocketAddr, stream: &TcpStream) -> Peer {
     let unasked = |error: io::Error| Peer::Unknown(UnknownPeer::of(&error));
     stream.local_addr().map_or_else(unasked, |server| peer::ask(client, server))
 }
@@ -318,7 +318,7 @@ mod tests {
             let stream = CountedStream::new(stream, slot.clone());
             tokio::select! {
                 () = door.serve_connection(stream, who) => {}
-                () = slot.over() => {}
+                () = slot.wait_for_end() => {}
             }
             meters
         }

@@ -217,7 +217,7 @@ impl ConnectionSlot {
     }
 
     /// Resolves when the connection has to end: its first head is late, or it is evicted.
-    pub async fn over(&self) {
+    pub async fn wait_for_end(&self) {
         let within = if self.is_spare() { SPARE_HEAD_WITHIN } else { HEAD_WITHIN };
         let late = async {
             tokio::select! {

@@ -63,7 +63,8 @@ pub fn fields_of<T: Inbound>() -> Vec<&'static str> {
     fields.into_inner()
 }
 
-/// Reads an object. Returns a warning for each unknown field.
+/// Reads an object of a type that tolerates unknown fields. Returns a warning for each, except for
+/// those that the type still rejects ([`Open::check`]).
 pub fn read_open<T: Open>(fields: &Map<String, Value>) -> ApiResult<(T, Vec<String>)> {
     let warnings = RefCell::new(Vec::new());
     let read = read_with(fields, &|object, key, _| {

@@ -85,7 +85,7 @@ impl Agent for Terminal {
         }
     }
 
-    fn begun(&self, key: &TurnKey, delivery: Option<u64>) {
+    fn confirm_start(&self, key: &TurnKey, delivery: Option<u64>) {
         self.tell(Mail::Begun(key.clone(), delivery));
     }
 

@@ -55,7 +55,7 @@ struct UndoRecord {
 }
 
 impl UndoRecord {
-    fn owed(&self) -> OutboxEntry {
+    fn outbox_entry(&self) -> OutboxEntry {
         OutboxEntry { target: format!("{SCHEME}:{}", self.saga), command: json!(self) }
     }
 
@@ -89,7 +89,7 @@ impl Sessions {
     pub async fn convene(&self, new: ConversationPlan) -> Result<StreamId, SessionError> {
         let ConversationPlan { title, policy, by, joining, others, claims, gathering, keep } = new;
         let under_way = self.begin_saga(&joining, true)?;
-        let owed = vec![under_way.undoing.owed()];
+        let owed = vec![under_way.undoing.outbox_entry()];
         let stream = self.hall()?.create_owing(title, policy, by.clone(), None, owed).await?.stream;
         self.bring(
             &under_way,
@@ -117,7 +117,7 @@ impl Sessions {
             key: under_way.undoing.saga.clone(),
             fingerprint: String::new(),
         };
-        self.hall()?.owe(stream, vec![under_way.undoing.owed()], once).await?;
+        self.hall()?.owe(stream, vec![under_way.undoing.outbox_entry()], once).await?;
         let coming = MemberBatch { joining, ..MemberBatch::default() };
         self.bring(&under_way, stream, by, coming).await
     }
@@ -253,7 +253,7 @@ impl DeliveryHandler for UndoHandler {
             Ok(undoing) => undoing,
             Err(error) => return Outcome::Failed(format!("this version cannot read it: {error}")),
         };
-        self.0.shared.sagas.over(&undoing.saga).await;
+        self.0.shared.sagas.wait_for_end(&undoing.saga).await;
         match self.0.undo(&delivery.stream, &undoing).await {
             Ok(()) => Outcome::Done(String::new()),
             Err(SessionError::Hall(HallError::NotFound(_) | HallError::Deleted(_))) => {

@@ -297,7 +297,7 @@ impl Sessions {
     }
 
     /// Resolves when a session has ended, or at once for an unknown session.
-    pub(crate) async fn over(&self, id: &SessionId) {
+    pub(crate) async fn wait_for_end(&self, id: &SessionId) {
         let Some(mut over) = self.handle_of(id).map(|handle| handle.over.subscribe()) else {
             return;
         };

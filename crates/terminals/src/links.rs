@@ -63,7 +63,7 @@ impl Sessions {
 
     /// Returns the reason why a conversation cannot be deleted, and the way forward, if there is
     /// one.
-    pub(crate) fn keeps(&self, stream: &StreamId) -> Option<String> {
+    pub(crate) fn deletion_obstacle(&self, stream: &StreamId) -> Option<String> {
         if let Ok(handle) = self.living(stream) {
             let name = handle.session().name;
             return Some(format!(

@@ -29,7 +29,7 @@ impl Sessions {
     }
 
     /// True if any session, living or ended, has or had a name like this.
-    pub(crate) fn was_called(&self, name: &ParticipantId) -> bool {
+    pub(crate) fn is_name_used(&self, name: &ParticipantId) -> bool {
         self.list(true)
             .iter()
             .any(|status| names::are_alike(status.session.name.as_str(), name.as_str()))

@@ -70,7 +70,7 @@ impl Runner {
             Output::Tell { text } => self.tell_people(text).await,
             Output::Reply { id, reply } => self.answer(id, reply),
             Output::Missing { died } => self.missing(died),
-            Output::There => self.there(),
+            Output::There => self.clear_doubt(),
             Output::Wake { at } => self.wake(at),
         }
         None
@@ -93,7 +93,7 @@ impl Runner {
     }
 
     async fn look_up(&self, query: &RecordQuery) -> Option<Record> {
-        self.host.recorded(&self.pane().ok()?, &self.session.client, query).await
+        self.host.find_record(&self.pane().ok()?, &self.session.client, query).await
     }
 
     pub(super) async fn view(&self) -> Option<View> {
@@ -228,7 +228,7 @@ impl Runner {
             }) => {
                 self.post_home(id, &text, false, Vec::new()).await?;
             }
-            other => kept(other.map(drop))?,
+            other => ignore_refusal(other.map(drop))?,
         }
         crash::point("turn_answered");
         Ok(())
@@ -246,7 +246,7 @@ impl Runner {
             return self.post_home(id, text, false, Vec::new()).await.map(drop);
         };
         let post = ClientCommand::Post(Post::new(Actor::named(own), text));
-        kept(hall.submit(stream, post, Some(once(id, stream))).await)
+        ignore_refusal(hall.submit(stream, post, Some(once(id, stream))).await)
     }
 
     async fn usage(&self, key: &TurnKey) -> Usage {
@@ -273,7 +273,9 @@ impl Runner {
             return Ok(());
         }
         // No post at home carries the deliveries, so they are owed by themselves.
-        kept(self.sessions.hall()?.owe(home, owed, once(&format!("{id}/links"), home)).await)
+        ignore_refusal(
+            self.sessions.hall()?.owe(home, owed, once(&format!("{id}/links"), home)).await,
+        )
     }
 
     /// Returns the deliveries to each link. A peer in several links gets the words in one: in the
@@ -296,7 +298,8 @@ impl Runner {
                 };
                 let (all, heard) =
                     (of(|_, _| true), of(|state, one| state.muted().all(|muted| *muted != one.id)));
-                let stands = state.held().is_some() || state.is_paused() || state.is_archived();
+                let stands =
+                    state.holding_guard().is_some() || state.is_paused() || state.is_archived();
                 // Held words reach no member, and a muted member reaches none.
                 let reached = if stands || !heard.contains(&own) { BTreeSet::new() } else { heard };
                 (stands, all, reached)
@@ -407,12 +410,12 @@ impl Runner {
             .submit_owing(stream, ClientCommand::Post(post), Some(once(id, stream)), owed)
             .await;
         let is_said = said.is_ok();
-        kept(said).map(|()| is_said)
+        ignore_refusal(said).map(|()| is_said)
     }
 }
 
 /// Treats a refusal by the rules as success: the refused words are in the trace.
-fn kept<T>(answer: Result<T, HallError>) -> Result<(), SessionError> {
+fn ignore_refusal<T>(answer: Result<T, HallError>) -> Result<(), SessionError> {
     match answer {
         Ok(_)
         | Err(

@@ -83,12 +83,12 @@ impl Residents for Sessions {
         Sessions::is_home(self, stream)
     }
 
-    fn keeps(&self, stream: &StreamId) -> Option<String> {
-        Sessions::keeps(self, stream)
+    fn deletion_obstacle(&self, stream: &StreamId) -> Option<String> {
+        Sessions::deletion_obstacle(self, stream)
     }
 
-    fn was_called(&self, name: &ParticipantId) -> bool {
-        Sessions::was_called(self, name)
+    fn is_name_used(&self, name: &ParticipantId) -> bool {
+        Sessions::is_name_used(self, name)
     }
 
     fn has_living(&self, name: &ParticipantId) -> bool {
@@ -107,8 +107,8 @@ impl Residents for Sessions {
         Sessions::shares(self, participant, session).await
     }
 
-    async fn over(&self, session: &SessionId) {
-        Sessions::over(self, session).await;
+    async fn wait_for_end(&self, session: &SessionId) {
+        Sessions::wait_for_end(self, session).await;
     }
 
     async fn reach_less(&self, session: &SessionId) {

@@ -356,7 +356,7 @@ impl Sessions {
         if let Ok(hall) = self.hall() {
             let carried = async {
                 for link in wanted() {
-                    hall.carried(&link).await;
+                    hall.wait_for_deliveries(&link).await;
                 }
             };
             let _ = timeout(LEAVING_MAX, carried).await;

@@ -118,7 +118,7 @@ impl Runner {
     /// one.
     async fn never_began(mut self) {
         if self.session.origin == Origin::Started {
-            self.session.pane = self.host.left(&self.session.id).await;
+            self.session.pane = self.host.find_left_pane(&self.session.id).await;
         }
         if let Some(pane) = &self.session.pane
             && let Err(error) = self.host.end(pane).await
@@ -126,7 +126,7 @@ impl Runner {
             tracing::warn!(session = %self.session.id, %error, "the program of an interrupted \
                                                                 start could not be ended");
         }
-        self.ended("it never began: the server stopped while it started").await;
+        self.end_exited_session("it never began: the server stopped while it started").await;
     }
 
     async fn next(&mut self) -> WakeReason {
@@ -135,7 +135,7 @@ impl Runner {
             biased;
             mail = inbox.recv() => WakeReason::Mail(mail),
             happened = watching.next() => WakeReason::Terminal(happened),
-            id = given_up(waiting) => WakeReason::GaveUp(id),
+            id = wait_for_withdrawal(waiting) => WakeReason::GaveUp(id),
             () = at(*alarm) => WakeReason::Alarm,
         }
     }
@@ -258,7 +258,7 @@ impl Runner {
     /// Returns the deliveries that the previous process left unfinished.
     async fn earlier(&self) -> Vec<UnfinishedDelivery> {
         let mut earlier = Vec::new();
-        for row in self.owed().await {
+        for row in self.pending_deliveries().await {
             let Some(turn) = row.turn else { continue };
             let key = TurnKey { stream: row.stream, turn, attempt: row.attempt };
             let (is_open, asked) = self.asked_in(&key).await;
@@ -273,9 +273,9 @@ impl Runner {
         earlier
     }
 
-    async fn owed(&self) -> Vec<Delivery> {
+    async fn pending_deliveries(&self) -> Vec<Delivery> {
         let Some(hall) = self.hall() else { return Vec::new() };
-        let owed = hall.store().outbox.owed(&target(&self.session.id)).await;
+        let owed = hall.store().outbox.pending_deliveries(&target(&self.session.id)).await;
         owed.inspect_err(|error| tracing::error!(session = %self.session.id, %error, "the deliveries of a session cannot be read")).unwrap_or_default()
     }
 
@@ -285,7 +285,7 @@ impl Runner {
         let is_its = |row: &Delivery| {
             row.stream == key.stream && row.turn == Some(key.turn) && row.attempt == key.attempt
         };
-        self.owed().await.into_iter().find(is_its).map(|row| row.id)
+        self.pending_deliveries().await.into_iter().find(is_its).map(|row| row.id)
     }
 
     /// Returns true if a turn is still open, and its open questions. A turn that cannot be read
@@ -330,7 +330,7 @@ impl Runner {
     }
 
     /// Ends the session of a program that ended by itself. Its places in links are kept.
-    pub(super) async fn ended(&mut self, why: &str) {
+    pub(super) async fn end_exited_session(&mut self, why: &str) {
         self.ended_showing(why, why).await;
     }
 
@@ -401,7 +401,7 @@ impl Sessions {
 }
 
 /// Resolves when a hook stops waiting for its answer; never if no hook waits.
-async fn given_up(waiting: &mut BTreeMap<RequestId, Waiter>) -> RequestId {
+async fn wait_for_withdrawal(waiting: &mut BTreeMap<RequestId, Waiter>) -> RequestId {
     poll_fn(|context| {
         for (id, waiting) in waiting.iter_mut() {
             if let Waiter::Permit(reply) = waiting

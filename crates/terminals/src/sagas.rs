@@ -23,7 +23,7 @@ impl Sagas {
     }
 
     /// Resolves when this process is not working on the saga.
-    pub(crate) async fn over(&self, saga: &str) {
+    pub(crate) async fn wait_for_end(&self, saga: &str) {
         let Some(mut under_way) = self.lock().get(saga).map(watch::Sender::subscribe) else {
             return;
         };

@@ -48,8 +48,10 @@ impl Runner {
     }
 
     /// Ends the session of a program that is gone, and removes its terminal.
-    async fn gone(&mut self) {
-        let Some(pane) = self.session.pane.clone() else { return self.ended(PROGRAM_ENDED).await };
+    async fn end_lost_program(&mut self) {
+        let Some(pane) = self.session.pane.clone() else {
+            return self.end_exited_session(PROGRAM_ENDED).await;
+        };
         // Read first: `end` removes the terminal, and the words with it.
         let words = self.host.last_words(&pane).await;
         if self.session.origin == Origin::Started
@@ -60,9 +62,9 @@ impl Runner {
         }
         if words.is_none() && self.host.is_lost(&pane).await {
             self.session.lost = true;
-            return self.ended(LOST).await;
+            return self.end_exited_session(LOST).await;
         }
-        let Some(words) = words else { return self.ended(PROGRAM_ENDED).await };
+        let Some(words) = words else { return self.end_exited_session(PROGRAM_ENDED).await };
         let whole = words.whole();
         // The program has reported no id since it was resumed.
         if self.session.native.is_none() && self.host.has_forgotten(&self.session.client, &whole) {
@@ -83,7 +85,7 @@ impl Runner {
     }
 
     /// Handles a view of the program: clears the doubt.
-    pub(super) fn there(&mut self) {
+    pub(super) fn clear_doubt(&mut self) {
         self.watching.doubt = None;
     }
 
@@ -92,10 +94,14 @@ impl Runner {
         let Some(doubt) = self.watching.doubt.take() else { return };
         let looks = doubt.looks + 1;
         match self.view().await {
-            Some(View { state: PaneState::Gone, .. }) => self.gone().await,
-            Some(View { state: PaneState::Shell, .. }) => self.ended(PROGRAM_ENDED).await,
+            Some(View { state: PaneState::Gone, .. }) => self.end_lost_program().await,
+            Some(View { state: PaneState::Shell, .. }) => {
+                self.end_exited_session(PROGRAM_ENDED).await
+            }
             Some(_) => self.tell(Input::Drawn).await,
-            None if doubt.died && looks >= LOOKS_MAX => self.ended("its terminal is gone").await,
+            None if doubt.died && looks >= LOOKS_MAX => {
+                self.end_exited_session("its terminal is gone").await
+            }
             None => {
                 let look_at = Instant::now() + backoff(looks);
                 self.watching.doubt = Some(ExitDoubt { look_at, died: doubt.died, looks });

@@ -34,7 +34,7 @@ pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
 }
 
 fn event(stream: &StreamId, recorded: &RecordedEvent) -> Value {
-    let (kind, to, content) = said(&recorded.event);
+    let (kind, to, content) = event_fields(&recorded.event);
     let mut out = json!({
         "id": recorded.id(stream).to_string(),
         "seq": recorded.seq.0,
@@ -53,7 +53,7 @@ fn event(stream: &StreamId, recorded: &RecordedEvent) -> Value {
     out
 }
 
-fn said(event: &Event) -> (&str, &str, Value) {
+fn event_fields(event: &Event) -> (&str, &str, Value) {
     match event {
         Event::Posted(post) => ("message", addressee(&post.to), post.body.as_str().into()),
         Event::Controlled { changes, .. } => {

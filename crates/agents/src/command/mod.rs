@@ -146,8 +146,8 @@ impl CommandSpec {
 
     /// Returns the variables added to the inherited ones: the login of a known program, overridden
     /// by the configured ones.
-    fn given(&self) -> BTreeMap<String, String> {
-        logins::given(Login::of(self.program()), &self.env)
+    fn added_variables(&self) -> BTreeMap<String, String> {
+        logins::added_variables(Login::of(self.program()), &self.env)
     }
 
     fn program(&self) -> &str {
@@ -160,15 +160,15 @@ impl CommandSpec {
         let mark = Mark::of(&job.key);
         let before = account
             .as_ref()
-            .map_or_else(|| Ok(Vec::new()), Account::before)
+            .map_or_else(|| Ok(Vec::new()), Account::command_prefix)
             .map_err(spawn_failed)?;
         let environment = match &account {
             Some(account) => Environment::of_account(
                 account,
-                logins::given(Login::of(self.program()), &BTreeMap::new()),
+                logins::added_variables(Login::of(self.program()), &BTreeMap::new()),
                 &self.env,
             ),
-            None => Environment::of(&self.given()),
+            None => Environment::of(&self.added_variables()),
         };
         let mut words = before.into_iter().map(OsString::from).chain([program.into_os_string()]);
         let mut command = Command::new(words.next().unwrap_or_default());
@@ -288,7 +288,7 @@ impl CommandSpec {
     /// them.
     fn readable(&self, bytes: &[u8]) -> String {
         let text = clean(&String::from_utf8_lossy(bytes));
-        environment::hide_secrets(text.trim(), &self.given())
+        environment::hide_secrets(text.trim(), &self.added_variables())
     }
 }
 

@@ -66,7 +66,7 @@ impl PromptBudget {
         messages.add_of_others(&left_out(memory.unread, memory.said.len() - kept.len()));
         for entry in &kept {
             if entry.own {
-                messages.said(&visible(&entry.words()));
+                messages.add_own_words(&visible(&entry.words()));
             } else {
                 messages.add_of_others(&visible(&entry.line));
             }
@@ -120,7 +120,7 @@ pub(super) fn newest_within(
 }
 
 /// Returns the bytes of all messages, each counted with at most a quarter of `bytes_max`.
-pub(super) fn held(history: &[TranscriptLine], bytes_max: usize) -> usize {
+pub(super) fn message_bytes(history: &[TranscriptLine], bytes_max: usize) -> usize {
     history.iter().map(|entry| entry.line.len().min(bytes_max / PARTS)).sum()
 }
 
@@ -146,7 +146,7 @@ impl Messages {
         self.telling.push_str(line);
     }
 
-    fn said(&mut self, words: &str) {
+    fn add_own_words(&mut self, words: &str) {
         if words.trim().is_empty() {
             return;
         }

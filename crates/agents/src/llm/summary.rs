@@ -9,7 +9,7 @@ use moothall_kernel::compose::{OmittedCount, Prompt, StoredSummary, TranscriptLi
 use moothall_kernel::summary::SUMMARY_BYTES_MAX;
 use moothall_kernel::text::{clean, cut};
 
-use super::history::{held, indented, left_out, newest_within, recalled, visible};
+use super::history::{indented, left_out, message_bytes, newest_within, recalled, visible};
 use super::wire::{Message, Request};
 
 /// A summary takes at most an eighth of the room.
@@ -36,7 +36,7 @@ impl<'p> Plan<'p> {
         let bytes_max = (bytes / SHARE).min(SUMMARY_BYTES_MAX);
         let before = prompt.summary.as_ref();
         let recalled = before.map_or(0, |summary| recalled(&summary.text).len());
-        if bytes_max < BYTES_MIN || recalled + held(&prompt.history, bytes) <= bytes {
+        if bytes_max < BYTES_MIN || recalled + message_bytes(&prompt.history, bytes) <= bytes {
             return None;
         }
         let fits = prompt.history.len() - newest_within(&prompt.history, bytes / 2).len();

@@ -124,7 +124,7 @@ impl<'a> Turn<'a> {
         call.seen.usage(call.asked_bytes, self.llm.spec.max_tokens)
     }
 
-    fn who(&self) -> Provider {
+    fn provider(&self) -> Provider {
         self.llm.spec.provider
     }
 
@@ -191,7 +191,7 @@ impl<'a> Turn<'a> {
             plan.messages()
         )));
         let (limit, who) =
-            (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
+            (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.provider());
         let request = plan.request(&self.job.name);
         let Ok(asked) =
             tokio::time::timeout(limit, self.ask(&request, StreamAudience::ByNobody)).await
@@ -215,7 +215,7 @@ impl<'a> Turn<'a> {
     }
 
     fn left_alone(&self, wait: Duration) -> Fault {
-        let (who, seconds) = (self.who(), wait.as_secs_f64().ceil());
+        let (who, seconds) = (self.provider(), wait.as_secs_f64().ceil());
         Fault::new(
             "circuit_open",
             format!(
@@ -264,7 +264,7 @@ impl<'a> Turn<'a> {
         } else {
             "summary_answered"
         });
-        self.ended = self.seen().ending();
+        self.ended = self.answer_facts().ending();
         let finished = said.and_then(|words| self.finish(words, heard));
         if let (None, Err(trouble)) = (self.ended, &finished) {
             self.ended = trouble.ending();
@@ -297,8 +297,8 @@ impl<'a> Turn<'a> {
         heard: StreamAudience,
     ) -> Result<ModelWords, ProviderError> {
         let (wire, mut words) = (self.llm.target.wire(), ModelWords::of(&self.job.name, self.llm));
-        while !self.seen().over {
-            let finished = self.seen().ended.is_some();
+        while !self.answer_facts().over {
+            let finished = self.answer_facts().ended.is_some();
             let frame = match answer.next(if finished { TAIL } else { silence }).await {
                 Ok(Some(frame)) => frame,
                 Ok(None) => break,
@@ -309,9 +309,9 @@ impl<'a> Turn<'a> {
                 }
             };
             let Some(parts) = wire.read(&frame) else { continue };
-            self.seen().frames += 1;
+            self.answer_facts().frames += 1;
             for part in parts {
-                self.seen().note(&part);
+                self.answer_facts().note(&part);
                 self.take(part, &mut words, heard)?;
             }
         }
@@ -321,7 +321,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns the facts seen in the answer to the last request.
-    fn seen(&mut self) -> &mut AnswerFacts {
+    fn answer_facts(&mut self) -> &mut AnswerFacts {
         if self.calls.is_empty() {
             self.calls.push(ModelCall::default());
         }
@@ -340,7 +340,7 @@ impl<'a> Turn<'a> {
             Part::Words(piece) => self.hear(&piece, words, heard)?,
             Part::AllWords(piece) if words.bytes == 0 => self.hear(&piece, words, heard)?,
             // After its end the answer is complete, so a later error does not matter.
-            Part::Failure(value) if self.seen().ended.is_none() => {
+            Part::Failure(value) if self.answer_facts().ended.is_none() => {
                 return Err(self.interrupted(reported_error(&value, &self.llm.target)));
             }
             Part::Thoughts(piece) if heard == StreamAudience::ByAll => self.think(&piece),
@@ -360,7 +360,7 @@ impl<'a> Turn<'a> {
     /// Turns an unavailable provider into a cut answer if a word was already shown.
     fn interrupted(&self, trouble: ProviderError) -> ProviderError {
         if self.shown && trouble.fault.code == "provider_unavailable" {
-            ProviderError::cut(self.who())
+            ProviderError::cut(self.provider())
         } else {
             trouble
         }
@@ -381,7 +381,7 @@ impl<'a> Turn<'a> {
     ) -> Result<(), ProviderError> {
         words.bytes += piece.len();
         if words.bytes > ANSWER_BYTES_MAX {
-            return Err(ProviderError::too_much(self.who()));
+            return Err(ProviderError::too_much(self.provider()));
         }
         let piece = history::visible(&clean(&words.halves.join(piece)));
         heard.crash_point(&words.text);
@@ -414,7 +414,7 @@ impl<'a> Turn<'a> {
         words: ModelWords,
         heard: StreamAudience,
     ) -> Result<String, ProviderError> {
-        let (who, seen) = (self.who(), self.seen().clone());
+        let (who, seen) = (self.provider(), self.answer_facts().clone());
         if seen.frames == 0 {
             let message = format!(
                 "{who} answered something that is not in its own form. Check base_url of this agent."
@@ -456,7 +456,7 @@ impl<'a> Turn<'a> {
         if self.calls.last().is_some_and(|call| self.tokens_of(call).1) {
             self.out.report(Report::Progress(format!(
                 "{} reports a number of tokens that cannot be; it was corrected.",
-                self.who()
+                self.provider()
             )));
         }
         let (configured, _) = names::split(&self.llm.spec.model);
@@ -464,7 +464,7 @@ impl<'a> Turn<'a> {
             let model = for_terminal(model);
             self.out.report(Report::Progress(format!(
                 "{} says that the model {} answered.",
-                self.who(),
+                self.provider(),
                 cut(&model, MODEL_BYTES_MAX)
             )));
         }

@@ -351,7 +351,7 @@ impl SessionHost for TmuxHost {
         self.work_of(&self.at(pane).await.ok()?, pane).await.ok()?
     }
 
-    async fn recorded(&self, pane: &Pane, client: &str, query: &RecordQuery) -> Option<Record> {
+    async fn find_record(&self, pane: &Pane, client: &str, query: &RecordQuery) -> Option<Record> {
         self.look_up(pane, client, query).await
     }
 
@@ -380,7 +380,7 @@ impl SessionHost for TmuxHost {
         self.words_of_the_dead(pane).await.ok()?
     }
 
-    async fn left(&self, session: &SessionId) -> Option<Pane> {
+    async fn find_left_pane(&self, session: &SessionId) -> Option<Pane> {
         self.left_by_a_crash(session).await
     }
 

@@ -88,7 +88,7 @@ impl Program {
     }
 
     /// Returns the programs that need no configuration, by client name.
-    pub fn known() -> BTreeMap<String, Self> {
+    pub fn known_programs() -> BTreeMap<String, Self> {
         let named = Vendor::VARIANTS.iter().filter_map(|&vendor| Some((vendor.name()?, vendor)));
         named
             .map(|(client, vendor)| (client.to_owned(), Self { vendor, ..Self::new([client]) }))
@@ -125,7 +125,7 @@ pub trait Injector: Send + Sync + 'static {
     ) -> Result<ProcessParts, HostFault>;
     /// Looks a prompt up in a program's own record, as the user that the program runs as; `None` is
     /// the server's own.
-    async fn recorded(&self, account: Option<&Account>, search: Search) -> Option<Record> {
+    async fn find_record(&self, account: Option<&Account>, search: Search) -> Option<Record> {
         match account {
             None => tokio::task::spawn_blocking(move || search.run()).await.ok()?,
             // Another user's file is read only as that user.
@@ -184,8 +184,10 @@ pub(super) fn bare(
 ) -> Result<ProcessParts, HostFault> {
     let argv = program.argv.iter().chain(&launch.args).cloned().collect();
     let (mut env, before) = match &account {
-        None => (logins::given(program.login(), &program.env), Vec::new()),
-        Some(account) => (env_of(account, program), account.before().map_err(HostFault::Refused)?),
+        None => (logins::added_variables(program.login(), &program.env), Vec::new()),
+        Some(account) => {
+            (env_of(account, program), account.command_prefix().map_err(HostFault::Refused)?)
+        }
     };
     env.extend(launch.env.clone());
     Ok(ProcessParts { argv, env, account, before })
@@ -193,7 +195,7 @@ pub(super) fn bare(
 
 /// Returns all variables of a program that runs as another user.
 fn env_of(account: &Account, program: &Program) -> BTreeMap<String, String> {
-    let login = logins::given(program.login(), &BTreeMap::new());
+    let login = logins::added_variables(program.login(), &BTreeMap::new());
     let all = Environment::of_account(account, login, &program.env);
     let texts = all
         .pairs()

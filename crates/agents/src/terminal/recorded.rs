@@ -21,7 +21,7 @@ impl TmuxHost {
         let account = program.account().ok()?.filter(|_| pane.socket.is_empty());
         let search =
             Search { vendor: program.vendor, query: query.clone(), variables: of(pane, program) };
-        self.injector.recorded(account.as_ref(), search).await
+        self.injector.find_record(account.as_ref(), search).await
     }
 }
 

@@ -47,7 +47,7 @@ impl AgentConfig {
         }
         self.refuse_keys_of_others(&RUNTIME)?;
         self.check_env()?;
-        let known = Program::known().remove(client);
+        let known = Program::known_programs().remove(client);
         let mut program = match (&self.command, known) {
             (Some(argv), known) => Program {
                 vendor: known.map(|program| program.vendor).unwrap_or_default(),

@@ -43,7 +43,7 @@ impl Drop for AskerCount<'_> {
 
 #[async_trait]
 impl HookSink for Ear {
-    async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
+    async fn handle_report(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
         if !*self.disk.borrow() {
             return Err(SessionError::Host("the disk is full".into()));
         }

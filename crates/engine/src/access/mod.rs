@@ -323,7 +323,7 @@ impl Access {
     /// Rejects the name of a session, living or ended, a name like another's, and for an agent one
     /// like a person's or the server's. A known principal keeps its name.
     async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
-        if self.hall.inner.residents.was_called(&principal.id) {
+        if self.hall.inner.residents.is_name_used(&principal.id) {
             return Err(AccessError::OfSession(principal.id.clone()));
         }
         if let Some(taken) = self.look_alike(&principal.id).await? {
@@ -424,7 +424,7 @@ impl Access {
 
     /// Records that a request was refused. Above a rate refusals are only counted, so that a flood
     /// does not fill the disk.
-    pub async fn refused(&self, caller: &Caller, detail: String) {
+    pub async fn record_refusal(&self, caller: &Caller, detail: String) {
         let Some(more) = self.refusals.admit(self.hall.now()) else { return };
         let detail = if more == 0 {
             detail
@@ -520,7 +520,7 @@ pub struct Revocations {
 
 impl Revocations {
     /// Resolves when the caller's credential stops being valid; never for a caller without one.
-    pub async fn lost(mut self, caller: Caller, now: Timestamp) {
+    pub async fn wait_until_lost(mut self, caller: Caller, now: Timestamp) {
         let Some(proof) = caller.proof else { return std::future::pending().await };
         let expired = async {
             match proof.expires_at {
@@ -542,7 +542,7 @@ impl Revocations {
         };
         let ended = async {
             match &proof.session {
-                Some(session) => self.residents.over(session).await,
+                Some(session) => self.residents.wait_for_end(session).await,
                 None => std::future::pending().await,
             }
         };

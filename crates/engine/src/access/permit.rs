@@ -150,7 +150,7 @@ impl Hall {
             return Ok(());
         }
         let home = self.inner.residents.is_home(stream);
-        if !home && !self.inner.shown(stream).await?.is_for_drivers {
+        if !home && !self.inner.conversation_flags(stream).await?.is_for_drivers {
             return Ok(());
         }
         caller.must_prove(Scope::SessionsDrive)?;
@@ -219,8 +219,8 @@ impl Hall {
     /// Rejects a caller without `agents:run` if a participant here runs programs. Callers lack that
     /// scope if the system cannot tell whose process asks.
     async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
-        let programs =
-            caller.must(Scope::AgentsRun).is_err() && self.inner.shown(stream).await?.runs_programs;
+        let programs = caller.must(Scope::AgentsRun).is_err()
+            && self.inner.conversation_flags(stream).await?.runs_programs;
         let programs = programs && !planted::is_open(Bypass::Spending);
         if programs { Err(AccessDenial::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
     }

@@ -38,9 +38,9 @@ impl Reach {
     }
 
     /// Resolves when a conversation leaves the reach. The reach of a token never changes.
-    pub async fn left(&self, stream: &StreamId) {
+    pub async fn wait_until_left(&self, stream: &StreamId) {
         match self {
-            Reach::Session(rooms) => rooms.left(stream).await,
+            Reach::Session(rooms) => rooms.wait_until_left(stream).await,
             Reach::All | Reach::Only(_) => std::future::pending().await,
         }
     }
@@ -76,7 +76,7 @@ impl ReachableStreams {
     }
 
     /// Resolves when the session does not reach the conversation any more.
-    pub async fn left(&self, stream: &StreamId) {
+    pub async fn wait_until_left(&self, stream: &StreamId) {
         // Cannot fail: `self` holds the sender.
         let _ = self.0.subscribe().wait_for(|rooms| !rooms.contains(stream)).await;
     }

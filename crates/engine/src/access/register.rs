@@ -129,7 +129,7 @@ impl Access {
         // The name has no principal yet, so an empty id exempts none from the comparison.
         let (called, nobody) = (ParticipantId::new(&name), ParticipantId::new(""));
         let means_another = check_chosen_id(&name).is_err()
-            || self.hall.inner.residents.was_called(&called)
+            || self.hall.inner.residents.is_name_used(&called)
             || self.hall.resembled(&name, &nobody, None).await?.is_some();
         if means_another {
             return Err(RegistrationError::NameTaken(name));

@@ -354,7 +354,7 @@ impl Door {
         let you = match you {
             Some(you) => {
                 // A participant sees private parts, so only a caller that may act in its name does.
-                self.named(Some(you.clone()))?;
+                self.named_actor(Some(you.clone()))?;
                 Some(you)
             }
             None => self.own_participant(id).await?,

@@ -143,7 +143,11 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], as for [`Hall::permit_over`].
-    pub async fn over(&self, over: SessionAction, word: &str) -> Result<Warrant, AccessError> {
+    pub async fn permit_session_action(
+        &self,
+        over: SessionAction,
+        word: &str,
+    ) -> Result<Warrant, AccessError> {
         self.hall.permit_over(&self.caller, over, word).await
     }
 
@@ -153,8 +157,12 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], if the caller may not.
-    pub async fn may_over(&self, over: SessionAction, word: &str) -> Result<(), AccessError> {
-        match self.over(over, word).await {
+    pub async fn check_session_action(
+        &self,
+        over: SessionAction,
+        word: &str,
+    ) -> Result<(), AccessError> {
+        match self.permit_session_action(over, word).await {
             Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_)))
             | Ok(_) => Ok(()),
             Err(AccessError::Session(SessionError::NotFound(_)))
@@ -176,7 +184,7 @@ impl Door {
     ///
     /// # Errors
     /// [`Denied::Name`].
-    pub fn named(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, AccessDenial> {
+    pub fn named_actor(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, AccessDenial> {
         self.caller.acting_as(named)
     }
 

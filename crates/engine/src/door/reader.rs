@@ -152,10 +152,11 @@ impl Reader {
                 return Ok(Some(piece));
             }
             let moved = match self.live.as_ref().map(|live| live.head) {
-                // Boxed, because it is rarely needed and would otherwise enlarge the future of
-                // every item.
+                // Not live yet, or cut off: the log is read first. The three reads are boxed,
+                // because they are rare and would enlarge the future of every item.
                 None => Box::pin(self.catch_up()).await?,
                 Some(head) if self.after < head => Box::pin(self.read(Some(head))).await?,
+                // The state of the next running turns, if more of them are left to report.
                 Some(_) if self.turns.more && Box::pin(self.ask_for_turns()).await? => true,
                 Some(_) => self.take_waiting(),
             };

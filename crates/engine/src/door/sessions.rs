@@ -152,7 +152,7 @@ impl Door {
         } else {
             SessionAction::Seeing
         };
-        self.over(over, word).await
+        self.permit_session_action(over, word).await
     }
 
     /// Returns an invitation for the session that a word means, as that session would take part.
@@ -160,7 +160,7 @@ impl Door {
     /// # Errors
     /// [`AccessError`]; the same for an unknown session as for one that the caller does not see.
     pub async fn invitation(&self, word: &str) -> Result<Invite, AccessError> {
-        let session = self.over(SessionAction::Telling, word).await?;
+        let session = self.permit_session_action(SessionAction::Telling, word).await?;
         Ok(self.terminals()?.invite(session.session())?)
     }
 
@@ -169,7 +169,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub fn meant(&self, word: &str) -> Result<Status, AccessError> {
+    pub fn resolve_session(&self, word: &str) -> Result<Status, AccessError> {
         self.hall.find_seen(&self.caller, word)
     }
 
@@ -437,7 +437,7 @@ impl Door {
     /// Returns the session whose links are wanted; `None` for all links.
     async fn session_of_links(&self, word: Option<&str>) -> Result<Option<Warrant>, AccessError> {
         let Some(word) = word else { return Ok(None) };
-        Ok(Some(self.over(SessionAction::Seeing, word).await?))
+        Ok(Some(self.permit_session_action(SessionAction::Seeing, word).await?))
     }
 
     fn within_reach(&self, mut links: Vec<Link>) -> Vec<Link> {

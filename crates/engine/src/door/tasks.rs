@@ -163,7 +163,7 @@ impl Door {
         match conversation {
             None => Ok((task, None)),
             Some(conversation) => {
-                self.follows([&conversation]).await;
+                self.wait_for_outbox([&conversation]).await;
                 Ok((task, Some(self.conversation_view(&conversation).await?)))
             }
         }
@@ -240,7 +240,7 @@ impl Door {
         let conversations = self.view_task(task, conversations_of).await?;
         let leave = TaskCommand::Leave { agent: own.agent().clone() };
         self.hall.inner.submit(task, leave, None).await?;
-        self.follows(&conversations).await;
+        self.wait_for_outbox(&conversations).await;
         Ok(())
     }
 
@@ -256,8 +256,8 @@ impl Door {
         let by = self.manager(own, task, |_| Ok(())).await?;
         let conversations = self.view_task(task, conversations_of).await?;
         self.hall.inner.submit(task, TaskCommand::Close { by }, None).await?;
-        self.follows(&conversations).await;
-        self.follows([task]).await;
+        self.wait_for_outbox(&conversations).await;
+        self.wait_for_outbox([task]).await;
         self.view_task(task, TaskView::of).await
     }
 
@@ -309,7 +309,7 @@ impl Door {
         let id = fresh_id(self.hall.now());
         let conversation = NewConversation { id: id.clone(), name, participants };
         self.hall.inner.submit(task, TaskCommand::Open { by, conversation }, None).await?;
-        self.follows([&id]).await;
+        self.wait_for_outbox([&id]).await;
         self.conversation_view(&id).await
     }
 
@@ -432,11 +432,11 @@ impl Door {
     }
 
     /// Waits until the outbox has delivered to these streams.
-    async fn follows<'a>(&self, streams: impl IntoIterator<Item = &'a StreamId>) {
+    async fn wait_for_outbox<'a>(&self, streams: impl IntoIterator<Item = &'a StreamId>) {
         let outbox = self.hall.inner.outbox.clone();
         let all = async {
             for stream in streams {
-                outbox.carried(&OutboxEntry::target_of(stream)).await;
+                outbox.wait_for_deliveries(&OutboxEntry::target_of(stream)).await;
             }
         };
         if timeout(FOLLOWS_WITHIN, all).await.is_err() {

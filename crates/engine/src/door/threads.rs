@@ -356,7 +356,7 @@ impl Door {
     /// [`AccessError`]; nothing was deleted then.
     pub async fn delete(&self, stream: &StreamId, by: Actor) -> Result<bool, AccessError> {
         self.enter(Action::Delete, stream)?;
-        if let Some(why) = self.hall.inner.residents.keeps(stream) {
+        if let Some(why) = self.hall.inner.residents.deletion_obstacle(stream) {
             return Err(SessionError::Conflict(why).into());
         }
         Ok(self.hall.delete(stream, by).await?)

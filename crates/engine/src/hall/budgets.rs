@@ -232,7 +232,7 @@ impl Book {
         let limits = self.budgets.limits;
         let is_near = |owner: &BudgetOwner, standing: &WindowTotals| {
             Measure::VARIANTS.iter().any(|&measure| {
-                standing.left(limits.of(owner), measure, now).is_some_and(|left| left <= FAR)
+                standing.remaining(limits.of(owner), measure, now).is_some_and(|left| left <= FAR)
             })
         };
         for owner in owners {

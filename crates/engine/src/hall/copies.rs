@@ -33,7 +33,7 @@ impl Copiers {
 
 /// Erases what later events of the same batch erase, so that listeners only get words that the log
 /// still has.
-pub(crate) fn within(events: &mut [RecordedEvent]) {
+pub(crate) fn erase_within_batch(events: &mut [RecordedEvent]) {
     if events.iter().any(|recorded| recorded.event.erases_all()) {
         return events.iter_mut().for_each(|recorded| recorded.event.erase());
     }

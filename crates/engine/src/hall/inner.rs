@@ -226,11 +226,11 @@ impl Inner {
     }
 
     /// Returns the flags of a conversation: from memory if it is live, otherwise loads it.
-    pub(crate) async fn shown(
+    pub(crate) async fn conversation_flags(
         self: &Arc<Self>,
         stream: &StreamId,
     ) -> Result<ConversationFlags, HallError> {
-        match self.directory.shown(stream) {
+        match self.directory.live_flags(stream) {
             Some(shown) => Ok(shown),
             None => self.view(stream, ConversationFlags::of).await,
         }

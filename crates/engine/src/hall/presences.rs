@@ -111,7 +111,7 @@ impl StreamPresences {
     }
 
     /// Returns the time at which an absent participant was last seen.
-    fn seen(&self, id: &ParticipantId) -> Option<Timestamp> {
+    fn last_seen_at(&self, id: &ParticipantId) -> Option<Timestamp> {
         let until = |presence: &Presence| {
             if presence.state == OFFLINE {
                 presence.updated_at
@@ -143,7 +143,7 @@ impl StreamPresences {
             .chain(self.left.keys().filter(|id| matters(id)))
             .filter(|id| !reachable.contains(*id));
         let lately = away
-            .filter(|id| self.seen(id).is_some_and(|at| now.since(at) < COMES_BACK))
+            .filter(|id| self.last_seen_at(id).is_some_and(|at| now.since(at) < COMES_BACK))
             .cloned()
             .collect();
         ParticipantPresence { reachable, takers, lately, early: now.since(opened_at) < COMES_AGAIN }

@@ -121,8 +121,8 @@ impl ResidentHall {
     }
 
     /// Waits until the earlier deliveries to a stream have been made.
-    pub async fn carried(&self, stream: &StreamId) {
-        self.0.outbox.carried(&OutboxEntry::target_of(stream)).await;
+    pub async fn wait_for_deliveries(&self, stream: &StreamId) {
+        self.0.outbox.wait_for_deliveries(&OutboxEntry::target_of(stream)).await;
     }
 
     /// Submits a command. The answer comes when its events are committed and synced.

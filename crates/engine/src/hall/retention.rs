@@ -79,7 +79,7 @@ impl Inner {
             let page = self.store.log.list(archived).await?;
             for listed in page.streams {
                 let outlived = self.now().since(listed.last_ts) >= age;
-                if outlived && self.residents.keeps(&listed.stream).is_none() {
+                if outlived && self.residents.deletion_obstacle(&listed.stream).is_none() {
                     match self.delete(&listed.stream, Actor::human(ParticipantId::moothall())).await
                     {
                         Ok(_) => deleted += 1,

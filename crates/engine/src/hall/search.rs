@@ -62,7 +62,7 @@ impl Hall {
     ) -> Result<Hits, SearchError> {
         let streams = match (query.within.is_empty(), reach.only()) {
             (true, reachable) => reachable.map(|streams| streams.iter().cloned().collect()),
-            (false, _) => Some(self.meant(&query.within, reach).await?),
+            (false, _) => Some(self.resolve_conversations(&query.within, reach).await?),
         };
         let mut page = self
             .inner
@@ -77,7 +77,11 @@ impl Hall {
 
     /// Returns the conversations with these ids or names. A name stands for all conversations of
     /// that name.
-    async fn meant(&self, words: &[String], reach: &Reach) -> Result<Vec<StreamId>, SearchError> {
+    async fn resolve_conversations(
+        &self,
+        words: &[String],
+        reach: &Reach,
+    ) -> Result<Vec<StreamId>, SearchError> {
         let mut meant = Vec::new();
         let mut names = Vec::new();
         for word in words {

@@ -50,7 +50,7 @@ impl Hall {
             Slash::GroupAdd(agent) => self.invite(stream, by, &agent, &[]).await?,
             Slash::Invite { client, options } => self.invite(stream, by, &client, &options).await?,
             Slash::GroupRemove(name) | Slash::Uninvite(name) => {
-                let id = self.meant_one(stream, &name).await?;
+                let id = self.resolve_participant(stream, &name).await?;
                 one(Control::Uninvite(id.to_string()), format!("{id} was removed."))
             }
             Slash::GroupConfig { key, value } => {
@@ -62,7 +62,7 @@ impl Hall {
                 one(Control::Mute(ids.clone()), format!("Muted: {}.", ids.join(", ")))
             }
             Slash::Unmute(names) => {
-                let ids = self.meant_muted(stream, &names).await?;
+                let ids = self.resolve_muted(stream, &names).await?;
                 one(Control::Unmute(ids.clone()), format!("No longer muted: {}.", ids.join(", ")))
             }
             Slash::Pause => one(Control::Pause(true), "Paused.".into()),
@@ -126,7 +126,7 @@ impl Hall {
         let names = names.to_owned();
         let meant = move |state: &Conversation| {
             let invited = state.participants();
-            mentions::meant(&names, invited).map_err(|fault| match fault {
+            mentions::parse_names(&names, invited).map_err(|fault| match fault {
                 NameError::Nobody(name) => {
                     let nearest = mentions::nearest(&name, invited, &ParticipantId::moothall());
                     nobody(&name, nearest.as_ref())
@@ -148,7 +148,11 @@ impl Hall {
     }
 
     /// Resolves names of muted participants, which may have left.
-    async fn meant_muted(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
+    async fn resolve_muted(
+        &self,
+        stream: &StreamId,
+        names: &str,
+    ) -> Result<Vec<String>, HallError> {
         let muted: Vec<String> =
             self.view(stream, |state| state.muted().map(ToString::to_string).collect()).await?;
         let given: Vec<String> =
@@ -160,7 +164,11 @@ impl Hall {
         }
     }
 
-    async fn meant_one(&self, stream: &StreamId, name: &str) -> Result<ParticipantId, HallError> {
+    async fn resolve_participant(
+        &self,
+        stream: &StreamId,
+        name: &str,
+    ) -> Result<ParticipantId, HallError> {
         let CommandNames { participants, rest } = self.names_in(stream, name).await?;
         match participants.as_slice() {
             [one] if rest.is_empty() => Ok(one.clone()),

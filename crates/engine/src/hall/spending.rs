@@ -124,7 +124,7 @@ impl Hall {
             .map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
         let raise = Raise { turns, micros, until: now + within };
         let entry = AuditEntry {
-            detail: self.said_of(owner, &raise),
+            detail: self.raise_text(owner, &raise),
             ..AuditEntry::of(by, AuditAction::BudgetRaised, now)
         };
         self.inner.store.ledger.keep_raise(owner, &raise, &entry).await?;
@@ -134,7 +134,7 @@ impl Hall {
     }
 
     /// Returns a short text about a raise.
-    fn said_of(&self, owner: &BudgetOwner, raise: &Raise) -> String {
+    fn raise_text(&self, owner: &BudgetOwner, raise: &Raise) -> String {
         let whose = match owner {
             BudgetOwner::Hall => "the hall".to_owned(),
             BudgetOwner::Conversation => "a conversation".to_owned(),

@@ -145,7 +145,7 @@ impl Directory {
     }
 
     /// Returns the flags of a live conversation.
-    pub(crate) fn shown(&self, stream: &StreamId) -> Option<ConversationFlags> {
+    pub(crate) fn live_flags(&self, stream: &StreamId) -> Option<ConversationFlags> {
         self.lock().live.get(stream)?.board.read()
     }
 

@@ -21,7 +21,7 @@ impl Deliveries for MemoryLog {
         Ok(heads)
     }
 
-    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+    async fn pending_deliveries(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
         let tables = self.tables();
         Ok(tables
             .deliveries

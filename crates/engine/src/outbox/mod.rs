@@ -123,7 +123,7 @@ impl Outbox {
     }
 
     /// Waits until the earlier deliveries to a target have been made.
-    pub(crate) async fn carried(&self, target: &str) {
+    pub(crate) async fn wait_for_deliveries(&self, target: &str) {
         loop {
             let mut done = pin!(self.done.notified());
             // Registered before the check, so that a notification after the check is not missed.
@@ -140,7 +140,9 @@ impl Outbox {
     /// # Errors
     /// The reason for which the rest has to be carried later.
     async fn carry_all(&self, target: &str, handler: &dyn DeliveryHandler) -> Result<(), String> {
-        for delivery in self.deliveries.owed(target).await.map_err(|error| error.to_string())? {
+        for delivery in
+            self.deliveries.pending_deliveries(target).await.map_err(|error| error.to_string())?
+        {
             crash::point("delivery_taken");
             carry_one(&*self.deliveries, handler, &delivery)
                 .await

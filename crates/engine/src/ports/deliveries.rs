@@ -108,7 +108,7 @@ pub trait Deliveries: Send + Sync + 'static {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError>;
     /// Returns the deliveries to one target that are not `done`, `failed` or `unknown`, oldest
     /// first.
-    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError>;
+    async fn pending_deliveries(&self, target: &str) -> Result<Vec<Delivery>, LogError>;
     /// Returns the newest deliveries to a target, newest first.
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError>;
     /// Returns all deliveries of a stream, oldest first.

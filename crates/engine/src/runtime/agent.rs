@@ -225,7 +225,7 @@ pub trait Agent: Send + Sync + 'static {
     /// Tells the agent that the start is in the log, so effects that must not happen twice may
     /// happen now. If the prompt is a delivery, `delivery` is its id, which only the process that
     /// inserted it knows.
-    fn begun(&self, _key: &TurnKey, _delivery: Option<u64>) {}
+    fn confirm_start(&self, _key: &TurnKey, _delivery: Option<u64>) {}
     /// Returns the state of a turn.
     async fn probe(&self, key: &TurnKey) -> Probe;
     /// Cancels a turn. The runtime need not report its end.

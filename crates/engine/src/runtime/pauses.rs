@@ -37,7 +37,7 @@ impl SteadyClock {
     }
 
     /// Converts a time of this clock, assuming that the process is not paused until then.
-    pub(crate) fn when(&self, time: Millis) -> Instant {
+    pub(crate) fn instant_of(&self, time: Millis) -> Instant {
         self.looked + Duration::from_millis(time.0).saturating_sub(self.counted)
     }
 
@@ -87,7 +87,7 @@ mod tests {
         tokio::time::advance(60 * SECOND).await;
         assert!(steady.stood(Instant::now()));
         assert_eq!(steady.read(Instant::now(), true), Millis(5000));
-        assert_eq!(steady.when(Millis(6500)) - Instant::now(), Duration::from_millis(1500));
+        assert_eq!(steady.instant_of(Millis(6500)) - Instant::now(), Duration::from_millis(1500));
         tokio::time::advance(60 * SECOND).await;
         assert_eq!(
             steady.read(Instant::now(), false),

@@ -56,8 +56,8 @@ impl ProgramSlots {
         Arc::new(Self { number, free: Arc::new(Semaphore::new(most)), waiting: Mutex::default() })
     }
 
-    /// Changes the number of slots, to at least one. Running programs are not stopped: if there are
-    /// too many, the next ones to end free no slot.
+    /// Changes the number of slots, to at least one. Running programs are not stopped: if more run
+    /// than are allowed, those that end first free no slot until the number fits.
     pub fn resize(&self, most: usize) {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
         let mut number = self.number();
@@ -101,7 +101,7 @@ impl ProgramSlots {
     }
 
     /// Returns the text for people about a turn that waits for a slot.
-    pub fn why(&self) -> String {
+    pub fn wait_reason(&self) -> String {
         let most = self.number().most;
         let programs = if most == 1 {
             "1 program is running"

@@ -230,7 +230,7 @@ async fn seated(
     if let Some(place) = places.free_one() {
         return Some((Some(place), assignment));
     }
-    assignment.1.report(Report::Progress(places.why()));
+    assignment.1.report(Report::Progress(places.wait_reason()));
     let waiting = places.wait(&assignment.0.key);
     listed.going.wait_with(listed, assignment);
     let place = waiting.place().await;

@@ -391,7 +391,12 @@ pub trait SessionHost: Send + Sync + 'static {
     }
     /// Looks a prompt up in the program's own record. `None` if the program keeps no readable
     /// record with the prompt.
-    async fn recorded(&self, _pane: &Pane, _client: &str, _query: &RecordQuery) -> Option<Record> {
+    async fn find_record(
+        &self,
+        _pane: &Pane,
+        _client: &str,
+        _query: &RecordQuery,
+    ) -> Option<Record> {
         None
     }
     /// Ends the program and closes its pane. An adopted program is only released. Succeeds if the
@@ -402,7 +407,7 @@ pub trait SessionHost: Send + Sync + 'static {
         None
     }
     /// Finds the pane of a program whose start an earlier server process did not complete.
-    async fn left(&self, _session: &SessionId) -> Option<Pane> {
+    async fn find_left_pane(&self, _session: &SessionId) -> Option<Pane> {
         None
     }
     /// True if these are the last words of a program that could not find the conversation to

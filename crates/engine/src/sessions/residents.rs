@@ -99,12 +99,12 @@ pub trait Residents: Send + Sync + 'static {
 
     /// Returns why a conversation cannot be deleted, and what to do: a session lives in it, or it
     /// is a link that carries words.
-    fn keeps(&self, _stream: &StreamId) -> Option<String> {
+    fn deletion_obstacle(&self, _stream: &StreamId) -> Option<String> {
         None
     }
 
     /// True if a session, living or ended, has or had a name that looks like this one.
-    fn was_called(&self, _name: &ParticipantId) -> bool {
+    fn is_name_used(&self, _name: &ParticipantId) -> bool {
         false
     }
 
@@ -131,7 +131,7 @@ pub trait Residents: Send + Sync + 'static {
     }
 
     /// Resolves when the session has ended; at once for an unknown session.
-    async fn over(&self, _session: &SessionId) {}
+    async fn wait_for_end(&self, _session: &SessionId) {}
 
     /// Resolves when the session's client does not reach everything any more; at once for an
     /// unknown session.

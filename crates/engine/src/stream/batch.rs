@@ -115,7 +115,7 @@ impl Host {
             budgets: deciding.found.budgets.clone(),
             voices: deciding.found.voices.clone(),
             unkept: self.unkept.clone(),
-            shown: self.runs.brought(|turn| command.may_end(turn)),
+            shown: self.runs.shown_answers(|turn| command.may_end(turn)),
             ..working
                 .conversation()
                 .map(|state| deciding.found.here.facts(state, &command.brings()))
@@ -344,7 +344,7 @@ impl Host {
         let PendingBatch { items, mut events, charges, verdicts, prompts, .. } = deciding;
         self.runs.inserted(&prompts, deliveries);
         events.iter().for_each(|event| self.committed.apply(event));
-        copies::within(&mut events);
+        copies::erase_within_batch(&mut events);
         debug_assert!(
             self.working.as_ref().is_none_or(|working| *working == self.committed),
             "state is a fold of its events"

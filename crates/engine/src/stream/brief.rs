@@ -215,8 +215,9 @@ impl OmittedMessages {
     }
 }
 
-/// Returns the position of an event to which the range, the turn or the participant's summary
-/// refers and that was not read yet, and true if the prompt needs it.
+/// Returns the position of one event that has to be read still, if any. With it true if the prompt
+/// cannot do without that event (a message taken from the queue, the cause, the summary), and false
+/// for a message that is only replied to.
 fn missing_single(
     of: &Brief<'_>,
     range: &Range,
@@ -229,6 +230,7 @@ fn missing_single(
     };
     let unread = |seq: &Seq| material.find(*seq).is_none();
     let summary = of.state.summary_of(&of.participant.id).map(|summary| summary.seq);
+    // Messages from before the range whose wait in the queue ended within it.
     let waited = material
         .waited(of.state)
         .filter(|waited| waited.said <= range.floor && range.floor < waited.left);

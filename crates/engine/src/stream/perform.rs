@@ -111,7 +111,7 @@ impl Shell {
             Output::Cancel { key } => self.with_hand(&key, |agent| agent.cancel(&key)),
             Output::Lapse { key } => self.with_hand(&key, |agent| agent.lapsed(&key)),
             Output::Begun { key, delivery } => {
-                self.with_hand(&key, |agent| agent.begun(&key, delivery))
+                self.with_hand(&key, |agent| agent.confirm_start(&key, delivery))
             }
             Output::Permit { key, permission, given } => {
                 self.with_hand(&key, |agent| agent.permit(&key, &permission, given.as_ref()));
@@ -129,7 +129,7 @@ impl Shell {
 
     /// Converts a time of the steady clock.
     fn at(&self, time: Millis) -> Instant {
-        self.steady.when(time)
+        self.steady.instant_of(time)
     }
 
     /// Looks up claims by key, and the other facts that decisions need.

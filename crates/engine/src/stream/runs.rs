@@ -137,7 +137,10 @@ impl Runs {
     }
 
     /// Returns what these running turns have produced, for the command that may end them.
-    pub(super) fn brought(&self, of: impl Fn(TurnNo) -> bool) -> BTreeMap<TurnNo, ShownAnswer> {
+    pub(super) fn shown_answers(
+        &self,
+        of: impl Fn(TurnNo) -> bool,
+    ) -> BTreeMap<TurnNo, ShownAnswer> {
         let brought = |(turn, going): (&TurnNo, &ActiveTurn)| {
             let shown = ShownAnswer {
                 attempt: going.attempt,

@@ -184,8 +184,9 @@ impl Follower {
         seen.await?.ok_or_else(missing)
     }
 
-    /// True if no current member is connected. A request to follow that came since the last look
-    /// leads to another look, because it may be for a new member.
+    /// Reads the members again. True if none of them is connected; the follower is then removed.
+    /// If a client asked to follow the stream during the look, there is another look, because the
+    /// client may be a new member.
     async fn is_over(&mut self, path: &Path) -> Result<bool, HallError> {
         loop {
             let Some(hall) = path.hall.upgrade() else { return Ok(true) };

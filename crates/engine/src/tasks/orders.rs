@@ -19,7 +19,8 @@ use crate::stream::effects::{management_of, membership_of};
 pub const TASK_EXCHANGES_MAX: u32 = 200;
 
 impl Inner {
-    /// Returns the agents with the names that they registered under.
+    /// Returns the agents with the names that they registered under. An agent that did not register
+    /// has its id as its name.
     pub(crate) async fn named_agents(
         &self,
         agents: &[ParticipantId],

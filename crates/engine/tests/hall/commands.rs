@@ -312,7 +312,7 @@ async fn a_fatal_log_is_told_once_and_for_all() {
     let stream = world.create().await;
     world.log.fail_next(AppendError::Fatal("fsync".into()));
     assert!(matches!(world.post(&stream, "lost").await, Err(HallError::Failed(_))));
-    assert_eq!(world.hall.failed().await, "fsync");
+    assert_eq!(world.hall.wait_for_failure().await, "fsync");
     assert!(matches!(world.post(&stream, "no more").await, Err(HallError::Failed(_))));
     assert_eq!(world.said(&stream).await, []);
 }

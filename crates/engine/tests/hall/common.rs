@@ -204,8 +204,8 @@ impl Deliveries for TestLog {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
         self.inner.heads().await
     }
-    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
-        self.inner.owed(target).await
+    async fn pending_deliveries(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+        self.inner.pending_deliveries(target).await
     }
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
         self.inner.of_target(target, limit).await

@@ -161,7 +161,7 @@ impl Decider<'_> {
         if by.proven {
             return Ok(vec![Change::GuardLifted, Change::Paused { on: false }]);
         }
-        if self.state.held().is_some() {
+        if self.state.holding_guard().is_some() {
             return Err(needs_proof("Going on while a guard holds"));
         }
         self.check_may_unpause(by, false)?;
@@ -170,7 +170,7 @@ impl Decider<'_> {
 
     /// Rejects another policy while a guard holds, because it would be a way around the guard.
     fn check_may_replace(&self, name: PolicyName) -> Result<(), Rejection> {
-        if self.state.held().is_none() || name == self.state.policy.name {
+        if self.state.holding_guard().is_none() || name == self.state.policy.name {
             return Ok(());
         }
         Err(needs_proof("Another policy while a guard holds"))

@@ -49,10 +49,10 @@ pub fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
     }
 }
 
-/// Checks that these members can hold a gathering: each with its name, number and part.
+/// Checks that these members can hold a gathering: each with its name, number and role.
 ///
 /// # Errors
-/// `invalid_circle`, naming the members in conflict or the missing part.
+/// `invalid_circle`, naming the members in conflict or the missing role.
 pub fn check_circle<'a>(
     members: impl Iterator<Item = (&'a str, u32, SeatRole)>,
 ) -> Result<(), Rejection> {

@@ -144,7 +144,7 @@ impl Decider<'_> {
         }
         let speaker = self.state.speaker(by);
         let repeats = self.state.task().is_none()
-            && self.facts.voices.have_heard(&speaker, &post.body, self.now);
+            && self.facts.voices.is_repeated(&speaker, &post.body, self.now);
         let exchange = !planted::has(Bug::OwnWordsPassGuards)
             && (!with.is_empty() || repeats || self.wakes_all(post));
         OwnWords { exchange, with, repeats, credential: post.credential.clone() }

@@ -49,10 +49,10 @@ impl Decider<'_> {
             return Ok(());
         }
         if self.state.floor.settled.iter().any(|settled| settled.permission == permission) {
-            return Err(self.settled(&permission));
+            return Err(self.late_answer_rejection(&permission));
         }
         self.check_questions(&participant)?;
-        let Question { action, partial, options, folder, look, stands: _ } = question.shown();
+        let Question { action, partial, options, folder, look, stands: _ } = question.for_display();
         self.emit(Event::QuestionAsked {
             permission,
             participant,

@@ -180,7 +180,7 @@ impl Decider<'_> {
             );
             return Err(Rejection::new(Refusal::Conflict, "too_many_starts", message).about(&by.id));
         }
-        let Question { action, partial, options, folder, .. } = request.question().shown();
+        let Question { action, partial, options, folder, .. } = request.question().for_display();
         if partial {
             let message = "The request is too long to be shown to a person. Give fewer arguments, \
                            or a shorter message.";

@@ -321,7 +321,7 @@ impl Decider<'_> {
         let is_exchange = own.exchange;
         let posted = Posted { own: Some(own), ..self.words(post, Kind::Agent, depth, &named) };
         let posted = self.with_silence(posted, &named);
-        self.spoke(posted);
+        self.post_words(posted);
         if is_exchange {
             self.guard_own();
         }
@@ -346,7 +346,7 @@ impl Decider<'_> {
     }
 
     /// Posts an agent's words and applies the policy to them.
-    pub(crate) fn spoke(&mut self, posted: Posted) -> Cause {
+    pub(crate) fn post_words(&mut self, posted: Posted) -> Cause {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.after_words(&WakingWords::of(&posted, cause.clone()));
         cause
@@ -457,7 +457,7 @@ impl Decider<'_> {
         let mut posted =
             self.words(Post { body, ..post }, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(turn.no);
-        if let Some(brought) = self.brought(turn.no) {
+        if let Some(brought) = self.shown_answer(turn.no) {
             (posted.ended, posted.thought) = (brought.ended, brought.only_thought);
         }
         posted.late = self.state.is_late_for(turn);

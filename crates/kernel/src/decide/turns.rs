@@ -189,7 +189,7 @@ impl Decider<'_> {
         let fault = fault
             .map(|fault| Fault { prompt_delivered: fault.prompt_delivered || delivered, ..fault });
         let usage = bounded(usage);
-        let ended = self.brought(no).and_then(|brought| brought.ended);
+        let ended = self.shown_answer(no).and_then(|brought| brought.ended);
         self.emit(Event::TurnEnded {
             turn: no,
             participant: participant.clone(),
@@ -294,7 +294,7 @@ impl Decider<'_> {
     /// Puts a running turn that a restart lost back to waiting. If another turn of its participant
     /// waits already, that turn takes over its causes and obligations. A participant never has two
     /// waiting turns, and each cause is answered once.
-    pub(crate) fn lost(&mut self, no: TurnNo, attempt: u32) {
+    pub(crate) fn requeue_lost(&mut self, no: TurnNo, attempt: u32) {
         let running =
             self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
         let Some(turn) = running.cloned() else { return };
@@ -368,11 +368,11 @@ impl Decider<'_> {
             return Ok(());
         }
         if self.state.floor.settled.iter().any(|settled| settled.permission == permission) {
-            return Err(self.settled(&permission));
+            return Err(self.late_answer_rejection(&permission));
         }
         let participant = open.participant.clone();
         self.check_questions(&participant)?;
-        let Question { action, partial, options, folder, look, stands } = question.shown();
+        let Question { action, partial, options, folder, look, stands } = question.for_display();
         let expires = self.now + within;
         self.emit(Event::PermissionRequested {
             permission,
@@ -405,7 +405,7 @@ impl Decider<'_> {
         let of_request = self.state.floor.requests.get(permission).and_then(|open| open.waiting());
         let of_none = self.state.floor.questions.get(permission).map(|open| &open.options);
         let options = of_turn.or(of_request).map(|waiting| &waiting.options).or(of_none);
-        let Some(options) = options else { return Err(self.settled(permission)) };
+        let Some(options) = options else { return Err(self.late_answer_rejection(permission)) };
         let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
         // Refusing needs no budget: it is the way out for an agent without money. A question
         // without a refusing option can always be answered.
@@ -428,7 +428,7 @@ impl Decider<'_> {
     }
 
     /// Returns the rejection of a late answer, with what became of the question.
-    pub(crate) fn settled(&self, permission: &PermissionId) -> Rejection {
+    pub(crate) fn late_answer_rejection(&self, permission: &PermissionId) -> Rejection {
         let known =
             self.state.floor.settled.iter().rev().find(|settled| settled.permission == *permission);
         let closed =

@@ -179,7 +179,7 @@ impl Conversation {
                 self.empty_queue(recorded.seq);
                 self.floor.round = None;
                 self.floor.drop_earlier();
-                self.nothing_is_owed();
+                self.mark_all_shown();
             }
             Event::BudgetSpent { spent, .. } => self.apply_spent(spent, ts),
             Event::GuardTripped { guard } => {
@@ -259,7 +259,7 @@ impl Conversation {
                 if policy.name != self.policy.name {
                     self.floor.round = None;
                     self.floor.drop_earlier();
-                    self.nothing_is_owed();
+                    self.mark_all_shown();
                 }
                 self.policy = policy.clone();
                 // A lower cap applies at once, but not below the number of named agents.
@@ -387,7 +387,7 @@ impl Conversation {
 
     fn apply_person_spoke(&mut self, posted: &Posted, ts: Timestamp) {
         if posted.resets && self.guards.held.is_some() {
-            self.restraint.lifted(ts);
+            self.restraint.record_lift(ts);
         }
         if posted.resets || !posted.lacks_person() {
             self.guards = Guards::default();
@@ -503,7 +503,7 @@ impl Conversation {
     }
 
     /// Marks all words so far as shown, so that they give no agent a turn.
-    fn nothing_is_owed(&mut self) {
+    fn mark_all_shown(&mut self) {
         let head = self.head;
         self.participants.iter_mut().for_each(|participant| participant.shown = head);
     }

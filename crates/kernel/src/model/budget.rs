@@ -214,7 +214,7 @@ impl WindowTotals {
     }
 
     /// Returns the rest of a limit, if there is one.
-    pub fn left(&self, limit: &Limit, measure: Measure, now: Timestamp) -> Option<u64> {
+    pub fn remaining(&self, limit: &Limit, measure: Measure, now: Timestamp) -> Option<u64> {
         Some(self.limit(limit, measure, now)?.saturating_sub(self.spent(measure, now).0))
     }
 

@@ -77,7 +77,7 @@ impl Restraint {
     }
 
     /// Remembers that words without proof lifted a hold.
-    pub(crate) fn lifted(&mut self, ts: Timestamp) {
+    pub(crate) fn record_lift(&mut self, ts: Timestamp) {
         self.lifts.push_back(ts);
         if self.lifts.len() > LIFTS_KEPT {
             self.lifts.pop_front();

@@ -158,7 +158,7 @@ impl Question {
     /// bounded. A shortened action names the number of bytes left out and makes the question
     /// partial.
     #[must_use]
-    pub fn shown(&self) -> Self {
+    pub fn for_display(&self) -> Self {
         let action = text::revealed(&self.action);
         let first = text::cut(&action, ACTION_BYTES_MAX);
         let more = action.len() - first.len();
@@ -283,7 +283,7 @@ mod tests {
             folder: Some("/a\u{1b}[2J".into()),
             ..Question::new(long, PermissionOption::allow_or_deny())
         }
-        .shown();
+        .for_display();
         assert!(
             shown.partial && shown.action.ends_with("[3638 more bytes are not shown]"),
             "{}",
@@ -294,7 +294,7 @@ mod tests {
             "echo \u{202e}\u{3164}x",
             vec![PermissionOption::new("1", "Yes\u{200b}", OptionKind::AllowOnce)],
         )
-        .shown();
+        .for_display();
         assert_eq!(
             (short.action.as_str(), short.options[0].label.as_str()),
             ("echo \\u{202e}\\u{3164}x", "Yes\\u{200b}")

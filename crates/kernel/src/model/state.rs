@@ -355,7 +355,7 @@ impl Conversation {
     }
 
     /// Returns the guard that holds the floor, if one does.
-    pub fn held(&self) -> Option<Guard> {
+    pub fn holding_guard(&self) -> Option<Guard> {
         self.guards.held
     }
 
@@ -371,13 +371,13 @@ impl Conversation {
         asked
             + self.requests_asked().count()
             + self.questions_asked().count()
-            + usize::from(self.held().is_some())
+            + usize::from(self.holding_guard().is_some())
             + usize::from(self.awaits_person_in_gathering())
     }
 
     /// True if a gathering waits for a person who holds the piece or harvests.
     fn awaits_person_in_gathering(&self) -> bool {
-        let Some(gathering) = self.gathering().filter(|_| self.held().is_none()) else {
+        let Some(gathering) = self.gathering().filter(|_| self.holding_guard().is_none()) else {
             return false;
         };
         let harvester =
@@ -489,7 +489,7 @@ impl Conversation {
     }
 
     /// Returns the participants who left, with the names that they had.
-    pub fn left(&self) -> impl Iterator<Item = (&ParticipantId, &str)> {
+    pub fn departed(&self) -> impl Iterator<Item = (&ParticipantId, &str)> {
         self.tombstones.iter().map(|(id, gone)| (id, gone.name.as_str()))
     }
 

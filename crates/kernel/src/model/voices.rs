@@ -101,7 +101,7 @@ impl Voices {
 
     /// True if another speaker said the same words within an hour, or similar words within ten
     /// seconds.
-    pub(crate) fn have_heard(&self, speaker: &str, words: &str, now: Timestamp) -> bool {
+    pub(crate) fn is_repeated(&self, speaker: &str, words: &str, now: Timestamp) -> bool {
         if self.said.is_empty() {
             return false;
         }

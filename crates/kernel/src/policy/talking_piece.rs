@@ -226,7 +226,7 @@ impl Decider<'_> {
         let named = mentions::named(&body, &self.state.participants, &speaker);
         let posted = self.words(post, kind, u32::from(kind == Kind::Agent), &named);
         let posted = self.with_silence(posted, &named);
-        let said = self.spoke(posted);
+        let said = self.post_words(posted);
         self.heed_piece(&speaker, said.id, &body);
         if !harvesting {
             self.heed_last_word(&speaker);

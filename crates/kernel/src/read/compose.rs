@@ -106,7 +106,7 @@ pub fn compose(
         WordsFormatter { state, material, reader: &turn.participant, cause: turn.cause.seq };
     // Number of messages up to `through`, read or not.
     let all = state.messages().saturating_sub(count(&later));
-    let request = your_turn(&teller, turn);
+    let request = closing_text(&teller, turn);
     let (text, bodies) = since(&teller, turn, from, all, &included, &request);
     let memory = state
         .participant(&turn.participant)
@@ -178,7 +178,8 @@ fn since(
         let first = Some(&turn.participant).filter(|_| from == Seq(0));
         let seed = first.and_then(|you| (state.rules().introduction)(state, you));
         let seed = seed.map_or(String::new(), |seed| seed + "\n");
-        let asked = if framing == Frames::Alone { String::new() } else { asked(state, turn) };
+        let asked =
+            if framing == Frames::Alone { String::new() } else { request_text(state, turn) };
         let mut account = seed + &left_out;
         let mut bodies = Vec::new();
         for frame in frames {
@@ -272,11 +273,11 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
 }
 
 /// Returns the closing part: why the participant is asked, and the cause in full.
-fn your_turn(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
+fn closing_text(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
     let (state, material) = (teller.state, teller.material);
     let name = state.name_of(&turn.participant);
     let mut out = format!("{}\n{}\n", YOUR_TURN.fill(&[]), TAKES_PART.fill(&[name]));
-    out.push_str(&asked(state, turn));
+    out.push_str(&request_text(state, turn));
     match material.find(turn.cause.seq).map(|cause| &cause.event) {
         Some(Event::StartSettled { participant, start, outcome, .. }) => {
             let _ = writeln!(
@@ -293,7 +294,7 @@ fn your_turn(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
             );
         }
         Some(event @ Event::Posted(posted)) if event.is_erased() => {
-            let _ = writeln!(out, "{}", ERASED.fill(&[whose(state, posted)]));
+            let _ = writeln!(out, "{}", ERASED.fill(&[speaker_name(state, posted)]));
         }
         Some(Event::Posted(posted)) => {
             let asides: Vec<String> =
@@ -303,7 +304,11 @@ fn your_turn(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
             let _ = writeln!(
                 out,
                 "{}",
-                LATEST_MESSAGE.fill(&[whose(state, posted), &asides, &hang(posted.body.trim())])
+                LATEST_MESSAGE.fill(&[
+                    speaker_name(state, posted),
+                    &asides,
+                    &hang(posted.body.trim())
+                ])
             );
         }
         _ => {}
@@ -312,7 +317,7 @@ fn your_turn(teller: &WordsFormatter<'_>, turn: &Turn) -> String {
 }
 
 /// Returns the speaker's name, because several people may take part.
-fn whose<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
+fn speaker_name<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
     if posted.from.as_str() == ParticipantId::USER {
         "The user"
     } else {
@@ -320,7 +325,7 @@ fn whose<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
     }
 }
 
-fn asked(state: &Conversation, turn: &Turn) -> String {
+fn request_text(state: &Conversation, turn: &Turn) -> String {
     if turn.kind == TurnKind::Listen {
         return LISTEN.fill(&[]) + "\n";
     }

@@ -106,7 +106,7 @@ impl Names<'_> {
         self.folded.get_or_init(|| {
             let state = self.state;
             let known = state
-                .known()
+                .known_speakers()
                 .flat_map(|(id, name)| [FoldedLine::of(id.as_str()), FoldedLine::of(name)]);
             let members = state.newest_gathering().map_or(&[][..], |gathering| &gathering.members);
             known

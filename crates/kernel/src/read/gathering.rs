@@ -44,7 +44,7 @@ impl Conversation {
         let pulse = tenure
             .filter(|tenure| Some(&tenure.holder) == you && !tenure.pulse.is_empty())
             .map(|tenure| tenure.pulse.clone());
-        let stands = self.is_paused() || self.held().is_some();
+        let stands = self.is_paused() || self.holding_guard().is_some();
         Some(GatheringView {
             title: self.name().to_owned(),
             gathering: gathering.map(|gathering| {
@@ -52,7 +52,7 @@ impl Conversation {
                 Gathering { order, ..gathering.clone() }
             }),
             next_beat_at: self.next_beat().filter(|_| tenure.is_some() && !stands),
-            stopped: self.held() == Some(Guard::Stopped),
+            stopped: self.holding_guard() == Some(Guard::Stopped),
             is_over: gathering.map_or(self.is_archived(), |gathering| gathering.closed.is_some()),
             seed: you.and_then(|you| (self.rules().introduction)(self, you)),
             pulse,

@@ -112,7 +112,7 @@ impl Conversation {
     /// an agent's own words and would be held back.
     fn would_be_held(&self, cause: &Cause, now: Timestamp) -> bool {
         match self.is_human(&cause.from) {
-            true => self.held().is_some() && cause.unproven && !self.may_lift(now),
+            true => self.holding_guard().is_some() && cause.unproven && !self.may_lift(now),
             false => self.holds_back(&cause.from).is_some(),
         }
     }

@@ -102,7 +102,7 @@ pub enum NameError {
 /// # Errors
 /// [`NameError`] if the words begin without a name, if several participants share a name, or if no
 /// participant has the name after an `@`.
-pub fn meant(words: &str, invited: &[Participant]) -> Result<CommandNames, NameError> {
+pub fn parse_names(words: &str, invited: &[Participant]) -> Result<CommandNames, NameError> {
     let mut participants: Vec<ParticipantId> = Vec::new();
     let (mut rest, bearers) = (words.trim(), Bearers::of(invited));
     while !rest.is_empty() {

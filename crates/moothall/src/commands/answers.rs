@@ -59,21 +59,23 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
     // The message is stored, so wait for a server that restarts now.
     let look = async || about(client, said).await;
     let state = async || threads::state(client, thread).await;
-    let faces = Faces::of(&follow.when_there(state).await?);
+    let faces = Faces::of(&follow.retry_until_reachable(state).await?);
     let mut view = View::new(context, thread, faces);
-    let list = follow.when_there(look).await?;
+    let list = follow.retry_until_reachable(look).await?;
     let mut answers = Answers { said, list, heard: Vec::new() };
     let (until, mut voluntary_until) = (Instant::now() + READER_WAIT, None);
     let (mut shown, mut changed, mut asks) = (said.seq, false, true);
     let mut in_the_way = BTreeSet::new();
     loop {
         if std::mem::take(&mut changed) {
-            answers.list = follow.when_there(look).await?;
+            answers.list = follow.retry_until_reachable(look).await?;
         }
         if std::mem::take(&mut asks) {
-            let state = follow.when_there(state).await?;
+            let state = follow.retry_until_reachable(state).await?;
             let holds = |asked: &PendingPermission| answers.are_kept_by(asked);
-            follow.when_there(async || permit::still_asked(context, &state, holds).await).await?;
+            follow
+                .retry_until_reachable(async || permit::still_asked(context, &state, holds).await)
+                .await?;
         }
         answers.note_waits(&mut in_the_way);
         let now = Instant::now();
@@ -92,7 +94,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
                 (shown, changed) = (envelope.seq, true);
                 asks |= envelope.kind == "permission";
                 if is_conversation(&envelope) {
-                    answers.list = follow.when_there(look).await?;
+                    answers.list = follow.retry_until_reachable(look).await?;
                     answers.hear(&mut view, *envelope).await?;
                 }
             }
@@ -103,12 +105,14 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
     let rest = async || {
         events::after(client, thread, shown, EventSelection::Conversation, is_conversation).await
     };
-    for envelope in follow.when_there(rest).await?.events {
+    for envelope in follow.retry_until_reachable(rest).await?.events {
         answers.hear(&mut view, envelope).await?;
     }
-    let state = follow.when_there(state).await?;
+    let state = follow.retry_until_reachable(state).await?;
     answers.note_rest(&Faces::of(&state));
-    follow.when_there(async || outcome::of(client, said, &state, &answers.heard).await).await
+    follow
+        .retry_until_reachable(async || outcome::of(client, said, &state, &answers.heard).await)
+        .await
 }
 
 /// Reads the turns about a message, and its pending answers.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, Command};
 use moothall_surfaces::wire::{AgentList, SessionList};
 
-use super::said;
+use super::credential_options;
 use crate::cli::{self, Complete, Global};
 use crate::client::Client;
 use crate::config;
@@ -145,7 +145,8 @@ async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
         cacert: option("cacert").map(PathBuf::from).or_else(|| global.cacert.clone()),
         ..global.clone()
     };
-    let meant = ResolvedServer::find(&said(&global, None), &config::environment()).ok()?;
+    let meant =
+        ResolvedServer::find(&credential_options(&global, None), &config::environment()).ok()?;
     let client = Client::new(&meant.server, meant.cacert.as_deref()).ok()?.with(meant.credential);
     match typed.kind {
         Kind::Conversation => conversations(&client).await,

@@ -154,11 +154,11 @@ impl<'a> Follower<'a> {
     ///
     /// # Errors
     /// The server refuses.
-    pub async fn when_there<T>(
+    pub async fn retry_until_reachable<T>(
         &mut self,
         ask: impl AsyncFn() -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        when_there(&mut self.away, ask).await
+        retry_until_reachable(&mut self.away, ask).await
     }
 
     /// Returns the next item. Reconnects if the connection breaks, without a time limit; each event
@@ -173,7 +173,8 @@ impl<'a> Follower<'a> {
                 None => {
                     let position = self.position.to_string();
                     let connect = async || self.client.stream(&self.path, Some(&position)).await;
-                    self.frames.insert(Box::pin(when_there(&mut self.away, connect).await?))
+                    self.frames
+                        .insert(Box::pin(retry_until_reachable(&mut self.away, connect).await?))
                 }
             };
             match frames.next().await {
@@ -200,7 +201,7 @@ fn parse(frame: &Frame) -> Result<Envelope, Fault> {
 
 /// Retries a request until the server is reachable. `away` outlives cancelled calls, so that an
 /// outage is announced once.
-async fn when_there<T>(
+async fn retry_until_reachable<T>(
     away: &mut bool,
     ask: impl AsyncFn() -> Result<T, Fault>,
 ) -> Result<T, Fault> {

@@ -52,7 +52,7 @@ async fn wait(context: &Context, id: &str) -> Result<(), Fault> {
             heard.take(&envelope).iter().for_each(|words| note(words));
         }
     }
-    let answer = follow.when_there(async || ask(&context.client, id).await).await?;
+    let answer = follow.retry_until_reachable(async || ask(&context.client, id).await).await?;
     if context.printer.json {
         context.printer.object(&answer)?;
     }

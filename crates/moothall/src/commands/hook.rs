@@ -13,7 +13,7 @@ use crate::paint::note;
 pub fn run(args: &Hook) {
     let mut words = args.words.iter().map(|word| word.to_string_lossy());
     let (program, event) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let said = said(args.words.get(2..).and_then(<[_]>::last).map(|word| word.as_os_str()));
+    let said = event_data(args.words.get(2..).and_then(<[_]>::last).map(|word| word.as_os_str()));
     let here = Surroundings::of(|name| std::env::var_os(name));
     let (answer, kept) = report(here.as_ref(), &program, &event, &said);
     if let Err(error) = kept {
@@ -27,7 +27,7 @@ pub fn run(args: &Hook) {
 
 /// Returns the event's data: the last argument, or standard input. Reads all input, so that the
 /// program's writes never block.
-fn said(argument: Option<&OsStr>) -> Vec<u8> {
+fn event_data(argument: Option<&OsStr>) -> Vec<u8> {
     let mut said = Vec::new();
     if let Some(argument) = argument {
         said.extend_from_slice(argument.as_bytes());

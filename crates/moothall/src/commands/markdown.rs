@@ -51,7 +51,7 @@ impl Transcript {
             "# {title}\n\nConversation {}, started {} by {}.\n",
             inert(&envelope.thread),
             time(envelope),
-            self.who(&envelope.from)
+            self.display_name(&envelope.from)
         )
     }
 
@@ -59,7 +59,7 @@ impl Transcript {
         let mut marks = Vec::new();
         marks.extend(doubt(envelope).map(|doubt| inert(&doubt)));
         if envelope.to != "all" {
-            marks.push(format!("to {}", self.who(&envelope.to)));
+            marks.push(format!("to {}", self.display_name(&envelope.to)));
         }
         if let Some(seq) = envelope
             .meta
@@ -78,13 +78,13 @@ impl Transcript {
         format!(
             "## {} · {} · {}\n\n{marks}{body}\n",
             envelope.seq,
-            self.who(&envelope.from),
+            self.display_name(&envelope.from),
             time(envelope)
         )
     }
 
     /// Returns the display name, and the id if it differs.
-    fn who(&self, id: &str) -> String {
+    fn display_name(&self, id: &str) -> String {
         match self.faces.name(id) {
             name if name == id => inert(id),
             name => format!("{} ({})", inert(name), inert(id)),

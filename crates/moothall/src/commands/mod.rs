@@ -87,7 +87,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Help(args) => return help::run(&args, &printer),
         talking => talking,
     };
-    let said = said(global, data_of(&command));
+    let said = credential_options(global, data_of(&command));
     if let Command::Join(args) = &command {
         return join::run(&said, &printer, args).await;
     }
@@ -97,7 +97,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         // who started it.
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
         let person = client.clone().with(meant.credential.clone());
-        let agent = meant.credential.given().or_of_client(&config::environment());
+        let agent = meant.credential.without_person_keys().or_of_client(&config::environment());
         return mcp::run(&Context { client: client.with(agent), printer }, &person, args).await;
     }
     let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
@@ -154,7 +154,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
 }
 
 /// Collects the options that choose a server.
-fn said<'a>(global: &'a Global, data: Option<&'a Path>) -> CredentialOptions<'a> {
+fn credential_options<'a>(global: &'a Global, data: Option<&'a Path>) -> CredentialOptions<'a> {
     CredentialOptions {
         server: global.server.as_deref(),
         token_file: global.token_file.as_deref(),

@@ -180,7 +180,7 @@ pub fn describe(envelope: &Envelope) -> Option<String> {
             format!("{participant} asks for permission: {action}{below}")
         }
         PermissionEvent::Answered { by, label, text, .. } => {
-            format!("{by} answered: {}", said(label, text.as_deref()))
+            format!("{by} answered: {}", answer_text(label, text.as_deref()))
         }
         PermissionEvent::Expired { .. } => "not answered in time: the request expired".to_owned(),
         PermissionEvent::GaveUp { .. } => {
@@ -239,7 +239,10 @@ impl RequestOutcome {
 ///
 /// # Errors
 /// No server, or its refusal.
-pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
+pub async fn permission_events(
+    client: &Client,
+    state: &ThreadStateAnswer,
+) -> Result<Vec<Envelope>, Fault> {
     let turns = state.state.turns.iter().map(|turn| turn.cause.seq);
     let in_no_turn = state.state.starts.iter().chain(&state.state.questions).map(|asked| asked.seq);
     let Some(oldest) = turns.chain(in_no_turn).min() else { return Ok(Vec::new()) };
@@ -358,7 +361,7 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     }
     let event = answered.event.as_ref().and_then(news);
     let label = match &event {
-        Some(PermissionEvent::Answered { label, text, .. }) => said(label, text.as_deref()),
+        Some(PermissionEvent::Answered { label, text, .. }) => answer_text(label, text.as_deref()),
         _ => &answer.option,
     };
     note(&format!("Answered {}: {label}.", asked.participant));
@@ -423,7 +426,7 @@ async fn of_word(context: &Context, word: &str) -> Result<Open, Fault> {
 /// Reads the open requests of a conversation.
 async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault> {
     let mut open = Open::default();
-    for envelope in &heard(client, state).await? {
+    for envelope in &permission_events(client, state).await? {
         if let Some(news) = news(envelope) {
             open.take(&envelope.thread, envelope.seq, &news);
         }
@@ -469,7 +472,7 @@ pub struct CardAnswer {
 }
 
 /// Returns the text of an answer.
-pub fn said<'a>(label: &'a str, text: Option<&'a str>) -> &'a str {
+pub fn answer_text<'a>(label: &'a str, text: Option<&'a str>) -> &'a str {
     match text {
         Some("") => "(erased)",
         Some(text) => text,

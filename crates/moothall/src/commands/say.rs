@@ -16,7 +16,7 @@ use crate::threads;
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     let content = match words(&args.text)? {
         piped if args.text == ["-"] => piped,
-        typed => said(&typed, &args.thread.thread)?,
+        typed => message_text(&typed, &args.thread.thread)?,
     };
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let to = match &args.to {
@@ -56,7 +56,7 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
 
 /// Returns the text of a message. Rejects text that begins with a command, because it is probably a
 /// mistake; two slashes stand for one in plain text.
-fn said(text: &str, thread: &str) -> Result<String, Fault> {
+fn message_text(text: &str, thread: &str) -> Result<String, Fault> {
     if let Some(command) = slash::named_by(text) {
         let message = format!(
             "{command} is a slash command, and say only sends text: the message was not sent"

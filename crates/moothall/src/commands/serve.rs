@@ -130,7 +130,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
                 SignalRequest::Stop => break None,
                 SignalRequest::Reload => config = house.reload(config).await,
             },
-            reason = hall.failed() => break Some(reason),
+            reason = hall.wait_for_failure() => break Some(reason),
         }
     };
     if reason.is_none() {

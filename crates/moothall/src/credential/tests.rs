@@ -143,14 +143,20 @@ fn inside_a_session_nobody_asks_for_what_is_a_persons() {
 #[test]
 fn what_a_person_holds_is_not_given_on() {
     let startup = Credential::Startup { file: PathBuf::from("startup.key"), port: 1 };
-    assert!(matches!(startup.given(), Credential::None));
-    assert!(matches!(Credential::Given("agt_x".into()).given(), Credential::Given(_)));
+    assert!(matches!(startup.without_person_keys(), Credential::None));
+    assert!(matches!(
+        Credential::Given("agt_x".into()).without_person_keys(),
+        Credential::Given(_)
+    ));
     assert!(
-        matches!(Credential::Given("boot_x".into()).given(), Credential::None),
+        matches!(Credential::Given("boot_x".into()).without_person_keys(), Credential::None),
         "wherever it comes from"
     );
-    assert!(matches!(Credential::Joined("pat_x".into()).given(), Credential::None));
-    assert!(matches!(Credential::Joined("agt_x".into()).given(), Credential::Joined(_)));
+    assert!(matches!(Credential::Joined("pat_x".into()).without_person_keys(), Credential::None));
+    assert!(matches!(
+        Credential::Joined("agt_x".into()).without_person_keys(),
+        Credential::Joined(_)
+    ));
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl House {
             native: None,
             news,
         };
-        self.sessions.heard(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
+        self.sessions.handle_report(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
         let asks = hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false });
         let sessions = self.sessions.clone();
         let asked = tokio::spawn(async move { sessions.ask(asks).await });

@@ -12,23 +12,23 @@ use crate::harness::{Home, Server, comes_about};
 const APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
 
 /// A registered agent.
-struct Agent {
+struct TaskAgent {
     id: String,
     key: String,
 }
 
 /// Connection of an agent.
-struct Line(WebSocketStream<TcpStream>);
+struct TaskSocket(WebSocketStream<TcpStream>);
 
-async fn registered(server: &Server<'_>, name: &str) -> Agent {
+async fn registered(server: &Server<'_>, name: &str) -> TaskAgent {
     let (status, agent) = server.post("/api/v1/auth/register", json!({ "name": name })).await;
     assert_eq!(status, 201, "{agent}");
     let text = |field: &str| agent[field].as_str().unwrap().to_owned();
-    Agent { id: text("agentId"), key: text("apiKey") }
+    TaskAgent { id: text("agentId"), key: text("apiKey") }
 }
 
-impl Line {
-    async fn of(server: &Server<'_>, agent: &Agent) -> Self {
+impl TaskSocket {
+    async fn of(server: &Server<'_>, agent: &TaskAgent) -> Self {
         let stream = TcpStream::connect(server.address()).await.unwrap();
         let socket = client_async(format!("ws://{}/ws", server.address()), stream).await;
         let mut line = Self(socket.unwrap().0);
@@ -72,7 +72,7 @@ async fn settled(server: &Server<'_>) {
 
 /// Requests a task with two conversations, lets an agent leave, and ends the task. Returns which
 /// steps were acknowledged; `None` if not even the request was.
-async fn lived(ann: &mut Line, bob: &mut Line, invited: &str) -> Option<(bool, bool)> {
+async fn lived(ann: &mut TaskSocket, bob: &mut TaskSocket, invited: &str) -> Option<(bool, bool)> {
     let request = json!({"appId": APP, "invitedAgentIds": [invited], "initialConversation": {}});
     let begun = ann.call("task/request", request).await?;
     let task = begun["result"]["task"]["id"].clone();
@@ -85,9 +85,15 @@ async fn lived(ann: &mut Line, bob: &mut Line, invited: &str) -> Option<(bool, b
 }
 
 /// Checks that the task's decisions are carried out, whatever was acknowledged before the crash.
-async fn comes_to_its_end(server: &Server<'_>, ann: &Agent, bob: &Agent, left: bool, ended: bool) {
+async fn comes_to_its_end(
+    server: &Server<'_>,
+    ann: &TaskAgent,
+    bob: &TaskAgent,
+    left: bool,
+    ended: bool,
+) {
     settled(server).await;
-    let (mut ann, mut bob) = (Line::of(server, ann).await, Line::of(server, bob).await);
+    let (mut ann, mut bob) = (TaskSocket::of(server, ann).await, TaskSocket::of(server, bob).await);
     let tasks = ann.done("task/list", json!({})).await["tasks"].clone();
     for task in tasks.as_array().unwrap() {
         let id = json!({ "taskId": task["id"] });
@@ -111,7 +117,8 @@ async fn what_a_task_decided_is_there_after_a_restart() {
     let home = Home::new();
     let server = home.serve();
     let (ann, bob) = (registered(&server, "ann").await, registered(&server, "bob").await);
-    let (mut anns, mut bobs) = (Line::of(&server, &ann).await, Line::of(&server, &bob).await);
+    let (mut anns, mut bobs) =
+        (TaskSocket::of(&server, &ann).await, TaskSocket::of(&server, &bob).await);
     assert_eq!(lived(&mut anns, &mut bobs, &bob.id).await, Some((true, true)));
     let server = server.crash_and_restart();
     comes_to_its_end(&server, &ann, &bob, true, true).await;
@@ -128,7 +135,8 @@ async fn a_server_that_dies_while_it_carries_what_a_task_decided_goes_on_with_it
         let home = Home::new();
         let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", point.as_str())]);
         let (ann, bob) = (registered(&server, "ann").await, registered(&server, "bob").await);
-        let (mut anns, mut bobs) = (Line::of(&server, &ann).await, Line::of(&server, &bob).await);
+        let (mut anns, mut bobs) =
+            (TaskSocket::of(&server, &ann).await, TaskSocket::of(&server, &bob).await);
         let (left, ended) = lived(&mut anns, &mut bobs, &bob.id).await.unwrap_or_default();
         drop((anns, bobs));
         assert!(!server.end().success(), "{point}");
@@ -142,11 +150,12 @@ async fn people_see_which_agents_are_connected() {
     let home = Home::new();
     let server = home.serve();
     let (ann, bob) = (registered(&server, "ann").await, registered(&server, "bob").await);
-    let (mut anns, bobs) = (Line::of(&server, &ann).await, Line::of(&server, &bob).await);
+    let (mut anns, bobs) =
+        (TaskSocket::of(&server, &ann).await, TaskSocket::of(&server, &bob).await);
     let request = json!({"appId": APP, "invitedAgentIds": [bob.id], "initialConversation": {}});
     let begun = anns.done("task/request", request).await;
     let thread = begun["conversation"]["id"].as_str().unwrap().to_owned();
-    let state = async |agent: &Agent| {
+    let state = async |agent: &TaskAgent| {
         let all = server.get(&format!("/threads/{thread}/presence")).await;
         let mut rows = all["participants"].as_array().unwrap().clone().into_iter();
         rows.find(|row| row["id"] == agent.id.as_str()).map(|row| row["state"].clone())
@@ -157,6 +166,6 @@ async fn people_see_which_agents_are_connected() {
     assert!(server.ok(&["token", "list"]).contains("in its tasks"));
     drop(bobs);
     assert!(comes_about(async || state(&bob).await == Some(json!("offline"))).await);
-    let _bobs = Line::of(&server, &bob).await;
+    let _bobs = TaskSocket::of(&server, &bob).await;
     assert!(comes_about(async || state(&bob).await == Some(json!("listening"))).await);
 }

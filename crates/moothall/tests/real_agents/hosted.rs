@@ -61,7 +61,7 @@ async fn takes_a_turn(client: &str, args: &[&str]) {
     let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
     let cwd = programs::settle(&home, &models.url());
     let mut listening = SpoolListener::new(Permit::Undecided);
-    let mut known = Program::known();
+    let mut known = Program::known_programs();
     known.values_mut().for_each(|program| program.env = programs::variables(&home));
     let folder = home.path().join("terminals");
     let _server = Server(folder.join("tmux.sock"));

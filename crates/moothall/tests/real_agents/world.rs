@@ -31,7 +31,7 @@ struct Ear {
 
 #[async_trait]
 impl HookSink for Ear {
-    async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
+    async fn handle_report(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
         self.came.send(Came::Report(hook)).unwrap();
         Ok(ReportOutcome::Yes)
     }

@@ -125,7 +125,7 @@ async fn turn(
             native: Some("own".into()),
             news,
         };
-        sessions.heard(hook).await.unwrap();
+        sessions.handle_report(hook).await.unwrap();
     };
     report("prompt", HookNews::Prompt { text: prompt }).await;
     report(

@@ -201,7 +201,7 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     };
     let response = reword_for_reader(response, Reader::over_http(&caller));
     if let Some(RefusalNote(briefly)) = response.extensions().get() {
-        app.access.refused(&caller, format!("{method} {template}: {briefly}")).await;
+        app.access.record_refusal(&caller, format!("{method} {template}: {briefly}")).await;
     }
     if sse::is_stream(&response) {
         end_with_credential(response, revocations, app, caller, StreamGuard { thread, streaming })
@@ -372,7 +372,9 @@ async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> 
         | ActionTarget::Everywhere
         | ActionTarget::Own
         | ActionTarget::Task => Ok(()),
-        ActionTarget::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
+        ActionTarget::Session(over) => {
+            Ok(door.check_session_action(over, &named(parts).await).await?)
+        }
         ActionTarget::Link => {
             let named = stream_id(&named(parts).await);
             // A malformed id passes here, and the handler reports it.
@@ -427,12 +429,12 @@ fn end_with_credential(
     let lost = async move {
         let left = async {
             match &thread {
-                Some(thread) => reach.left(thread).await,
+                Some(thread) => reach.wait_until_left(thread).await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
-            () = revocations.lost(caller, now) => {}
+            () = revocations.wait_until_lost(caller, now) => {}
             () = left => {}
         }
     };

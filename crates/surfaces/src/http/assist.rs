@@ -95,13 +95,13 @@ pub async fn run(
     Ok(Json(match ordered {
         SlashOutcome::Tell(text) => CommandRan { text, event: None },
         SlashOutcome::Why => CommandRan {
-            text: why(&door, &stream, &body.caller().viewer(None)?).await?,
+            text: explain_latest(&door, &stream, &body.caller().viewer(None)?).await?,
             event: None,
         },
         SlashOutcome::Do(permitted, text) => {
             body.rates().command(body.caller(), &permitted)?;
             let answer = door.submit(*permitted, idempotency).await;
-            let said = held_answers::said(answer, body.caller(), &stream)?;
+            let said = held_answers::post_outcome(answer, body.caller(), &stream)?;
             let own = match &said.event {
                 Some(recorded) => warnings_of(&door, &stream, recorded).await,
                 None => Vec::new(),
@@ -115,7 +115,7 @@ pub async fn run(
     }))
 }
 
-async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
+async fn explain_latest(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
     let latest = newest_of_people(door, Action::RunCommand, stream, viewer).await?;
     let Some(latest) = latest else {
         return Ok("This conversation has no messages from people yet.".into());

@@ -188,7 +188,7 @@ pub async fn post(
         .map_err(|error| ApiError::from(error).in_thread(&stream))?;
     body.rates().command(body.caller(), &permitted)?;
     let answer = door.submit(permitted, body.idempotency(&parsed.by)).await;
-    let said = held_answers::said(answer, body.caller(), &stream)?;
+    let said = held_answers::post_outcome(answer, body.caller(), &stream)?;
     let event = said.event.as_ref();
     let mut warnings = parsed.warnings;
     warnings.extend(said.warnings);

@@ -191,7 +191,10 @@ async fn enter(
         }
         Err((error, action)) => {
             if let Some(action) = action {
-                surface.access().refused(&surface.access().anonymous().unseen(), action).await;
+                surface
+                    .access()
+                    .record_refusal(&surface.access().anonymous().unseen(), action)
+                    .await;
             }
             error.into_response()
         }

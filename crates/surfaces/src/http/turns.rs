@@ -63,7 +63,7 @@ fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEnt
     };
     let turn = id.rsplit('.').next().and_then(|number| number.parse().ok()).map(TurnNo);
     if turn.is_some_and(|turn| places.is_waiting(stream, turn)) {
-        entry.detail = Some(places.why());
+        entry.detail = Some(places.wait_reason());
     }
 }
 

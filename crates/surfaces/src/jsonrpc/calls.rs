@@ -136,7 +136,7 @@ pub(super) async fn perform(app: &App, at: &ConnectedAgent, id: &str, call: Call
     let done = match call {
         Call::MessagesSend(send) => {
             sent_to = Some(stream_of(send.conversation_id));
-            said(at, id, send).await.map(|(text, event)| (text, Some(event)))
+            send_message(at, id, send).await.map(|(text, event)| (text, Some(event)))
         }
         call => answered(app, at, id, call).await.map(|text| (text, None)),
     };
@@ -149,7 +149,7 @@ pub(super) async fn perform(app: &App, at: &ConnectedAgent, id: &str, call: Call
     }
 }
 
-async fn said(
+async fn send_message(
     at: &ConnectedAgent,
     id: &str,
     send: rpc::MessagesSend,
@@ -271,7 +271,7 @@ async fn answered(
             door.remove_participant(own, &task, &conversation, &agent_of(agent_id)).await?;
             done()
         }
-        Call::MessagesSend(send) => said(at, id, send).await?.0,
+        Call::MessagesSend(send) => send_message(at, id, send).await?.0,
         Call::MessagesList(list) => frame::response(id, &listed(at, list).await?),
         Call::PresenceSubscribe(rpc::PresenceSubscribe { agent_ids }) => {
             let now = door.watch_agents(own, agents_of(agent_ids.as_slice()))?;

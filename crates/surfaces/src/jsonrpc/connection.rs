@@ -431,7 +431,7 @@ impl Connection {
         let attendance = door.attend().await.map_err(refused)?;
         let now = self.app.entrance.now();
         let lost = match revocations.take() {
-            Some(revocations) => revocations.lost(caller, now).boxed(),
+            Some(revocations) => revocations.wait_until_lost(caller, now).boxed(),
             // A second call returns above: `known` is set once the revocations are taken.
             None => pending().boxed(),
         };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::sessions::actor;
 use super::threads::thread;
-use crate::ask::said;
+use crate::ask::non_empty;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::gather;
 use crate::wire::arguments::{GatheringStatus, PassPiece, StartGathering};
@@ -20,7 +20,7 @@ pub async fn start(door: &Door, asked: StartGathering) -> ApiResult<GatheringAns
         title: asked.title,
         rhythm: asked.rhythm,
         opening_question: asked.opening_question,
-        breath: said(asked.breath).map(|breath| rounds(&breath)),
+        breath: non_empty(asked.breath).map(|breath| rounds(&breath)),
         beats_per_turn: asked.beats_per_turn.map(|beats| u32::try_from(beats).unwrap_or(u32::MAX)),
         beat_interval_seconds: asked.beat_interval_seconds.map(|seconds| seconds as f64),
         last_word_seconds: asked.last_word_seconds.map(|seconds| seconds as f64),
@@ -40,20 +40,24 @@ fn rounds(breath: &str) -> Value {
 
 /// Returns the state of a gathering, with the caller's private seed message and pulse.
 pub async fn status(door: &Door, asked: GatheringStatus) -> ApiResult<GatheringAnswer> {
-    let id = meant(door, Action::ReadGathering, asked.gathering).await?;
+    let id = resolve_gathering(door, Action::ReadGathering, asked.gathering).await?;
     Ok(GatheringAnswer::from(&door.gathering(&id, None).await?))
 }
 
 /// Passes the talking piece.
 pub async fn pass(door: &Door, asked: PassPiece) -> ApiResult<GatheringAnswer> {
-    let id = meant(door, Action::Pass, asked.gathering).await?;
+    let id = resolve_gathering(door, Action::Pass, asked.gathering).await?;
     let by = actor(door, asked.from.as_deref())?;
-    Ok(GatheringAnswer::from(&door.pass_piece(&id, by, said(asked.to)).await?))
+    Ok(GatheringAnswer::from(&door.pass_piece(&id, by, non_empty(asked.to)).await?))
 }
 
 /// Returns the named gathering, or the one in which the calling session takes part.
-async fn meant(door: &Door, action: Action, named: Option<String>) -> ApiResult<StreamId> {
-    if let Some(word) = said(named) {
+async fn resolve_gathering(
+    door: &Door,
+    action: Action,
+    named: Option<String>,
+) -> ApiResult<StreamId> {
+    if let Some(word) = non_empty(named) {
         return thread(door, action, &word).await;
     }
     door.own_gathering().await?.ok_or_else(|| {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::sessions::actor;
 use super::threads::thread;
-use crate::ask::{self, said};
+use crate::ask::{self, non_empty};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rates::Rates;
 use crate::submit::submit;
@@ -20,7 +20,7 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
     let own = door.own_session()?.map(|status| status.session.id);
     let mut members: Vec<String> = own.into_iter().map(|id| id.to_string()).collect();
     for word in sessions {
-        let id = door.meant(&word)?.session.id.to_string();
+        let id = door.resolve_session(&word)?.session.id.to_string();
         if !members.contains(&id) {
             members.push(id);
         }
@@ -44,7 +44,7 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
 
 /// Returns the links.
 pub async fn list(door: &Door, asked: ListLinks) -> ApiResult<LinkList> {
-    ask::links(door, said(asked.session).as_deref()).await
+    ask::links(door, non_empty(asked.session).as_deref()).await
 }
 
 /// Removes the calling session from a link.

@@ -290,7 +290,7 @@ impl Calls {
             && let Some(word) =
                 arguments.get("session_id").and_then(Value::as_str).filter(|word| !word.is_empty())
         {
-            door.may_over(over, word).await?;
+            door.check_session_action(over, word).await?;
         }
         let rates = rates(parts);
         if tool.writes() {

@@ -8,7 +8,7 @@ use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{detail, threads, value};
-use crate::ask::{required, said};
+use crate::ask::{non_empty, required};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rates::Rates;
 use crate::request::not_a_person;
@@ -20,7 +20,7 @@ use crate::{ask, request, strict};
 
 /// Returns the caller, under its credential's name or the one in `from`. Rejects people.
 pub fn actor(door: &Door, from: Option<&str>) -> ApiResult<Actor> {
-    let by = door.named(request::named(from)?)?.ok_or_else(|| {
+    let by = door.named_actor(request::named(from)?)?.ok_or_else(|| {
         let message = "Give your name as 'from', e.g. \"planner\", or send a session's token, \
             which names you.";
         ApiError::new(Code::MissingFrom, message)
@@ -47,7 +47,7 @@ pub async fn send(
     let key = |by: &Actor| request::key_of_tool(by, key.as_deref(), "send_message", arguments);
     let (direct, close_link) = (direct.unwrap_or_default(), close_link.unwrap_or_default());
     let text = message.unwrap_or_default();
-    match (said(session_id), said(thread)) {
+    match (non_empty(session_id), non_empty(thread)) {
         (Some(word), None) => {
             let by = actor(door, from.as_deref())?;
             let key = key(&by)?;
@@ -87,7 +87,7 @@ fn time(field: &str, given: Option<String>) -> ApiResult<Option<Timestamp>> {
             format!("'{field}' must be a time such as 2026-01-21T01:30:49.826Z."),
         )
     };
-    said(given).map(|text| text.parse().map_err(|_| refused())).transpose()
+    non_empty(given).map(|text| text.parse().map_err(|_| refused())).transpose()
 }
 
 /// Returns the sessions.
@@ -99,7 +99,7 @@ pub async fn list(door: &Door, asked: ListSessions) -> ApiResult<SessionList> {
 pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
     let StartSession { client, cwd, thread, args, name, message, direct, from } = asked;
     let asker = asker(door, from.as_deref())?;
-    let (message, direct) = (said(message), direct.unwrap_or_default());
+    let (message, direct) = (non_empty(message), direct.unwrap_or_default());
     if direct && message.is_none() {
         return Err(ApiError::new(Code::MissingContent, "'direct' needs a first 'message'."));
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::sessions::actor;
 use super::value;
-use crate::ask::{required, said};
+use crate::ask::{non_empty, required};
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain;
@@ -68,7 +68,7 @@ pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult
 
 /// Returns the home of a session, if it is within reach.
 async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
-    if let Ok(status) = door.meant(word)
+    if let Ok(status) = door.resolve_session(word)
         && door.find(action, &status.session.id).await.is_ok()
     {
         return Ok(status.session.id);
@@ -85,7 +85,7 @@ async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
 pub async fn create(door: &Door, asked: CreateThread) -> ApiResult<Value> {
     let CreateThread { name, policy, from } = asked;
     let by = actor(door, from.as_deref())?;
-    let policy = policy_of(said(policy).map(Value::String).as_ref(), &door.defaults())?;
+    let policy = policy_of(non_empty(policy).map(Value::String).as_ref(), &door.defaults())?;
     let answer = door.begin(required("name", name)?, policy, by, None).await?;
     let listed = door.find(Action::ReadThread, &answer.stream).await?;
     Ok(
@@ -126,7 +126,8 @@ pub async fn say(
     let me = by.id.clone();
     let permitted = door.permit(&stream, ClientCommand::Post(Post::new(by, text))).await?;
     rates.command(door.caller(), &permitted)?;
-    let said = held_answers::said(door.submit(permitted, key).await, door.caller(), &stream)?;
+    let said =
+        held_answers::post_outcome(door.submit(permitted, key).await, door.caller(), &stream)?;
     let Some(recorded) = said.event else {
         return Ok(MessageSent::held_back(&stream, reword_warnings(said.warnings)));
     };
@@ -152,8 +153,8 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
     let Invite { thread: word, session, client, participant, model, nickname, roles, from } = asked;
     let stream = thread(door, Action::Post, &required("thread", word)?).await?;
     let by = speaker(door, from.as_deref(), &stream).await?;
-    let (session, client) = (said(session), said(client));
-    let named = match (said(participant), &session, &client) {
+    let (session, client) = (non_empty(session), non_empty(client));
+    let named = match (non_empty(participant), &session, &client) {
         (_, None, None) => {
             return Err(ApiError::new(
                 Code::InvalidField,

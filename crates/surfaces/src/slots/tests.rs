@@ -26,7 +26,7 @@ fn known(slot: &ConnectionSlot) -> BusyGuard {
 }
 
 fn must_leave(slot: &ConnectionSlot) -> bool {
-    let mut over = std::pin::pin!(slot.over());
+    let mut over = std::pin::pin!(slot.wait_for_end());
     over.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
 
@@ -68,12 +68,12 @@ async fn a_seat_that_is_kept_back_waits_two_seconds_for_its_head_and_others_ten(
     let (ordinary, spare) = (take(&slots, HERE), take(&slots, HERE));
     for (slot, within) in [(&spare, SPARE_HEAD_WITHIN), (&ordinary, HEAD_WITHIN)] {
         let begun = Instant::now();
-        slot.over().await;
+        slot.wait_for_end().await;
         assert_eq!(begun.elapsed(), within);
     }
     let _answer = ordinary.hear();
     tokio::select! {
-        () = ordinary.over() => panic!("its head has come"),
+        () = ordinary.wait_for_end() => panic!("its head has come"),
         () = tokio::time::sleep(HEAD_WITHIN * 2) => {}
     }
 }

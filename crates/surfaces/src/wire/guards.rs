@@ -122,7 +122,7 @@ impl GuardEntry {
             state: row.state.to_string(),
             says: floor_words(&row.guard),
             hold: hold.map(|guard| guard.to_string()),
-            who: who(&row.guard).into_iter().map(ToString::to_string).collect(),
+            who: participants_of(&row.guard).into_iter().map(ToString::to_string).collect(),
             since: row.since.map(|at| at.to_string()),
             until: until.map(|at| at.to_string()),
             lift: Some(GuardLift {
@@ -216,7 +216,7 @@ const fn lift_word(lift: &Lift) -> &'static str {
     }
 }
 
-fn who(check: &Check) -> Vec<&ParticipantId> {
+fn participants_of(check: &Check) -> Vec<&ParticipantId> {
     match check {
         Check::Stop(id) | Check::Mute(id) | Check::QueueShare(id) | Check::Refused(id) => vec![id],
         Check::Pair(one, other) => vec![one, other],

@@ -207,7 +207,7 @@ impl ThreadState {
         Self {
             paused: conversation.is_paused(),
             archived: conversation.is_archived(),
-            held: conversation.held().map(|guard| guard.to_string()),
+            held: conversation.holding_guard().map(|guard| guard.to_string()),
             muted: conversation.muted().map(ToString::to_string).collect(),
             discussion: DiscussionState {
                 on: discussion.on,
@@ -243,7 +243,7 @@ fn left(conversation: &Conversation) -> Vec<LeftEntry> {
         id: id.to_string(),
         name: name.to_owned(),
     };
-    conversation.left().map(entry).collect()
+    conversation.departed().map(entry).collect()
 }
 
 impl InvitedEntry {

@@ -14,7 +14,7 @@ use crate::server::{Server, soon};
 
 /// A kind of caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CallerKind {
+enum MatrixCaller {
     Nobody,
     Person,
     Agent,
@@ -25,7 +25,7 @@ enum CallerKind {
 #[derive(Clone, Debug)]
 struct Role {
     name: &'static str,
-    who: CallerKind,
+    who: MatrixCaller,
     credential: Option<String>,
     scopes: Scopes,
     /// True if the caller is bound to another conversation than the requested one.
@@ -124,23 +124,23 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
         Role {
             credential: None,
             valid: false,
-            ..role("anonymous", CallerKind::Nobody, String::new(), Scopes::NONE)
+            ..role("anonymous", MatrixCaller::Nobody, String::new(), Scopes::NONE)
         },
-        role("reader", CallerKind::Person, reading, Scopes::of(&[Scope::ThreadsRead])),
-        role("writer", CallerKind::Person, writing, writer),
-        role("driver", CallerKind::Person, driving, drive),
-        role("driving agent", CallerKind::Agent, agent_driving, drive),
+        role("reader", MatrixCaller::Person, reading, Scopes::of(&[Scope::ThreadsRead])),
+        role("writer", MatrixCaller::Person, writing, writer),
+        role("driver", MatrixCaller::Person, driving, drive),
+        role("driving agent", MatrixCaller::Agent, agent_driving, drive),
         Role {
             elsewhere: true,
-            ..role("agent elsewhere", CallerKind::Agent, agent, Scopes::of(&AGENT))
+            ..role("agent elsewhere", MatrixCaller::Agent, agent, Scopes::of(&AGENT))
         },
-        role("operator", CallerKind::Person, server.key.clone(), Scopes::ALL),
-        Role { cookie: true, ..role("page", CallerKind::Person, cookie, Scopes::ALL) },
-        role("session", CallerKind::Session, session, Scopes::of(&SESSION)),
-        Role { valid: false, ..role("revoked", CallerKind::Person, revoked, Scopes::ALL) },
+        role("operator", MatrixCaller::Person, server.key.clone(), Scopes::ALL),
+        Role { cookie: true, ..role("page", MatrixCaller::Person, cookie, Scopes::ALL) },
+        role("session", MatrixCaller::Session, session, Scopes::of(&SESSION)),
+        Role { valid: false, ..role("revoked", MatrixCaller::Person, revoked, Scopes::ALL) },
         Role {
             valid: false,
-            ..role("expired", CallerKind::Person, expired(server).await, Scopes::ALL)
+            ..role("expired", MatrixCaller::Person, expired(server).await, Scopes::ALL)
         },
     ]
 }
@@ -167,16 +167,19 @@ fn refusal(
         Need::Scope(scope) => role.scopes.has(scope) || (!role.valid && free),
         Need::Proof(scope) => role.valid && role.scopes.has(scope),
     };
-    let out_of_reach = role.elsewhere || (role.who == CallerKind::Session && target != Target::Own);
+    let out_of_reach =
+        role.elsewhere || (role.who == MatrixCaller::Session && target != Target::Own);
     match place {
         _ if !enough => forbidden,
-        ActionTarget::Everywhere if role.elsewhere || role.who == CallerKind::Session => forbidden,
+        ActionTarget::Everywhere if role.elsewhere || role.who == MatrixCaller::Session => {
+            forbidden
+        }
         ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link if role.elsewhere => {
             forbidden
         }
         // An agent from outside is not in any link.
         ActionTarget::Link
-            if role.who == CallerKind::Agent && need == Need::Proof(Scope::SessionsDrive) =>
+            if role.who == MatrixCaller::Agent && need == Need::Proof(Scope::SessionsDrive) =>
         {
             forbidden
         }
@@ -198,34 +201,34 @@ fn refusal(
 /// Returns the refusal for a session's token, or for an agent from outside. A session's rights
 /// differ for itself, for sessions it started, for linked ones, and for others.
 fn over_session(
-    who: CallerKind,
+    who: MatrixCaller,
     over: SessionAction,
     target: Target,
 ) -> Option<(u16, &'static str)> {
     let allowed: &[Target] = match (who, over) {
-        (CallerKind::Nobody | CallerKind::Person, _)
-        | (CallerKind::Agent, SessionAction::Seeing) => &TARGETS,
+        (MatrixCaller::Nobody | MatrixCaller::Person, _)
+        | (MatrixCaller::Agent, SessionAction::Seeing) => &TARGETS,
         (
-            CallerKind::Agent,
+            MatrixCaller::Agent,
             SessionAction::Messaging
             | SessionAction::Telling
             | SessionAction::Looking
             | SessionAction::Steering
             | SessionAction::Sitting,
         )
-        | (CallerKind::Session, SessionAction::Sitting) => &[],
-        (CallerKind::Session, SessionAction::Seeing | SessionAction::Telling) => {
+        | (MatrixCaller::Session, SessionAction::Sitting) => &[],
+        (MatrixCaller::Session, SessionAction::Seeing | SessionAction::Telling) => {
             &[Target::Own, Target::Started, Target::Beside]
         }
         // For a session that the caller has not met, a person is asked first, so this is not a
         // refusal.
-        (CallerKind::Session, SessionAction::Messaging) => &TARGETS,
-        (CallerKind::Session, SessionAction::Looking) => &[Target::Own, Target::Started],
-        (CallerKind::Session, SessionAction::Steering) => &[Target::Started],
+        (MatrixCaller::Session, SessionAction::Messaging) => &TARGETS,
+        (MatrixCaller::Session, SessionAction::Looking) => &[Target::Own, Target::Started],
+        (MatrixCaller::Session, SessionAction::Steering) => &[Target::Started],
     };
     match target {
         target if allowed.contains(&target) => None,
-        Target::Stranger if who == CallerKind::Session => Some((404, "session_not_found")),
+        Target::Stranger if who == MatrixCaller::Session => Some((404, "session_not_found")),
         Target::Own | Target::Started | Target::Beside | Target::Stranger => {
             Some((403, "forbidden"))
         }
@@ -306,7 +309,7 @@ impl Board {
 
     /// Returns the conversation that a caller asks for. A session is in its own home only.
     fn thread(&self, role: &Role, target: Target) -> &str {
-        if role.who == CallerKind::Session && target == Target::Own {
+        if role.who == MatrixCaller::Session && target == Target::Own {
             &self.home
         } else {
             &self.thread
@@ -327,7 +330,7 @@ fn refused(status: u16, code: String) -> Option<(u16, String)> {
 
 /// Returns the targets to try: all four for a session, one for other callers.
 fn targets(role: &Role) -> &'static [Target] {
-    if role.who == CallerKind::Session { &TARGETS } else { &[Target::Stranger] }
+    if role.who == MatrixCaller::Session { &TARGETS } else { &[Target::Stranger] }
 }
 
 async fn play_matrix(mode: Mode) {
@@ -396,7 +399,7 @@ fn arguments(tool: &str, place: ActionTarget, thread: &str, role: &Role, target:
         _ => json!({}),
     };
     // A caller without a credential names itself; a credential names all others.
-    if role.who == CallerKind::Nobody && ["send_message", "end_session"].contains(&tool) {
+    if role.who == MatrixCaller::Nobody && ["send_message", "end_session"].contains(&tool) {
         arguments["from"] = json!("desk");
     }
     arguments

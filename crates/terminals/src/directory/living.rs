@@ -118,7 +118,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`] if the report could not be committed; deliver it again.
-    pub async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
+    pub async fn handle_report(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
         match self.check(&hook) {
             Ok(()) => {
                 self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?

@@ -165,7 +165,7 @@ impl Questions {
 
     /// Removes and returns the questions whose dialog is not `standing`; without `standing`, all
     /// questions whose dialog was seen.
-    pub(super) fn gone(&mut self, standing: Option<&Dialog>) -> Vec<Ask> {
+    pub(super) fn take_closed(&mut self, standing: Option<&Dialog>) -> Vec<Ask> {
         let is_gone = |ask: &mut Ask| {
             ask.dialog
                 .as_ref()

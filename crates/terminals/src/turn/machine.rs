@@ -180,12 +180,12 @@ impl Machine {
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         self.question_limit = around.question_limit;
         match input {
-            Input::Seen(seen) => self.seen(around, seen.map(|seen| *seen)),
+            Input::Seen(seen) => self.handle_view(around, seen.map(|seen| *seen)),
             Input::Marked(result) => self.marked(around, result),
             Input::Pasted(result) => self.pasted(around, result),
             Input::Pressed(result) => self.pressed(around, result),
-            Input::Kept(result) => self.kept(around, result),
-            Input::Recalled(answer) => self.recalled(answer),
+            Input::Kept(result) => self.handle_keep_result(around, result),
+            Input::Recalled(answer) => self.handle_recalled_answer(answer),
             Input::LookedUp(record) => self.looked_up(around, record),
             queued @ (Input::Offered(_)
             | Input::Begun { .. }
@@ -212,8 +212,8 @@ impl Machine {
 
     fn take(&mut self, around: &Around<'_>, input: Input) {
         match input {
-            Input::Offered(job) => self.offered(around, job),
-            Input::Begun { key, delivery } => self.begun(&key, delivery),
+            Input::Offered(job) => self.take_offer(around, job),
+            Input::Begun { key, delivery } => self.confirm_start(&key, delivery),
             Input::TakenAway { key, interrupt, delivery } => {
                 self.take_away(around, &key, interrupt, delivery)
             }
@@ -228,7 +228,7 @@ impl Machine {
             Input::Look(id) => self.look(true, Some(id)),
             Input::Permitted { permission, given } => self.permitted(&permission, given.as_ref()),
             Input::Interrupt(id) => self.interrupt(id),
-            Input::Ended(why) => self.ended(&why),
+            Input::Ended(why) => self.end_all_turns(&why),
             Input::Tick => self.tick(around),
             // `handle` deals with answers at once; they never enter the inbox.
             Input::Seen(_)
@@ -303,7 +303,7 @@ impl Machine {
         self.wait = wait;
     }
 
-    fn offered(&mut self, around: &Around<'_>, job: Box<Job>) {
+    fn take_offer(&mut self, around: &Around<'_>, job: Box<Job>) {
         if self.over.contains(&job.key) {
             return;
         }
@@ -325,7 +325,7 @@ impl Machine {
         self.advance();
     }
 
-    fn begun(&mut self, key: &TurnKey, delivery: Option<u64>) {
+    fn confirm_start(&mut self, key: &TurnKey, delivery: Option<u64>) {
         if self.over.contains(key) {
             return self.drop_row(delivery);
         }
@@ -396,7 +396,7 @@ impl Machine {
     }
 
     /// Ends all turns of the session.
-    fn ended(&mut self, why: &str) {
+    fn end_all_turns(&mut self, why: &str) {
         let fault = Fault::new("session_ended", format!("its session has ended: {why}"));
         self.ended = Some(fault.clone());
         if let Some(current) = self.current.take() {
@@ -492,9 +492,9 @@ impl Machine {
 
     fn pressed(&mut self, around: &Around<'_>, result: Result<(), HostFault>) {
         match self.answered() {
-            Wait::Enter => self.sent_off(around, result),
+            Wait::Enter => self.handle_send_result(around, result),
             Wait::Again if result.is_ok() => {}
-            Wait::Again => self.not_again(around, &result),
+            Wait::Again => self.handle_resend_result(around, &result),
             Wait::Found { looker, .. } if matches!(result, Err(HostFault::Refused(_))) => {
                 self.found_covered(around, looker)
             }
@@ -512,7 +512,7 @@ impl Machine {
         }
     }
 
-    fn seen(&mut self, around: &Around<'_>, seen: Option<PaneContent>) {
+    fn handle_view(&mut self, around: &Around<'_>, seen: Option<PaneContent>) {
         match &seen {
             Some(seen) => {
                 self.state = seen.view.state;
@@ -527,7 +527,7 @@ impl Machine {
             None => self.look_at = self.look_at.or(Some(around.after(LOOK_AGAIN))),
         }
         match self.answered() {
-            Wait::Look { patient, looker } => self.looked(around, seen, patient, looker),
+            Wait::Look { patient, looker } => self.handle_look(around, seen, patient, looker),
             Wait::Free => {
                 if let Some(seen) = seen {
                     self.advance_on(&seen.view);

@@ -46,7 +46,7 @@ impl Machine {
         self.ask(recall, Wait::Recall(Box::new(HookQuestion { id, key, permission, asks })));
     }
 
-    pub(super) fn recalled(&mut self, answer: Option<String>) {
+    pub(super) fn handle_recalled_answer(&mut self, answer: Option<String>) {
         match self.answered() {
             Wait::Recall(hooked) => match answer {
                 Some(option) => self.reply(Some(hooked.id), Reply::Permit(decided(&option))),
@@ -98,7 +98,7 @@ impl Machine {
 
     /// Handles a dialog on the screen. `patient` is false once the dialog has stayed for a while.
     pub(super) fn seen_dialog(&mut self, around: &Around<'_>, dialog: Dialog, patient: bool) {
-        for ask in self.questions.gone(Some(&dialog)) {
+        for ask in self.questions.take_closed(Some(&dialog)) {
             self.withdraw(ask, WithdrawalReason::Replaced);
         }
         self.questions.answered.take_if(|answered| !answered.dialog.is_same(&dialog));
@@ -153,13 +153,13 @@ impl Machine {
     fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
         let (action, partial) =
             match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
-                // The screen may show only a part, and the report may be about an earlier dialog:
-                // people see both.
+                // Neither is enough alone: the screen may show a part of the question, and the
+                // report may belong to an earlier dialog. People see both.
                 Some(ReportedQuestion { action, partial }) => {
                     (format!("{}\n\nIn its report:\n{action}", dialog.action), partial)
                 }
-                // Before the program has begun it sends no reports, and the screen shows
-                // everything.
+                // A dialog that is not known to be whole counts as partial only from a program
+                // that reports: one that does not report yet shows its questions in full.
                 None => (
                     dialog.action.clone(),
                     dialog.partial || !dialog.whole && self.is_reporting(around),
@@ -273,7 +273,7 @@ impl Machine {
     /// Withdraws the questions of dialogs that have closed: each was answered at the terminal, or
     /// dropped. A hook's dialog may not be drawn yet.
     pub(super) fn seen_no_dialog(&mut self) {
-        for ask in self.questions.gone(None) {
+        for ask in self.questions.take_closed(None) {
             self.withdraw(ask, WithdrawalReason::Gone);
         }
         self.forget_earlier(WithdrawalReason::Gone);

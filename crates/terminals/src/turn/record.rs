@@ -85,7 +85,7 @@ impl Machine {
             Patience::Over if !around.reports.turns && (is_accepted || self.is_shown(view)) => {
                 self.harvest();
             }
-            Patience::Over => self.nothing_came(view),
+            Patience::Over => self.fail_unanswered(view),
         }
     }
 

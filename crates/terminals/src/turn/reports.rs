@@ -29,7 +29,7 @@ struct TakenPrompts {
 impl Machine {
     /// Handles a report.
     pub(super) fn hear(&mut self, around: &Around<'_>, request: RequestId, hook: Hook) {
-        let Some(native) = self.own(&hook) else {
+        let Some(native) = self.native_id_change(&hook) else {
             self.reply(Some(request), Reply::Heard(Ok(ReportOutcome::Nothing)));
             return self.advance();
         };
@@ -68,7 +68,7 @@ impl Machine {
     /// Returns `None` if a report is about one of the program's background conversations, which is
     /// ignored. Otherwise returns the new native id, if it changed. A conversation that took a
     /// prompt of this session is the main one, even without a report of its start.
-    fn own(&self, hook: &Hook) -> Option<Option<String>> {
+    fn native_id_change(&self, hook: &Hook) -> Option<Option<String>> {
         let Some(native) = &hook.native else { return Some(None) };
         let known = self.session.native.as_ref();
         let rebinds = match &hook.news {
@@ -260,7 +260,11 @@ impl Machine {
         }
     }
 
-    pub(super) fn kept(&mut self, around: &Around<'_>, result: Result<(), SessionError>) {
+    pub(super) fn handle_keep_result(
+        &mut self,
+        around: &Around<'_>,
+        result: Result<(), SessionError>,
+    ) {
         match self.answered() {
             Wait::Keep(draft) => match result {
                 Ok(()) => self.apply(*draft),

@@ -23,7 +23,7 @@ const ANSWER_LINES: usize = 4000;
 
 impl Machine {
     /// Handles a look at the terminal.
-    pub(super) fn looked(
+    pub(super) fn handle_look(
         &mut self,
         around: &Around<'_>,
         seen: Option<PaneContent>,
@@ -94,7 +94,8 @@ impl Machine {
         if !unread.announced && due <= now {
             unread.announced = true;
             let name = self.session.name.as_str();
-            let text = if is_held_up { held_up(name) } else { to_be_read(name, &view.text) };
+            let text =
+                if is_held_up { draft_notice(name) } else { unreadable_notice(name, &view.text) };
             self.out.push(Output::Tell { text });
         } else if !unread.announced {
             self.look_at = Some(self.look_at.map_or(due, |at| at.min(due)));
@@ -193,7 +194,7 @@ impl Machine {
             return;
         };
         if !self.look_up(&view, Patience::Over) && !self.look_up_newest(&view) {
-            self.nothing_came(&view);
+            self.fail_unanswered(&view);
         }
     }
 
@@ -204,7 +205,7 @@ impl Machine {
 
     /// Ends a turn that has no report and no record: it was interrupted, its request was refused,
     /// or its prompt never arrived.
-    pub(super) fn nothing_came(&mut self, view: &View) {
+    pub(super) fn fail_unanswered(&mut self, view: &View) {
         (self.late, self.typed) = (None, PromptSource::Nothing);
         if planted::has(Bug::TypedAgain)
             && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent)
@@ -239,7 +240,7 @@ impl Machine {
         let id = format!("screen:{}", current.tag);
         if current.stage < Stage::Accepted {
             if text.is_none() || !is_composer_below {
-                return self.nothing_came(&view);
+                return self.fail_unanswered(&view);
             }
             self.accept();
         }
@@ -247,8 +248,8 @@ impl Machine {
     }
 }
 
-/// Returns the notice about a screen that people must look at.
-fn to_be_read(name: &str, screen: &str) -> String {
+/// Returns the notice about a screen that the server cannot interpret, with its last lines.
+fn unreadable_notice(name: &str, screen: &str) -> String {
     let lines: Vec<&str> =
         screen.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
     let shown = lines[lines.len().saturating_sub(UNREAD_LINES)..]
@@ -261,7 +262,7 @@ fn to_be_read(name: &str, screen: &str) -> String {
 }
 
 /// Returns the notice about a draft that holds up other words.
-fn held_up(name: &str) -> String {
+fn draft_notice(name: &str) -> String {
     format!(
         "A draft is in the composer of {name}, and what was said to it waits until that is sent off or deleted, at its terminal: `moothall attach {name}`"
     )

@@ -269,7 +269,11 @@ impl Machine {
     }
 
     /// Handles the result of the key that sends the prompt.
-    pub(super) fn sent_off(&mut self, around: &Around<'_>, result: Result<(), HostFault>) {
+    pub(super) fn handle_send_result(
+        &mut self,
+        around: &Around<'_>,
+        result: Result<(), HostFault>,
+    ) {
         match result {
             Ok(()) => {
                 self.move_to_sent("");
@@ -327,7 +331,11 @@ impl Machine {
     }
 
     /// Retries the second send later if a dialog was in the way.
-    pub(super) fn not_again(&mut self, around: &Around<'_>, result: &Result<(), HostFault>) {
+    pub(super) fn handle_resend_result(
+        &mut self,
+        around: &Around<'_>,
+        result: &Result<(), HostFault>,
+    ) {
         match (&mut self.current, result) {
             (Some(current), Err(HostFault::Refused(_))) => {
                 current.sent_again = false;

@@ -310,7 +310,7 @@ impl Room {
             format!("hook-{hooks}")
         };
         self.sessions()
-            .heard(Hook {
+            .handle_report(Hook {
                 id,
                 session: session.clone(),
                 token,

@@ -238,13 +238,13 @@ async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
     let asks = caller(&room, &own).await;
     assert!(asks.reach.includes(&foreign));
     let open = Access::new(room.hall.clone(), Mode::Token, None).listen();
-    let cut = tokio::spawn(open.lost(asks.clone(), room.hall.now()));
+    let cut = tokio::spawn(open.wait_until_lost(asks.clone(), room.hall.now()));
     let late = Access::new(room.hall.clone(), Mode::Token, None).listen();
     say(SessionsConfig { most: 1, ..SessionsConfig::default() }, ClientRights::default());
     // Open connections that relied on the lost reach are cut, also one checked before the change
     // and opened after it.
     cut.await.unwrap();
-    late.lost(asks, room.hall.now()).await;
+    late.wait_until_lost(asks, room.hall.now()).await;
     assert!(!caller(&room, &own).await.reach.includes(&foreign));
     assert_eq!(room.sessions().starts_alone(&alone()), None);
     let refused = room.sessions().start(alone()).await.unwrap_err().to_string();

@@ -55,10 +55,10 @@ async fn a_report_brought_twice_counts_once_and_a_forged_one_never() {
     let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
     let forged = Hook { token: "ses_other".into(), ..hook.clone() };
     let unknown = Hook { session: "nobody".into(), ..hook.clone() };
-    assert_eq!(room.sessions().heard(forged).await.unwrap(), ReportOutcome::Forged);
-    assert_eq!(room.sessions().heard(unknown).await.unwrap(), ReportOutcome::Unknown);
+    assert_eq!(room.sessions().handle_report(forged).await.unwrap(), ReportOutcome::Forged);
+    assert_eq!(room.sessions().handle_report(unknown).await.unwrap(), ReportOutcome::Unknown);
     for _ in 0..2 {
-        room.sessions().heard(hook.clone()).await.unwrap();
+        room.sessions().handle_report(hook.clone()).await.unwrap();
     }
     assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "answer")]);
 }

@@ -172,15 +172,23 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
     );
     assert_eq!(log.heads().await.unwrap()[0].evidence, "early");
     assert_eq!(
-        log.owed("x").await.unwrap().iter().map(|row| (row.id, row.state)).collect::<Vec<_>>(),
+        log.pending_deliveries("x")
+            .await
+            .unwrap()
+            .iter()
+            .map(|row| (row.id, row.state))
+            .collect::<Vec<_>>(),
         [(id, Sent), (id + 1, Pending)]
     );
     assert_eq!(
         log.advance(id, &[Sending, Sent, Accepted], Done, "", Durability::Written).await,
         Ok(true)
     );
-    assert_eq!(log.owed("x").await.unwrap().iter().map(|row| row.id).collect::<Vec<_>>(), [id + 1]);
-    assert_eq!(log.owed("z").await, Ok(vec![]));
+    assert_eq!(
+        log.pending_deliveries("x").await.unwrap().iter().map(|row| row.id).collect::<Vec<_>>(),
+        [id + 1]
+    );
+    assert_eq!(log.pending_deliveries("z").await, Ok(vec![]));
 }
 
 /// Deliveries are counted by state, without the done ones.
@@ -253,7 +261,10 @@ pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
             .takes(other.clone());
         log.append(vec![taken]).await.unwrap();
 
-        assert_eq!(log.owed("stream:t").await.unwrap()[0].command.as_deref(), Some("do this"));
+        assert_eq!(
+            log.pending_deliveries("stream:t").await.unwrap()[0].command.as_deref(),
+            Some("do this")
+        );
         log.advance(
             ids[0],
             &[DeliveryState::Pending],

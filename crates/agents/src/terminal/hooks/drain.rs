@@ -55,7 +55,7 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
         Ok(None) => return Ok(fs::remove_file(file)?),
         Err(why) => return Ok(refuse(spool, file, why)?),
     };
-    match sink.heard(hook).await.map_err(|error| DrainError::Sink(error.to_string()))? {
+    match sink.handle_report(hook).await.map_err(|error| DrainError::Sink(error.to_string()))? {
         ReportOutcome::Yes | ReportOutcome::Nothing => Ok(fs::remove_file(file)?),
         ReportOutcome::Unknown => {
             Ok(refuse(spool, file, "its session has ended or was not found")?)

@@ -212,7 +212,7 @@ impl Injector for HookInjector {
         Ok(parts)
     }
 
-    async fn recorded(&self, account: Option<&Account>, search: Search) -> Option<Record> {
+    async fn find_record(&self, account: Option<&Account>, search: Search) -> Option<Record> {
         match account {
             None => tokio::task::spawn_blocking(move || search.run()).await.ok()?,
             Some(account) => search_as(account, &self.moothall, search).await,

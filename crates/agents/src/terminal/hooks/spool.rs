@@ -37,7 +37,7 @@ pub trait HookSink: Send + Sync + 'static {
     ///
     /// # Errors
     /// The consequences cannot be stored now. The session's later reports wait.
-    async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError>;
+    async fn handle_report(&self, hook: Hook) -> Result<ReportOutcome, SessionError>;
 
     /// Asks a person for the permission that a report is about ([`HookNews::Asks`]). The future is
     /// dropped if the program stops waiting.
@@ -222,7 +222,7 @@ async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
     }
     // A question that is cut, or that yes or no cannot answer, is left to the person at the
     // terminal. It is still reported.
-    if let Err(error) = sink.heard(hook).await {
+    if let Err(error) = sink.handle_report(hook).await {
         tracing::warn!(%error, "the state of a program that waits for its user could not be stored");
     }
     Permit::Undecided

@@ -93,7 +93,7 @@ pub(super) async fn search_as(
     search: Search,
 ) -> Option<Record> {
     let asked = serde_json::to_vec(&HelperRequest::Search(search)).ok()?;
-    let before = account.before().ok()?;
+    let before = account.command_prefix().ok()?;
     let output = timeout(WITHIN, ask(&before, moothall, asked)).await.ok()?.ok()?;
     let found = output.status.success().then(|| serde_json::from_slice(&output.stdout).ok());
     if found.is_none() {
@@ -113,7 +113,7 @@ pub(super) async fn keep_as(
     texts: Vec<String>,
 ) -> io::Result<Vec<PathBuf>> {
     let asked = serde_json::to_vec(&HelperRequest::Keep { folder, texts })?;
-    let before = account.before().map_err(io::Error::other)?;
+    let before = account.command_prefix().map_err(io::Error::other)?;
     let output = timeout(WITHIN, ask(&before, moothall, asked)).await??;
     if output.status.success() {
         return Ok(serde_json::from_slice(&output.stdout)?);

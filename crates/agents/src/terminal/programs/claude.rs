@@ -447,7 +447,7 @@ impl RecordedEnd {
             return false;
         }
         match word(line, "type") {
-            "assistant" if is_own(line) => self.said(line),
+            "assistant" if is_own(line) => self.add_line(line),
             // A tool result: the turn continues.
             "user" => self.end = None,
             _ => {}
@@ -455,7 +455,7 @@ impl RecordedEnd {
         true
     }
 
-    fn said(&mut self, line: &Value) {
+    fn add_line(&mut self, line: &Value) {
         let said = &line["message"];
         if self.message != word(said, "id") {
             (self.message, self.pieces) = (word(said, "id").to_owned(), Vec::new());

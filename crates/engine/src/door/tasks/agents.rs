@@ -81,7 +81,7 @@ impl Door {
         let known = self.cards(&registered).await?.into_iter().map(AgentView::from);
         let mut known: BTreeMap<Uuid, AgentView> = known.map(|view| (view.id, view)).collect();
         if ids.iter().any(|id| !known.contains_key(id)) {
-            for view in self.met(own).await? {
+            for view in self.fellow_agents(own).await? {
                 known.entry(view.id).or_insert(view);
             }
         }
@@ -145,7 +145,7 @@ impl Door {
     }
 
     /// Returns all participants that may have spoken in the conversations of an agent.
-    async fn met(&self, own: &AgentLine) -> Result<Vec<AgentView>, TaskError> {
+    async fn fellow_agents(&self, own: &AgentLine) -> Result<Vec<AgentView>, TaskError> {
         let mut met = Vec::new();
         for conversation in self.hall.inner.memberships_of(own.agent(), Some(CONVERSATION)).await? {
             let here = self.hall.view(&conversation, |state| {
@@ -156,7 +156,7 @@ impl Door {
                     owner: None,
                     registered_at: None,
                 };
-                state.known().map(view).collect::<Vec<_>>()
+                state.known_speakers().map(view).collect::<Vec<_>>()
             });
             met.extend(here.await?);
         }

@@ -55,10 +55,10 @@ impl Door {
     ) -> Result<(), TaskError> {
         self.may(Action::ManageTask)?;
         check_not_built_in(&manifest.id)?;
-        let held = self.held(&manifest.id, &manifest.name, own.agent());
+        let held = self.held_app(&manifest.id, &manifest.name, own.agent());
         let entry = self.recorded(AuditAction::AppHeld, format!("{} ({})", held.id, held.name));
         let holding = self.hall.inner.store.apps.hold_app(&held, &entry).await;
-        settled(holding.map_err(HallError::from)?)?;
+        check_hold(holding.map_err(HallError::from)?)?;
         self.hall.inner.tasks.register(app_of(own, manifest, manager));
         Ok(())
     }
@@ -105,11 +105,11 @@ impl Door {
         let name = before.as_ref().map_or_else(String::new, |held| held.name.clone());
         let held = match before {
             Some(held) if held.agent == card.id => held,
-            _ => self.held(app, &name, &card.id),
+            _ => self.held_app(app, &name, &card.id),
         };
         let entry =
             self.recorded(AuditAction::AppGiven, format!("{app} to {} as {}", card.name, card.id));
-        settled(apps.give_app(&held, &entry).await.map_err(HallError::from)?)?;
+        check_hold(apps.give_app(&held, &entry).await.map_err(HallError::from)?)?;
         // Also if the agent already has the app: an interrupted transfer may have left tasks
         // behind.
         self.entrust_tasks(app, Some(&card.id)).await?;
@@ -188,7 +188,7 @@ impl Door {
         }
     }
 
-    fn held(&self, id: &str, name: &str, agent: &ParticipantId) -> HeldApp {
+    fn held_app(&self, id: &str, name: &str, agent: &ParticipantId) -> HeldApp {
         let (id, name, agent) = (id.to_owned(), name.to_owned(), agent.clone());
         HeldApp { id, name, agent, since: self.hall.now() }
     }
@@ -212,7 +212,7 @@ fn check_not_built_in(app: &str) -> Result<(), AccessError> {
     Err(HallError::Rejected(Box::new(rejection)).into())
 }
 
-fn settled(holding: AppHold) -> Result<(), AccessError> {
+fn check_hold(holding: AppHold) -> Result<(), AccessError> {
     let conflict = |code, message: String| {
         let rejection = Rejection::new(Refusal::Conflict, code, message);
         Err(HallError::Rejected(Box::new(rejection)).into())

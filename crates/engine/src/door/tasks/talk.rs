@@ -190,7 +190,7 @@ impl Door {
             recorded.event.is_in_prompts() && visible(&recorded.event, &eyes)
         };
         let (messages, has_more) = match since {
-            None => self.newest_said(conversation, limit, sees).await?,
+            None => self.newest_messages(conversation, limit, sees).await?,
             Some(since) => {
                 let after = self.position(conversation, since).await?;
                 self.said_after(conversation, after, limit, sees).await?
@@ -199,7 +199,7 @@ impl Door {
         Ok(TaskMessages { messages, has_more, with_readers: manages })
     }
 
-    async fn newest_said(
+    async fn newest_messages(
         &self,
         conversation: &StreamId,
         limit: usize,
@@ -281,7 +281,7 @@ impl Door {
         if matches!(seen, Err(HallError::NotFound(_))) && self.is_owned(task, conversation).await {
             // The task announces a conversation before the outbox has begun it: wait for the
             // outbox.
-            self.follows([conversation]).await;
+            self.wait_for_outbox([conversation]).await;
             seen = self.hall.view(conversation, look).await;
         }
         let seen = seen.map_err(|error| missing(error, "Conversation"))?;

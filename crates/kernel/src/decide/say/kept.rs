@@ -47,7 +47,7 @@ impl Decider<'_> {
             return elapsed;
         };
         self.keep_thoughts(no);
-        let Some(shown) = self.brought(no) else { return elapsed };
+        let Some(shown) = self.shown_answer(no) else { return elapsed };
         let usage = Usage { ms: elapsed.ms, ..shown.usage };
         let (text, printed) = (text::clean(&shown.text), shown.printed.clone());
         if text::is_empty_looking(&text) {
@@ -65,14 +65,14 @@ impl Decider<'_> {
     }
 
     /// Returns the output so far of a turn's current attempt.
-    pub(crate) fn brought(&self, no: TurnNo) -> Option<&ShownAnswer> {
+    pub(crate) fn shown_answer(&self, no: TurnNo) -> Option<&ShownAnswer> {
         let attempt = self.state.turn(no)?.attempt;
         self.facts.shown.get(&no).filter(|shown| shown.attempt == attempt)
     }
 
     /// Keeps the thoughts of a turn's model in the trace. They are not a part of its reply.
     pub(crate) fn keep_thoughts(&mut self, no: TurnNo) {
-        let thoughts = self.brought(no).filter(|brought| !brought.only_thought);
+        let thoughts = self.shown_answer(no).filter(|brought| !brought.only_thought);
         let thoughts = thoughts.map(|brought| text::clean(&brought.thoughts));
         let speaker = self.state.turn(no).map(|turn| turn.participant.clone());
         if let (Some(thoughts), Some(speaker)) = (thoughts, speaker) {
@@ -85,7 +85,7 @@ impl Decider<'_> {
     pub(crate) fn keep_unfinished(&mut self, no: TurnNo, usage: Usage) -> Usage {
         self.keep_thoughts(no);
         let Some(turn) = self.state.turn(no).cloned() else { return usage };
-        let Some(brought) = self.brought(no) else { return usage };
+        let Some(brought) = self.shown_answer(no) else { return usage };
         let used = Usage { ms: usage.ms, ..brought.usage };
         let is_shown = !brought.text.is_empty();
         let words = if is_shown { &brought.text } else { &brought.printed }.clone();

@@ -34,9 +34,9 @@ impl Conversation {
 
     /// Returns the ids whose words can stand here, with their names: participants, those who left,
     /// and the local user.
-    pub fn known(&self) -> impl Iterator<Item = (ParticipantId, &str)> {
+    pub fn known_speakers(&self) -> impl Iterator<Item = (ParticipantId, &str)> {
         let here = self.participants.iter().map(|one| (one.id.clone(), one.name()));
-        let gone = self.left().map(|(id, name)| (id.clone(), name));
+        let gone = self.departed().map(|(id, name)| (id.clone(), name));
         here.chain(gone).chain([(ParticipantId::new(ParticipantId::USER), ParticipantId::USER)])
     }
 }

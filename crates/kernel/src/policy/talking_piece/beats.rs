@@ -97,7 +97,7 @@ impl Decider<'_> {
                 BudgetOwner::Conversation => self.state.standing(),
                 _ => self.facts.budgets.standing(&owner),
             };
-            standing.left(self.facts.budgets.limits.of(&owner), Measure::Turns, self.now)
+            standing.remaining(self.facts.budgets.limits.of(&owner), Measure::Turns, self.now)
         });
         left.min()
     }

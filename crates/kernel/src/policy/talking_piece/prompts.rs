@@ -140,10 +140,10 @@ fn listed(out: &mut String, title: &str, lines: &[String]) {
 /// Returns the request to the holder of the piece or to the harvester.
 pub(super) fn request(state: &Conversation, turn: &Turn) -> Option<String> {
     matches!(turn.why, TurnReason::Piece | TurnReason::Beat)
-        .then(|| state.gathering().map_or(String::new(), |gathering| asked(gathering, turn)))
+        .then(|| state.gathering().map_or(String::new(), |gathering| request_text(gathering, turn)))
 }
 
-fn asked(gathering: &Gathering, turn: &Turn) -> String {
+fn request_text(gathering: &Gathering, turn: &Turn) -> String {
     if gathering.harvesting.is_some() {
         return format!("{}\n{HARVEST_FORM}", HARVEST.fill(&[]));
     }

@@ -238,7 +238,7 @@ fn a_command_means_whom_a_mention_would() {
         who("bob-3", Some("Ann Bo"), "qa"),
     ];
     let read = |words: &str| {
-        meant(words, &invited)
+        parse_names(words, &invited)
             .map(|meant| (meant.participants.iter().map(|id| id.to_string()).collect(), meant.rest))
     };
     let found = |ids: &[&str], rest: &str| {

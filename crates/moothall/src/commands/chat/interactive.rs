@@ -118,7 +118,7 @@ pub async fn run(
         chat.event(envelope);
     }
     let standing: Vec<Item> = held.iter().flat_map(|held| chat.room.stands(held)).collect();
-    let asked = chat.room.recall(&permit::heard(&context.client, state).await?);
+    let asked = chat.room.recall(&permit::permission_events(&context.client, state).await?);
     for item in standing.into_iter().chain(asked).chain(chat.room.call()) {
         let rows = chat.brush().item(&item);
         chat.settled.extend(rows);

@@ -79,7 +79,7 @@ pub async fn run(
         }
     }
     let standing: Vec<Item> = held.iter().flat_map(|held| plain.room.stands(held)).collect();
-    let asked = plain.room.recall(&permit::heard(&context.client, state).await?);
+    let asked = plain.room.recall(&permit::permission_events(&context.client, state).await?);
     for item in standing.into_iter().chain(asked).chain(plain.room.call()) {
         plain.tell(&item)?;
     }

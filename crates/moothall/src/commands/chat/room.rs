@@ -298,7 +298,7 @@ impl ChatView {
                 Some(Item::Status(format!(
                     "{} answered {}{asker}",
                     who(&by),
-                    permit::said(&label, text.as_deref())
+                    permit::answer_text(&label, text.as_deref())
                 )))
             }
             PermissionEvent::Withdrawn { because, .. } => {

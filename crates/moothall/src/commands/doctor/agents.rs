@@ -189,7 +189,7 @@ impl Runs {
     fn logged_in(&self, login: &Login, account: Option<&Account>) -> Finding {
         let other = account.filter(|account| !account.is_own());
         let client = &self.client;
-        if let Some(by) = login.found(|name| self.variable(account, name)) {
+        if let Some(by) = login.find_login(|name| self.variable(account, name)) {
             return Finding::new("login", Verdict::Ok, format!("{client}: by {by}"));
         }
         let (verdict, key) =
@@ -244,7 +244,7 @@ fn of_own_user(all: &[Runs]) -> Option<Finding> {
 
 /// Returns the first line of a program's `--version`, for people. Runs as the agent's own user.
 async fn version(file: &str, account: Option<&Account>) -> String {
-    let before = account.map_or(Ok(Vec::new()), Account::before).unwrap_or_default();
+    let before = account.map_or(Ok(Vec::new()), Account::command_prefix).unwrap_or_default();
     let mut words = before.iter().map(String::as_str).chain([file, "--version"]);
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);

@@ -24,16 +24,16 @@ pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
         Some(file) => read(file)?,
         None => NewGathering::default(),
     };
-    over(&mut new.from, &args.from);
-    over(&mut new.title, &args.title);
-    over(&mut new.rhythm, &args.rhythm);
-    over(&mut new.opening_question, &args.question);
-    over(&mut new.breath, &args.breath);
-    over(&mut new.beats_per_turn, &args.beats);
-    over(&mut new.beat_interval_seconds, &args.beat_seconds);
-    over(&mut new.last_word_seconds, &args.last_word_seconds);
-    over(&mut new.delivery, &args.delivery);
-    over(&mut new.keep, &args.keep.then_some(true));
+    override_with(&mut new.from, &args.from);
+    override_with(&mut new.title, &args.title);
+    override_with(&mut new.rhythm, &args.rhythm);
+    override_with(&mut new.opening_question, &args.question);
+    override_with(&mut new.breath, &args.breath);
+    override_with(&mut new.beats_per_turn, &args.beats);
+    override_with(&mut new.beat_interval_seconds, &args.beat_seconds);
+    override_with(&mut new.last_word_seconds, &args.last_word_seconds);
+    override_with(&mut new.delivery, &args.delivery);
+    override_with(&mut new.keep, &args.keep.then_some(true));
     for given in &args.members.0 {
         let number = next_number(&new.participants);
         new.participants.push(NewGatheringMember { number, ..member(given) });
@@ -49,7 +49,7 @@ pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
     Ok(new)
 }
 
-fn over<T: Clone>(key: &mut Option<T>, flag: &Option<T>) {
+fn override_with<T: Clone>(key: &mut Option<T>, flag: &Option<T>) {
     if flag.is_some() {
         key.clone_from(flag);
     }

@@ -63,8 +63,11 @@ pub async fn run(
         .map_err(|error| Fault::io("cannot find the path of this program", &error))?;
     let (file, kept) = (file_of(client, variables)?, token_of(client, variables));
     let before = read(&file)?;
-    let token =
-        if write { made(person, client, kept).await } else { kept.filter(|file| file.exists()) };
+    let token = if write {
+        ensure_token_file(person, client, kept).await
+    } else {
+        kept.filter(|file| file.exists())
+    };
     let start = Start::new(program.to_string_lossy(), server, token.as_deref());
     let after = match client {
         McpClient::Codex => with_toml(&before, &start),
@@ -156,7 +159,11 @@ fn token_of(client: McpClient, variables: &Variables) -> Option<PathBuf> {
 /// Returns the file with the client's token, and creates a missing one. Without a server or a
 /// person's credential the result is `None`, and the client has only the rights of callers without
 /// a token.
-async fn made(person: &Client, client: McpClient, file: Option<PathBuf>) -> Option<PathBuf> {
+async fn ensure_token_file(
+    person: &Client,
+    client: McpClient,
+    file: Option<PathBuf>,
+) -> Option<PathBuf> {
     let file = file?;
     if file.exists() {
         return Some(file);

@@ -58,13 +58,13 @@ impl Recording {
     pub async fn make() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let server = Server::start(&folder, None);
+        let server = RecordedServer::start(&folder, None);
         let thread = server.post("/threads", json!({"name": "room"})).await;
         let thread = thread["id"].as_str().unwrap().to_owned();
         server.end(Signal::SIGTERM);
         let before = FILES.map(|file| fs::read(data.join(file)).unwrap_or_default()).to_vec();
 
-        let server = Server::start(&folder, Some(&data));
+        let server = RecordedServer::start(&folder, Some(&data));
         let writers = (0..WRITERS).map(|writer| write(&server, &thread, writer));
         let acknowledged = join_all(writers).await.into_iter().flatten().collect();
         server.end(Signal::SIGKILL);
@@ -80,7 +80,7 @@ impl Recording {
 }
 
 /// Sends messages in sequence, and records the acknowledged ones.
-async fn write(server: &Server, thread: &str, writer: usize) -> Vec<AcknowledgedMessage> {
+async fn write(server: &RecordedServer, thread: &str, writer: usize) -> Vec<AcknowledgedMessage> {
     let mut acknowledged = Vec::new();
     for message in 0..MESSAGES {
         let words = format!("{writer}-{message} {}", "some words ".repeat(WORDS / 11));
@@ -130,7 +130,7 @@ fn unescape(text: &str) -> Vec<u8> {
     hex.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-struct Server {
+struct RecordedServer {
     /// The server, or the `strace` that records it.
     child: Child,
     pid: Pid,
@@ -138,7 +138,7 @@ struct Server {
     http: reqwest::Client,
 }
 
-impl Server {
+impl RecordedServer {
     fn start(folder: &TempDir, recorded: Option<&Path>) -> Self {
         let mut command = match recorded {
             None => Command::new(env!("CARGO_BIN_EXE_moothall")),

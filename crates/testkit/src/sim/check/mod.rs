@@ -178,7 +178,7 @@ impl Bench {
 /// Checks that the kernel's state agrees with the events.
 fn agree(room: &ConversationModel, state: &Conversation) -> Verdict {
     let queued: Vec<_> = state.queued().map(|cause| cause.seq).collect();
-    let same = room.held == state.held()
+    let same = room.held == state.holding_guard()
         && room.paused == state.is_paused()
         && room.archived == state.is_archived()
         && room.muted.iter().eq(state.muted())
