@@ -232,7 +232,8 @@ impl Hall {
         self.inner.owe(stream, owed, key).await
     }
 
-    /// Submits a command that needs consent. `condition` says when, and `asker` asks for it. The
+    /// Submits a command that needs consent. `condition` names the principal that is asked and
+    /// the time limit, and `asker` asks. The
     /// conversation is not blocked meanwhile. If the idempotency key was used before, the caller
     /// gets the earlier answer, and the question is not asked again. A waiting request is not
     /// persisted: after a restart a retry with its key asks again.

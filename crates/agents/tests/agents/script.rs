@@ -64,9 +64,9 @@ async fn a_line_may_take_its_time() {
 
 /// A reporter that stores the streamed words.
 #[derive(Default)]
-struct Heard(std::sync::Mutex<Vec<String>>);
+struct ReportLog(std::sync::Mutex<Vec<String>>);
 
-impl Reporter for Heard {
+impl Reporter for ReportLog {
     fn report(&self, report: Report) {
         let Report::Delta(piece) = report else { panic!("{report:?}") };
         self.0.lock().unwrap().push(piece);
@@ -77,7 +77,7 @@ impl Reporter for Heard {
 async fn a_line_may_come_word_by_word() {
     let mut spec = spec(&["one two\nthree"]);
     spec.replies[0].word_ms = 1_000;
-    let heard = Heard::default();
+    let heard = ReportLog::default();
     let (text, usage) = spec.run(&turn(1, "x"), &heard).await;
     assert_eq!((text.unwrap().as_str(), usage.ms), ("one two\nthree", 3_000));
     assert_eq!(*heard.0.lock().unwrap(), ["one ", "two\n", "three"]);

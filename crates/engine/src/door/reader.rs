@@ -156,7 +156,7 @@ impl Reader {
                 // because they are rare and would enlarge the future of every item.
                 None => Box::pin(self.catch_up()).await?,
                 Some(head) if self.after < head => Box::pin(self.read(Some(head))).await?,
-                // The state of the next running turns, if more of them are left to report.
+                // The contexts of the reader's own open turns, if some of them may be unsent.
                 Some(_) if self.turns.more && Box::pin(self.ask_for_turns()).await? => true,
                 Some(_) => self.take_waiting(),
             };

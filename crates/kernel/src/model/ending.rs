@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The reason for which a model's answer ended, as far as its provider gives one.
 ///
-/// Its words are the answer, except after an error and a cut.
+/// Its words are shown as the answer, unless the turn failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::Display, strum::EnumString, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]

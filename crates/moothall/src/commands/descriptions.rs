@@ -145,7 +145,7 @@ mod tests {
                 json!({"invite": {"participant_id": "a"}, "invites": [{"participant_id": "a"}, {"participant_id": "b"}]}),
                 "a was invited (as before); b was invited (as before)",
             ),
-            (json!({"bind": "link:0c5f"}), "it is a link of its sessions now"),
+            (json!({"bind": "link:0c5f"}), "the conversation is now a link of its sessions"),
             (json!({"new": {"x": 1}}), "new {\"x\":1}"),
             (json!("words"), "\"words\""),
         ];

@@ -70,7 +70,7 @@ fn a_checkpoint_that_would_be_every_prompt_is_refused_with_its_place() {
     assert_ne!(config.sessions, Config::default().sessions);
     let fault = refused("[sessions]\ncheckpoints = [\"[Checkpoint]\", \"\"]\n");
     assert!(
-        fault.what.starts_with("moothall.toml:2:15: in [sessions], a checkpoint without words"),
+        fault.what.starts_with("moothall.toml:2:15: in [sessions], an empty checkpoint"),
         "{}",
         fault.what
     );
@@ -127,7 +127,11 @@ fn agents_can_be_switched_off_one_by_one_or_those_found_all_at_once() {
 #[test]
 fn a_command_that_is_a_line_is_answered_with_the_array_to_write() {
     let fault = refused("[agents.codex]\ncommand = \"codex exec -\"\n");
-    assert!(fault.what.starts_with("moothall.toml:2:11: `command` is an array"), "{}", fault.what);
+    assert!(
+        fault.what.starts_with("moothall.toml:2:11: `command` must be an array"),
+        "{}",
+        fault.what
+    );
     assert_eq!(fault.forward.as_deref(), Some("write command = [\"codex\", \"exec\", \"-\"]"));
     let fault = refused("[agents.x]\ncommand = \"cat | tr a-z A-Z --key ${KEY}\"\n");
     assert_eq!(

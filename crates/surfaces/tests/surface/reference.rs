@@ -115,7 +115,7 @@ fn each_path_in_a_message_is_a_way_that_each_surface_has() {
     for source in ["kernel", "engine", "terminals", "agents", "surfaces"] {
         sources(&root().join("crates").join(source).join("src"), &mut text);
     }
-    let table = fs::read_to_string(root().join("crates/surfaces/src/ways.rs")).unwrap();
+    let table = fs::read_to_string(root().join("crates/surfaces/src/next_steps.rs")).unwrap();
     let text = text.replace(&table, "");
     let mut found = BTreeSet::new();
     for line in lines_with_paths(&text) {

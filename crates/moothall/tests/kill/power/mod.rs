@@ -37,7 +37,7 @@ async fn power_lost_at_any_write_loses_nothing_and_repeats_nothing() {
     let recording = Recording::make().await;
     assert!(recording.syncs() > 20 && recording.acknowledged.len() > 100, "too little to lose");
     let mut chance = Chance::of(seed);
-    let mut done = Done::default();
+    let mut done = PowerCounts::default();
     for loss in 0..losses {
         let objections = lose(&recording, &mut chance.branch(), Syncs::Kept, &mut done).await;
         assert!(objections.is_empty(), "{line}, loss {loss}\n{}", objections.join("\n"));
@@ -45,7 +45,8 @@ async fn power_lost_at_any_write_loses_nothing_and_repeats_nothing() {
     let mut caught = 0;
     for _ in 0..CONTROLS {
         let objections =
-            lose(&recording, &mut chance.branch(), Syncs::Ignored, &mut Done::default()).await;
+            lose(&recording, &mut chance.branch(), Syncs::Ignored, &mut PowerCounts::default())
+                .await;
         caught += u64::from(!objections.is_empty());
     }
     assert!(caught > 0, "{line}: a disk that syncs nothing was not caught");
@@ -57,7 +58,7 @@ async fn power_lost_at_any_write_loses_nothing_and_repeats_nothing() {
 
 /// Counts of all losses.
 #[derive(Default)]
-struct Done {
+struct PowerCounts {
     acknowledged: usize,
     dropped: u64,
     torn: u64,
@@ -68,7 +69,7 @@ async fn lose(
     recording: &Recording,
     chance: &mut Chance,
     syncs: Syncs,
-    done: &mut Done,
+    done: &mut PowerCounts,
 ) -> Vec<String> {
     let cut = chance.below(recording.steps.len() as u64) as usize;
     let folder = tempfile::tempdir().unwrap();
