@@ -1899,7 +1899,7 @@ export interface components {
             state: string;
             /** @description Id of the guard's thread; absent for a guard of the whole server. */
             thread?: string | null;
-            /** @description Time at which there is room again by itself; absent if not known. */
+            /** @description Time at which the guard ends by itself; absent if not known. */
             until?: string | null;
             /** @description Ids of the participants that the guard is about. */
             who?: string[];
@@ -2025,7 +2025,7 @@ export interface components {
         };
         /** @description A link: a thread under `open` whose members are sessions. */
         LinkEntry: {
-            /** @description True if the link carries words. */
+            /** @description True if the link delivers messages between its members. */
             active: boolean;
             /** @description Time at which the link was created. */
             created_at: string;
@@ -2043,7 +2043,7 @@ export interface components {
         };
         /** @description Answer of `GET /links`. */
         LinkList: {
-            /** @description The links that carry words. */
+            /** @description The active links. */
             links: components["schemas"]["LinkEntry"][];
             /** @description Closed links that open again when the sessions in `waits_for` are resumed or ended. */
             waiting?: components["schemas"]["LinkEntry"][];
@@ -2207,8 +2207,8 @@ export interface components {
             /** @description Addressee: `all`, or a participant's id or nickname; `all` if absent. */
             to?: string | null;
             /**
-             * @description Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or a word of
-             *     your own; `message` if absent.
+             * @description Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or the
+             *     client's own word; `message` if absent.
              */
             type?: string | null;
         };
@@ -2355,7 +2355,7 @@ export interface components {
         NewMeta: {
             /** @description Id of the earlier event that this one replies to. */
             reply_to?: string | null;
-            /** @description Words of your own, each of 1 to 64 characters. */
+            /** @description The client's own labels, each of 1 to 64 characters. */
             tags?: string[] | null;
         };
         /** @description Body of `POST /gatherings/{id}/pass`. */
@@ -2367,11 +2367,11 @@ export interface components {
         };
         /** @description Body of `POST /threads/{id}/presence`. */
         NewPresence: {
-            /** @description Further details of your own. An update without details keeps the earlier ones. */
+            /** @description Further details from the client. An update without details keeps the earlier ones. */
             details?: Record<string, never> | null;
             /** @description Id of the participant. Required without a credential that names one. */
             from?: string | null;
-            /** @description Presence: `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required. */
+            /** @description Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word. Required. */
             state?: string | null;
         };
         /** @description Body of `PUT /threads/{id}/read`. */
@@ -2742,7 +2742,7 @@ export interface components {
             session: components["schemas"]["SessionEntry"];
             /** @description Maximum number of characters in the text. */
             tail_chars: number;
-            /** @description Everything that was said to and by the session, oldest first. Only the end is kept. */
+            /** @description Input and answers of the session, oldest first. Only the end is kept. */
             text: string;
             /** @description True if the beginning of the text was cut off. */
             truncated: boolean;
@@ -2768,10 +2768,7 @@ export interface components {
             /** @description Working folder of the program. */
             cwd: string;
             ended?: components["schemas"]["SessionEnd"] | null;
-            /**
-             * @description Id of the session and of its home, the thread for everything that is said to this session
-             *     alone.
-             */
+            /** @description Id of the session and of its home, the thread with the messages to this session alone. */
             id: string;
             /** @description Name of the session. */
             name: string;
@@ -2807,7 +2804,7 @@ export interface components {
         SessionResumed: {
             /** @description Arguments of the first start that were left out now, because they are or may be a prompt. */
             left_out?: string[];
-            /** @description Ids of the links that carry words again. */
+            /** @description Ids of the links that are active again. */
             links: string[];
             /** @description True if the program continues with its memory; false if it began anew. */
             remembers: boolean;
@@ -2937,7 +2934,7 @@ export interface components {
         ThreadState: {
             /** @description True if the thread takes no more messages. */
             archived: boolean;
-            /** @description Switches that let agents' mentions wake other agents under `mention_only`. */
+            /** @description Switches that let agents' mentions trigger other agents under `mention_only`. */
             discussion: components["schemas"]["DiscussionState"];
             /**
              * @description Guard that holds the floor: `exchanges`, `pair`, `repeat` or `stopped`; `null` if there is
@@ -3146,7 +3143,7 @@ export interface components {
             outcome?: string | null;
             /** @description Id of the agent that was asked or not asked. */
             participant: string;
-            /** @description `why` or `why_not` as a phrase for people, which follows the agent's name. */
+            /** @description A phrase for people that follows the agent's name, from `why` or `why_not`. */
             reason?: string | null;
             /** @description Time from which the floor no longer waited for the turn; `null` if it always waited. */
             released_at?: string | null;
@@ -3327,7 +3324,7 @@ export interface components {
             /** @description Time, tokens and money used by the summary. The turn's own usage includes them. */
             usage: components["schemas"]["WireUsage"];
         } | {
-            /** @description The message that is taken up. */
+            /** @description The message that left the queue. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "taken";
@@ -3564,7 +3561,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3573,7 +3570,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3615,7 +3612,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentClaimed"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3624,7 +3621,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistrationRefused"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3657,7 +3654,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentRegistered"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3666,7 +3663,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistrationRefused"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3680,9 +3677,9 @@ export interface operations {
     list_apps: {
         parameters: {
             query?: {
-                /** @description `next` of the page before. */
+                /** @description `next` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 1000; 100 if it is missing. */
+                /** @description Maximum number of results (1–1000; default 100). */
                 limit?: number;
             };
             header?: never;
@@ -3700,7 +3697,7 @@ export interface operations {
                     "application/json": components["schemas"]["AppPage"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3709,7 +3706,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3741,7 +3738,7 @@ export interface operations {
                     "application/json": components["schemas"]["AppFreed"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3750,7 +3747,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3786,7 +3783,7 @@ export interface operations {
                     "application/json": components["schemas"]["AppEntry"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3795,7 +3792,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3811,7 +3808,7 @@ export interface operations {
             query?: {
                 /** @description Only rows before this number. */
                 before?: number;
-                /** @description 1 to 1000; 100 where it is missing. */
+                /** @description Maximum number of rows (1–1000; default 100). */
                 limit?: number;
             };
             header?: never;
@@ -3829,7 +3826,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditPage"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3838,7 +3835,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3871,7 +3868,7 @@ export interface operations {
                     "application/json": components["schemas"]["BudgetRaised"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3880,7 +3877,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3909,7 +3906,7 @@ export interface operations {
                     "application/json": components["schemas"]["CommandList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3918,7 +3915,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3947,7 +3944,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3956,7 +3953,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3985,7 +3982,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatheringList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -3994,7 +3991,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4009,7 +4006,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4030,7 +4027,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatheringAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4039,7 +4036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4053,7 +4050,7 @@ export interface operations {
     read_gathering: {
         parameters: {
             query?: {
-                /** @description Whose seed message and pulse are wanted: the caller's own, or for operators anybody's. Without it, those of the participant that the credential names. */
+                /** @description The participant whose seed message and pulse are returned: the caller's own; operators may name any. Default: the participant of the credential. */
                 participant?: string;
             };
             header?: never;
@@ -4074,7 +4071,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatheringAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4083,7 +4080,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4098,7 +4095,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4122,7 +4119,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatheringAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4131,7 +4128,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4146,7 +4143,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4170,7 +4167,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatheringAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4179,7 +4176,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4193,11 +4190,11 @@ export interface operations {
     read_guards: {
         parameters: {
             query?: {
-                /** @description Only those of this thread. */
+                /** @description Only the guards of this thread. */
                 thread?: string;
-                /** @description `next` of the page before. */
+                /** @description `next` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 1000 threads that are looked at; 200 if it is missing. */
+                /** @description Maximum number of threads to check (1–1000; default 200). */
                 limit?: number;
             };
             header?: never;
@@ -4215,7 +4212,7 @@ export interface operations {
                     "application/json": components["schemas"]["GuardsAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4224,7 +4221,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4253,7 +4250,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4262,7 +4259,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4295,7 +4292,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenCreated"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4304,7 +4301,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4318,7 +4315,7 @@ export interface operations {
     list_links: {
         parameters: {
             query?: {
-                /** @description Only those that this session is in. */
+                /** @description Only links of this session. */
                 session?: string;
             };
             header?: never;
@@ -4336,7 +4333,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinkList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4345,7 +4342,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4360,7 +4357,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4381,7 +4378,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinkAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4390,7 +4387,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4422,7 +4419,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinkEntry"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4431,7 +4428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4446,7 +4443,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4470,7 +4467,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinkAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4479,7 +4476,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4512,7 +4509,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4521,7 +4518,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4550,7 +4547,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4559,7 +4556,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4588,7 +4585,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4597,7 +4594,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4612,7 +4609,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4636,7 +4633,7 @@ export interface operations {
                     "application/json": components["schemas"]["PermissionAnswered"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4645,7 +4642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4674,7 +4671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Ping"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4683,7 +4680,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4697,9 +4694,9 @@ export interface operations {
     list_registrations: {
         parameters: {
             query?: {
-                /** @description `next` of the page before. */
+                /** @description `next` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 1000; 200 if it is missing. */
+                /** @description Maximum number of results (1–1000; default 200). */
                 limit?: number;
             };
             header?: never;
@@ -4717,7 +4714,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistrationPage"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4726,7 +4723,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4742,7 +4739,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its name or id. */
+                /** @description The agent's name or id. */
                 agent: string;
             };
             cookie?: never;
@@ -4758,7 +4755,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentFreed"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4767,7 +4764,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4783,7 +4780,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its name or id. */
+                /** @description The agent's name or id. */
                 agent: string;
             };
             cookie?: never;
@@ -4799,7 +4796,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentRevoked"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4808,7 +4805,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4824,9 +4821,9 @@ export interface operations {
             query: {
                 /** @description E.g. `deploy "on friday" from:ann in:"Launch plan" after:2026-01-31`. */
                 q: string;
-                /** @description 1 to 100; 20 where it is missing. */
+                /** @description Maximum number of results (1–100; default 20). */
                 limit?: number;
-                /** @description `next` of the page before. */
+                /** @description `next` of the previous page. */
                 cursor?: number;
                 /** @description Only what this participant may see. */
                 as?: string;
@@ -4846,7 +4843,7 @@ export interface operations {
                     "application/json": components["schemas"]["SearchAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4855,7 +4852,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4884,7 +4881,7 @@ export interface operations {
                     "application/json": components["schemas"]["WhoAmI"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4893,7 +4890,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4926,7 +4923,7 @@ export interface operations {
                     "application/json": components["schemas"]["WhoAmI"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4935,7 +4932,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4964,7 +4961,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedOut"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4973,7 +4970,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4987,7 +4984,7 @@ export interface operations {
     list_sessions: {
         parameters: {
             query?: {
-                /** @description Also those that are over. */
+                /** @description Include ended sessions. */
                 ended?: boolean;
             };
             header?: never;
@@ -5005,7 +5002,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5014,7 +5011,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5029,7 +5026,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5062,7 +5059,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartAsked"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5071,7 +5068,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5087,7 +5084,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The session: its id, at least six characters of its beginning, or its name. */
+                /** @description The session: its id, the first six or more characters of its id, or its name. */
                 id: string;
             };
             cookie?: never;
@@ -5103,7 +5100,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionEntry"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5112,7 +5109,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5144,7 +5141,7 @@ export interface operations {
                     "application/json": components["schemas"]["AttachAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5153,7 +5150,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5167,11 +5164,11 @@ export interface operations {
     read_session_data: {
         parameters: {
             query?: {
-                /** @description So many characters from the end; 0 asks for as many as there can be. */
+                /** @description Number of characters from the end; 0 for the maximum. */
                 tail_chars?: number;
-                /** @description Only what came at this time or later. */
+                /** @description Only entries from this time or later. */
                 since?: string;
-                /** @description Only what came at this time or earlier. */
+                /** @description Only entries from this time or earlier. */
                 until?: string;
             };
             header?: never;
@@ -5192,7 +5189,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionDataAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5201,7 +5198,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5216,7 +5213,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5240,7 +5237,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionActed"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5249,7 +5246,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5264,7 +5261,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5288,7 +5285,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionActed"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5297,7 +5294,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5312,7 +5309,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5348,7 +5345,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartAsked"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5357,7 +5354,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5372,7 +5369,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                /** @description Repeating the request with this key has no further effect and returns the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5396,7 +5393,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionResumed"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5405,7 +5402,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5440,7 +5437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ScreenAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5449,7 +5446,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5481,7 +5478,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5490,7 +5487,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5504,13 +5501,13 @@ export interface operations {
     list_threads: {
         parameters: {
             query?: {
-                /** @description Only with, or without, this mark. */
+                /** @description Only archived threads, or only threads that are not archived. */
                 archived?: boolean;
-                /** @description `next` of the page before. */
+                /** @description `next` of the previous page. */
                 after?: number;
-                /** @description 1 to 1000; all where it is missing. */
+                /** @description Maximum number of results (1–1000; default: all). */
                 limit?: number;
-                /** @description Also how far this participant has read each of them. */
+                /** @description Adds how far this participant has read each thread. */
                 as?: string;
             };
             header?: never;
@@ -5528,7 +5525,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5537,7 +5534,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5552,7 +5549,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5573,7 +5570,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadCreated"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5582,7 +5579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5614,7 +5611,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadDeleted"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5623,7 +5620,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5638,7 +5635,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5662,7 +5659,7 @@ export interface operations {
                     "application/json": components["schemas"]["CommandRan"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5671,7 +5668,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5691,17 +5688,17 @@ export interface operations {
                 before?: number;
                 /** @description Only events later than this time. */
                 since?: string;
-                /** @description 1 to 1000; everything where it is missing. */
+                /** @description Maximum number of events (1–1000; default: all). */
                 limit?: number;
-                /** @description The same as the header `moothall-log`, for clients that cannot send one. */
+                /** @description Same as the header `moothall-log`, for clients that cannot send headers. */
                 log?: string;
-                /** @description Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing. */
+                /** @description Only events of these types, separated by commas: the types of an envelope, and `other` for all types that clients define. Default: all types except `turn`. Positions may skip numbers. */
                 types?: string;
                 /** @description Only what this participant may see. */
                 as?: string;
             };
             header?: {
-                /** @description The log of which the position is, as the header `moothall-log` of every answer says it; 416 if that is another log, such as one before a restore. The parameter `log` says the same. */
+                /** @description Id of the log of the position: the header `moothall-log` of every response. If it is another log, for example after a restore, the response is 416. The parameter `log` means the same. */
                 "moothall-log"?: string;
             };
             path: {
@@ -5721,7 +5718,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5730,7 +5727,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5745,7 +5742,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5769,7 +5766,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5778,7 +5775,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5792,23 +5789,23 @@ export interface operations {
     stream_thread: {
         parameters: {
             query?: {
-                /** @description The same as the header `moothall-log`, for clients that cannot send one. */
+                /** @description Same as the header `moothall-log`, for clients that cannot send headers. */
                 log?: string;
                 /** @description Begin after this position; 0 is the beginning. */
                 after?: number;
                 /** @description Begin with events later than this time. */
                 since?: string;
-                /** @description Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing. Positions rise over what is left out. */
+                /** @description Only events of these types, separated by commas: the types of an envelope, and `other` for all types that clients define. Default: all types except `turn`. Positions may skip numbers. */
                 types?: string;
-                /** @description `1`: the participant takes turns; without it, it is given none until it has answered one. It gets the `turn` events too. */
+                /** @description `1`: the participant takes turns, and gets the `turn` events. Without it, the participant gets no turns until it has answered one. */
                 turns?: number;
-                /** @description Only what this participant may see; while the stream is open it counts as connected. */
+                /** @description Only what this participant may see. The participant counts as connected while the stream is open. */
                 as?: string;
             };
             header?: {
-                /** @description Go on after this position; wins over `after`. */
+                /** @description Resume after this position; overrides `after`. */
                 "Last-Event-ID"?: number;
-                /** @description The log of which the position is, as the header `moothall-log` of every answer says it; 416 if that is another log, such as one before a restore. The parameter `log` says the same. */
+                /** @description Id of the log of the position: the header `moothall-log` of every response. If it is another log, for example after a restore, the response is 416. The parameter `log` means the same. */
                 "moothall-log"?: string;
             };
             path: {
@@ -5828,7 +5825,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5837,7 +5834,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5852,7 +5849,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5878,7 +5875,7 @@ export interface operations {
                     "application/json": components["schemas"]["Redacted"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5887,7 +5884,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5923,7 +5920,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationCode"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5932,7 +5929,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5947,13 +5944,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
                 /** @description The thread. */
                 id: string;
-                /** @description Where the words were kept. */
+                /** @description Position of the event that keeps the text. */
                 seq: number;
             };
             cookie?: never;
@@ -5973,7 +5970,7 @@ export interface operations {
                     "application/json": components["schemas"]["Published"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5982,7 +5979,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6014,7 +6011,7 @@ export interface operations {
                     "application/json": components["schemas"]["PresenceList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6023,7 +6020,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6038,7 +6035,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6062,7 +6059,7 @@ export interface operations {
                     "application/json": components["schemas"]["PresenceAccepted"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6071,7 +6068,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6107,7 +6104,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preview"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6116,7 +6113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6152,7 +6149,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReadMark"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6161,7 +6158,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6193,7 +6190,7 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadStateAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6202,7 +6199,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6217,7 +6214,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6241,7 +6238,7 @@ export interface operations {
                     "application/json": components["schemas"]["StopAccepted"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6250,7 +6247,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6264,9 +6261,9 @@ export interface operations {
     list_turns: {
         parameters: {
             query?: {
-                /** @description Only what goes back to this human message. */
+                /** @description Only turns and refusals that this human message caused. */
                 message?: string;
-                /** @description 1 to 1000: only the newest; all where it is missing. */
+                /** @description Maximum number of results, the newest (1–1000; default: all). */
                 limit?: number;
                 /** @description Only what this participant may see. */
                 as?: string;
@@ -6289,7 +6286,7 @@ export interface operations {
                     "application/json": components["schemas"]["TurnList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6298,7 +6295,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6312,9 +6309,9 @@ export interface operations {
     list_tokens: {
         parameters: {
             query?: {
-                /** @description `next` of the page before. */
+                /** @description `next` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 1000; 200 if it is missing. */
+                /** @description Maximum number of results (1–1000; default 200). */
                 limit?: number;
             };
             header?: never;
@@ -6332,7 +6329,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenList"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6341,7 +6338,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6356,7 +6353,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A repeat of the request makes no second token, and does not show the first again. */
+                /** @description Repeating the request with this key makes no second token. It does not show the first one again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6377,7 +6374,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenCreated"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6386,7 +6383,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6422,7 +6419,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenRevoked"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6431,7 +6428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6446,7 +6443,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of the request have no effect of their own. */
+                /** @description Repeating the request with this key has no further effect. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6470,7 +6467,7 @@ export interface operations {
                     "application/json": components["schemas"]["Cancelled"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6479,7 +6476,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6493,7 +6490,7 @@ export interface operations {
     read_turn_context: {
         parameters: {
             query?: {
-                /** @description Only if it is this participant's. */
+                /** @description Only if the turn belongs to this participant. */
                 as?: string;
             };
             header?: never;
@@ -6517,7 +6514,7 @@ export interface operations {
                     "application/json": components["schemas"]["TurnContext"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6526,7 +6523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6540,17 +6537,17 @@ export interface operations {
     read_usage: {
         parameters: {
             query?: {
-                /** @description A sum for each `agent`, `thread` or `day`; only the total where it is missing. */
+                /** @description Group the sums by `agent`, `thread` or `day`. Default: only the total. */
                 by?: string;
-                /** @description Only in this thread. */
+                /** @description Only turns in this thread. */
                 thread?: string;
-                /** @description Only of this agent: a client of the registry. */
+                /** @description Only turns of this agent: a client of the registry. */
                 agent?: string;
-                /** @description Only from this day (UTC) on, such as 2026-01-31. */
+                /** @description First day (UTC), such as 2026-01-31. */
                 from?: string;
-                /** @description Only up to and with this day. */
+                /** @description Last day, included. */
                 to?: string;
-                /** @description 1 to 1000 sums; 100 where it is missing. */
+                /** @description Maximum number of sums (1–1000; default 100). */
                 limit?: number;
             };
             header?: never;
@@ -6568,7 +6565,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageAnswer"];
                 };
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6577,7 +6574,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6604,7 +6601,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6613,7 +6610,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not done: `error.code` says why. */
+            /** @description Failed. `error.code` names the reason. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;

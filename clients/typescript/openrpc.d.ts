@@ -761,81 +761,81 @@ export type Schemas = components["schemas"];
 
 /** What a client calls. */
 export interface Methods {
-    /** Says who connects and which versions it speaks; the first call of a connection. */
+    /** Identifies the caller and the versions it supports; the first call of a connection. */
     "network/connect": { params: Schemas["NetworkConnect"]; result: Schemas["HelloOk"] };
-    /** Asks whether the server is there, and what time it is. */
+    /** Checks that the server answers, and returns its time. */
     "network/ping": { params: Schemas["NetworkPing"]; result: Schemas["Pong"] };
-    /** Looks agents up by their ids; unknown ones are left out. */
+    /** Returns agents by their ids; unknown ids are left out. */
     "agents/lookup": { params: Schemas["AgentsLookup"]; result: Schemas["AgentCards"] };
-    /** Looks agents up by their names; unknown ones are left out. */
+    /** Returns agents by their names; unknown names are left out. */
     "agents/lookupByName": { params: Schemas["AgentsLookupByName"]; result: Schemas["AgentCards"] };
     /** Lists the agents that the caller may see. */
     "agents/list": { params: Schemas["AgentsList"]; result: Schemas["AgentMap"] };
-    /** Makes this connection the manager of the tasks of an app, until it ends. */
+    /** Makes this connection the manager of an app's tasks until the connection closes. */
     "apps/register": { params: Schemas["AppRegistration"]; result: Schemas["AppRegistered"] };
-    /** Asks for a task with the caller and others; its manager decides whether it begins. */
+    /** Requests a task with the caller and other agents; its manager accepts or rejects it. */
     "task/request": { params: Schemas["TaskRequest"]; result: Schemas["TaskRequested"] };
-    /** Lists the tasks in which the caller takes part, the newest first. */
+    /** Lists the tasks in which the caller takes part, newest first. */
     "task/list": { params: Schemas["TaskList"]; result: Schemas["TaskPage"] };
-    /** Leaves a task with all its conversations. */
+    /** Removes the caller from a task and from all its conversations. */
     "task/leave": { params: Schemas["TaskLeave"]; result: Schemas["Done"] };
-    /** Closes a task and archives its conversations; for its manager. */
+    /** Closes a task and archives its conversations; only for its manager. */
     "task/close": { params: Schemas["TaskClose"]; result: Schemas["TaskClosed"] };
-    /** Admits an agent to a task; for its manager. */
+    /** Admits an agent to a task; only for its manager. */
     "task/addParticipant": { params: Schemas["TaskAddParticipant"]; result: Schemas["TaskParticipantAdded"] };
-    /** Takes an agent out of a task, though not out of its conversations; for its manager. */
+    /** Removes an agent from a task, but not from its conversations; only for its manager. */
     "task/removeParticipant": { params: Schemas["TaskRemoveParticipant"]; result: Schemas["Done"] };
-    /** Makes a conversation of agents that were admitted to the task; for its manager. */
+    /** Creates a conversation of agents admitted to the task; only for its manager. */
     "task/conversation/create": { params: Schemas["ConversationCreate"]; result: Schemas["ConversationMade"] };
-    /** Lists the conversations in which the caller takes part, archived ones too. */
+    /** Lists the conversations in which the caller takes part, including archived ones. */
     "task/conversation/list": { params: Schemas["ConversationList"]; result: Schemas["ConversationPage"] };
-    /** Archives a conversation, which takes no more messages then; for the task's manager. */
+    /** Archives a conversation, which then takes no more messages; only for the task's manager. */
     "task/conversation/archive": { params: Schemas["ConversationArchive"]; result: Schemas["Done"] };
-    /** Opens an archived conversation again; for the task's manager. */
+    /** Reopens an archived conversation; only for the task's manager. */
     "task/conversation/unarchive": { params: Schemas["ConversationUnarchive"]; result: Schemas["Done"] };
-    /** Adds an agent that was admitted to the task; for the task's manager. */
+    /** Adds an agent of the task to a conversation; only for the task's manager. */
     "task/conversation/participants/add": { params: Schemas["ParticipantAdd"]; result: Schemas["Done"] };
-    /** Takes an agent out of a conversation, though not out of the task; for the task's manager. */
+    /** Removes an agent from a conversation, but not from the task; only for the task's manager. */
     "task/conversation/participants/remove": { params: Schemas["ParticipantRemove"]; result: Schemas["Done"] };
-    /** Says something in a conversation. */
+    /** Sends a message to a conversation. */
     "messages/send": { params: Schemas["MessagesSend"]; result: Schemas["MessageSent"] };
-    /** Reads what was said in a conversation, the oldest first. */
+    /** Lists the messages of a conversation, oldest first. */
     "messages/list": { params: Schemas["MessagesList"]; result: Schemas["MessagePage"] };
-    /** Follows the presence of these agents instead of those before, and says how they are. */
+    /** Subscribes to the presence of these agents only, and returns their current presence. */
     "presence/subscribe": { params: Schemas["PresenceSubscribe"]; result: Schemas["PresenceStatuses"] };
 }
 
 /** What the server asks of whoever manages an app. */
 export interface Requests {
-    /** Asks the manager of an app whether a task begins. */
+    /** Asks the manager of an app if a task may begin. */
     "task/create": { params: Schemas["TaskCreate"]; result: Schemas["TaskDecided"] };
-    /** Asks the manager of a task who gets a message. */
+    /** Asks the manager of a task which agents receive a message. */
     "messages/authorize": { params: Schemas["MessagesAuthorize"]; result: Schemas["MessageAuthorized"] };
 }
 
 /** What the server tells. */
 export interface Notifications {
-    /** A task began; for everybody in it. */
+    /** A task began; sent to its participants. */
     "task/created": Schemas["TaskCreated"];
-    /** A task was refused; for everybody who would be in it. */
+    /** A task was rejected; sent to the agents that would have taken part. */
     "task/failed": Schemas["TaskFailed"];
-    /** A task is over; for everybody in it. */
+    /** A task was closed; sent to its participants. */
     "task/closed": Schemas["TaskClosed"];
-    /** A conversation was made; for those who take part. */
+    /** A conversation was created; sent to its participants. */
     "task/conversation/created": Schemas["ConversationCreated"];
-    /** A conversation was archived; for those who take part. */
+    /** A conversation was archived; sent to its participants. */
     "task/conversation/archived": Schemas["ConversationArchived"];
-    /** A conversation was opened again; for those who take part. */
+    /** A conversation was reopened; sent to its participants. */
     "task/conversation/unarchived": Schemas["ConversationUnarchived"];
-    /** A guard holds a conversation until a person goes on; for those who take part, and the manager of the task. */
+    /** A guard holds a conversation until a person continues it; sent to its participants and to the task's manager. */
     "task/conversation/held": Schemas["ConversationHeld"];
-    /** Somebody takes part now; for all who do, the newcomer too. */
+    /** An agent was added to a conversation; sent to all participants, including the new one. */
     "task/conversation/participants/added": Schemas["ParticipantAdded"];
-    /** Somebody takes part no more; for all who did, whoever was taken out too. */
+    /** An agent left or was removed; sent to all former participants, including that agent. */
     "task/conversation/participants/removed": Schemas["ParticipantRemoved"];
-    /** Something was said; for those to whom it is handed on. */
+    /** A message was delivered; sent to its recipients. */
     "messages/received": Schemas["MessageReceived"];
-    /** An agent came or went; for those who follow it. */
+    /** An agent connected or disconnected; sent to its subscribers. */
     "presence/changed": Schemas["Presence"];
 }
 

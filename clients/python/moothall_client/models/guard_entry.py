@@ -40,7 +40,7 @@ class GuardEntry:
         reserved (int | None | Unset): Part of the limit that is reserved for calls in progress; absent if it is 0.
         since (None | str | Unset): Time since which the guard has been in this state; absent if not known.
         thread (None | str | Unset): Id of the guard's thread; absent for a guard of the whole server.
-        until (None | str | Unset): Time at which there is room again by itself; absent if not known.
+        until (None | str | Unset): Time at which the guard ends by itself; absent if not known.
         who (list[str] | Unset): Ids of the participants that the guard is about.
         whose (None | str | Unset): Name of the agent or principal that owns the budget; absent for other owners.
     """

@@ -20,7 +20,7 @@ class LinkEntry:
     """A link: a thread under `open` whose members are sessions.
 
     Attributes:
-        active (bool): True if the link carries words.
+        active (bool): True if the link delivers messages between its members.
         created_at (str): Time at which the link was created.
         id (str): Id of the link, equal to that of its thread.
         members (list[LinkMember]): Members of the link; the last ones for a closed link.

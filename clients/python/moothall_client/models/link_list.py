@@ -20,7 +20,7 @@ class LinkList:
     """Answer of `GET /links`.
 
     Attributes:
-        links (list[LinkEntry]): The links that carry words.
+        links (list[LinkEntry]): The active links.
         waiting (list[LinkEntry] | Unset): Closed links that open again when the sessions in `waits_for` are resumed or
             ended.
     """

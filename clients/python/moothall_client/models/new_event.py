@@ -27,9 +27,8 @@ class NewEvent:
             from_ (None | str | Unset): Id of the participant that speaks. Required.
             meta (NewMeta | None | Unset):
             to (None | str | Unset): Addressee: `all`, or a participant's id or nickname; `all` if absent.
-            type_ (None | str | Unset): Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or a
-                word of
-                your own; `message` if absent.
+            type_ (None | str | Unset): Type of the event: `message`, `control`, `thread.renamed`, `turn` for a pass, or the
+                client's own word; `message` if absent.
     """
 
     content: Any | Unset = UNSET

@@ -17,7 +17,7 @@ class NewMeta:
 
     Attributes:
         reply_to (None | str | Unset): Id of the earlier event that this one replies to.
-        tags (list[str] | None | Unset): Words of your own, each of 1 to 64 characters.
+        tags (list[str] | None | Unset): The client's own labels, each of 1 to 64 characters.
     """
 
     reply_to: None | str | Unset = UNSET

@@ -19,10 +19,10 @@ class NewPresence:
     """Body of `POST /threads/{id}/presence`.
 
     Attributes:
-        details (NewPresenceDetailsType0 | None | Unset): Further details of your own. An update without details keeps
-            the earlier ones.
+        details (NewPresenceDetailsType0 | None | Unset): Further details from the client. An update without details
+            keeps the earlier ones.
         from_ (None | str | Unset): Id of the participant. Required without a credential that names one.
-        state (None | str | Unset): Presence: `listening`, `thinking`, `typing`, `idle`, or a word of your own.
+        state (None | str | Unset): Presence: `listening`, `thinking`, `typing`, `idle`, or the client's own word.
             Required.
     """
 

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="NewPresenceDetailsType0")
 
 @_attrs_define
 class NewPresenceDetailsType0:
-    """Further details of your own. An update without details keeps the earlier ones."""
+    """Further details from the client. An update without details keeps the earlier ones."""
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

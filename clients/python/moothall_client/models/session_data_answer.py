@@ -22,7 +22,7 @@ class SessionDataAnswer:
     Attributes:
         session (SessionEntry): A session: one run of a program in a terminal.
         tail_chars (int): Maximum number of characters in the text.
-        text (str): Everything that was said to and by the session, oldest first. Only the end is kept.
+        text (str): Input and answers of the session, oldest first. Only the end is kept.
         truncated (bool): True if the beginning of the text was cut off.
         notice (None | str | Unset): A way to get the missing text; absent if nothing was cut off.
     """

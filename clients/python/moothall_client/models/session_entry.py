@@ -22,8 +22,7 @@ class SessionEntry:
     Attributes:
         client (str): Name of the program: a client of the registry.
         cwd (str): Working folder of the program.
-        id (str): Id of the session and of its home, the thread for everything that is said to this session
-            alone.
+        id (str): Id of the session and of its home, the thread with the messages to this session alone.
         name (str): Name of the session.
         origin (str): `started` by this server, or `observed`: a program without hooks, whose words are read from
             its screen alone.

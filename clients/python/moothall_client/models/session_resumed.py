@@ -20,7 +20,7 @@ class SessionResumed:
     """Answer of `POST /sessions/{id}/resume`.
 
     Attributes:
-        links (list[str]): Ids of the links that carry words again.
+        links (list[str]): Ids of the links that are active again.
         remembers (bool): True if the program continues with its memory; false if it began anew.
         session (SessionEntry): A session: one run of a program in a terminal.
         left_out (list[str] | Unset): Arguments of the first start that were left out now, because they are or may be a

@@ -45,7 +45,7 @@ class TurnEntry:
         outcome (None | str | Unset): Outcome of the turn: `spoke`, `passed`, `failed`, `expired` or `cancelled`; `null`
             for an
             open turn and without a turn.
-        reason (None | str | Unset): `why` or `why_not` as a phrase for people, which follows the agent's name.
+        reason (None | str | Unset): A phrase for people that follows the agent's name, from `why` or `why_not`.
         released_at (None | str | Unset): Time from which the floor no longer waited for the turn; `null` if it always
             waited.
         reply (None | str | Unset): Id of the event with the agent's answer; `null` if there is none.

@@ -17,7 +17,7 @@ T = TypeVar("T", bound="TurnEventType10")
 
 @_attrs_define
 class TurnEventType10:
-    """A queued message is taken up.
+    """A queued message leaves the queue: agents are asked about it now.
 
     Attributes:
         cause (CauseRef): A reference to the event that caused something.

@@ -17,7 +17,7 @@ T = TypeVar("T", bound="TurnEventType14")
 
 @_attrs_define
 class TurnEventType14:
-    """A late answer is taken up: agents that have not reacted to the message may react.
+    """The round reopened for a late answer: agents that have not reacted to the message may react.
 
     Attributes:
         cause (CauseRef): A reference to the event that caused something.
