@@ -67,8 +67,8 @@ impl Sessions {
         if let Ok(handle) = self.living(stream) {
             let name = handle.session().name;
             return Some(format!(
-                "This is the home of the live session {name}; end it first, with `POST \
-                 /sessions/{name}/end`."
+                "This is the home of the live session {name}; end it first, with \
+                 `POST /sessions/{name}/end`."
             ));
         }
         let carries = self.links_known().contains(stream);

@@ -266,8 +266,8 @@ impl Sessions {
         }
         if self.is_in_use(name.as_str()) {
             return conflict(format!(
-                "Another session called {name} is live; end it first, with `POST \
-                 /sessions/{name}/end`."
+                "Another session called {name} is live; end it first, with \
+                 `POST /sessions/{name}/end`."
             ));
         }
         if !session.cwd.is_dir() {

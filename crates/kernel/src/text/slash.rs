@@ -397,7 +397,7 @@ mod tests {
             let line = parse(wrong).unwrap_err();
             assert!(line.contains("for example /") && !line.contains('\n'), "{wrong}: {line}");
         }
-        assert!(parse("/grup list").unwrap_err().contains("no /grup"));
+        assert!(parse("/grup list").unwrap_err().contains("Unknown command /grup"));
         assert!(parse("/mut a").unwrap_err().contains("/mute"));
         assert!(parse("/group lst").unwrap_err().contains("/group list"));
         assert!(parse("/ group list").unwrap_err().starts_with("Write /group without a space"));

@@ -91,7 +91,7 @@ async fn each_command_of_the_table_runs_as_it_stands_and_lifts_its_guard() {
     for (thread, guard, about) in [
         (&held, "hold", "agents talked too long without a person"),
         (&near, "exchanges", "messages of agents since a person spoke"),
-        (&busy, "queue_share", "messages of user that wait"),
+        (&busy, "queue_share", "waiting messages of user"),
         (&busy, "mute", "ada is muted"),
         (&busy, "pause", "paused: agents do not respond"),
         (&talk, "replies", "replies to the newest message"),

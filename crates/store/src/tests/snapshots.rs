@@ -53,7 +53,7 @@ async fn one_that_changed_is_not_used_and_a_walk_says_so() {
         );
         let faults = disk.log.verify().await.faults;
         assert!(
-            matches!(&faults[..], [LogError::Damaged { reason, .. }] if reason.contains("snapshot is damaged")),
+            matches!(&faults[..], [LogError::Damaged { reason, .. }] if reason.contains("the snapshot of a stream is damaged")),
             "{change}: {faults:?}"
         );
     }

@@ -168,7 +168,7 @@ fn a_question_that_was_given_up_stands_with_its_turn() {
     let (turns, _) = entries_for(&log(events), &eve());
     assert_eq!(turns[0].asks, None);
     let detail = turns[0].detail.as_deref().unwrap();
-    assert_eq!(detail, "it gave up, as no person answered in time: Trust this folder?");
+    assert_eq!(detail, "it gave up because no person answered in time: Trust this folder?");
 }
 
 #[test]

@@ -212,7 +212,7 @@ async fn nested_gathering_guard_prevents_starting_a_gathering_within_a_gathering
         assert_eq!(code(&refused), (409, "nested_gathering"), "{round}");
         let refused = server.post("/gatherings", plan(members())).await;
         assert_eq!(code(&refused), (409, "nested_gathering"), "{round}");
-        assert!(message(&refused).starts_with("inside takes part in"), "{}", refused.1);
+        assert!(message(&refused).starts_with("inside already takes part in"), "{}", refused.1);
         if round == "in the third" {
             break;
         }

@@ -51,7 +51,9 @@ fn texts_of(folder: &Path, texts: &mut Vec<String>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             texts_of(&path, texts);
-        } else if path.extension().is_some_and(|kind| kind == "rs") && !path.ends_with("ways.rs") {
+        } else if path.extension().is_some_and(|kind| kind == "rs")
+            && !path.ends_with("next_steps.rs")
+        {
             texts.extend(literals(&fs::read_to_string(path).unwrap()));
         }
     }
