@@ -115,7 +115,7 @@ async fn a_session_runs_again_under_its_name_in_its_home_and_links_come_back_wit
     room.hall.submit(&a, post("are you there?"), None).await.unwrap();
     assert!(room.takes(&a, 1).await.starts_with("User:\n\nare you there?\n"));
     room.says(&a, "yes").await;
-    assert!(room.conflict(&a).await.starts_with("claude lives;"));
+    assert!(room.conflict(&a).await.starts_with("claude is live;"));
 }
 
 #[tokio::test(start_paused = true)]
