@@ -6,6 +6,7 @@ mod common;
 mod budgets;
 mod commands;
 mod consent;
+mod counting;
 mod deletion;
 mod door;
 mod guards;
