@@ -112,6 +112,11 @@ impl TestLog {
         self.acquisitions.lock().unwrap().push_back(error);
     }
 
+    /// Returns the number of failures that [`Self::fail_next_acquire`] still has to give.
+    pub fn failing_acquires(&self) -> usize {
+        self.acquisitions.lock().unwrap().len()
+    }
+
     pub fn fail_next_read(&self, error: LogError) {
         self.reads.lock().unwrap().push_back(error);
     }

@@ -17,3 +17,4 @@ mod remote;
 mod residents;
 mod snapshots;
 mod turns;
+mod unwritable;
