@@ -57,9 +57,9 @@ pub(crate) fn register(
 
 fn count(conn: &Connection, now: Timestamp) -> rusqlite::Result<CardCount> {
     let sql = "SELECT count(*), coalesce(sum(length(CAST(name AS BLOB)) + coalesce(length(CAST(description AS BLOB)), 0)), 0),
-        count(*) FILTER (WHERE created_at > ?1) FROM agent_cards";
+        count(*) FILTER (WHERE created_at > ?1 AND created_at <= ?2) FROM agent_cards";
     let hour_ago = now.millis() - HOUR.0 as i64;
-    conn.prepare_cached(sql)?.query_row([hour_ago], |row| {
+    conn.prepare_cached(sql)?.query_row([hour_ago, now.millis()], |row| {
         Ok(CardCount { all: counter(row, 0)?, bytes: counter(row, 1)?, lately: counter(row, 2)? })
     })
 }
@@ -161,4 +161,26 @@ fn read(row: &Row<'_>) -> rusqlite::Result<AgentCard> {
         owner: row.get(3)?,
         created_at: Timestamp::from_millis(row.get(4)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_cards_of_an_hour_are_counted_without_those_of_a_clock_that_was_set_back() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(
+            "CREATE TABLE agent_cards (name TEXT, description TEXT, created_at INTEGER)",
+        )
+        .unwrap();
+        let at = |minutes: i64| Timestamp::from_millis(60_000 * minutes);
+        for minutes in [60, 120, 180] {
+            let sql = "INSERT INTO agent_cards VALUES ('scout', NULL, ?1)";
+            conn.execute(sql, [at(minutes).millis()]).unwrap();
+        }
+        let lately = [60, 119, 120, 180, 240].map(|now| count(&conn, at(now)).unwrap().lately);
+        assert_eq!(lately, [1, 1, 1, 1, 0]);
+    }
 }

@@ -123,8 +123,13 @@ fn judged_by(trouble: StoreFault, probe: impl FnOnce() -> io::Result<()>) -> Sto
 fn probe(dir: &Path) -> io::Result<()> {
     let path = dir.join("probe");
     let written = fs::write(&path, vec![0x5a; PROBE_BYTES]);
-    fs::remove_file(&path)?;
-    written
+    probed(written, fs::remove_file(&path))
+}
+
+/// Returns the first error. A file that was never created cannot be removed, and the reason for the
+/// former decides.
+fn probed(written: io::Result<()>, removed: io::Result<()>) -> io::Result<()> {
+    written.and(removed)
 }
 
 /// Converts the error of a read. A read harms nothing, so this is never `Fatal`.
@@ -183,6 +188,14 @@ mod tests {
             "there is room here"
         );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_quota_that_keeps_the_probe_from_being_created_is_want_of_room() {
+        let failed = |kind: io::ErrorKind| Err::<(), _>(io::Error::from(kind));
+        let outcome = probed(failed(io::ErrorKind::QuotaExceeded), failed(io::ErrorKind::NotFound));
+        assert_eq!(judged_by(trouble(ffi::SQLITE_IOERR_WRITE), || outcome), StoreFault::Full);
+        assert!(probed(Ok(()), failed(io::ErrorKind::NotFound)).is_err());
     }
 
     #[test]

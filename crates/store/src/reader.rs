@@ -347,12 +347,14 @@ pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<L
     let mut statement = conn.prepare_cached(list_sql(filter))?;
     let mut rows = statement.query(params![int(after), limit.saturating_add(1), filter.kind])?;
     let mut page = ListPage::default();
-    let mut last = after;
+    let (mut last, mut read) = (after, 0);
     while let Some(row) = rows.next()? {
-        if page.streams.len() as i64 >= limit {
+        // Damaged rows count too: the query returns one row more than fits, listed or not.
+        if read >= limit {
             page.next = Some(last);
             break;
         }
+        read += 1;
         last = counter(row, 0)?;
         match rows::listed(row) {
             Ok((_, listed)) => page.streams.push(listed),

@@ -235,7 +235,7 @@ impl Access {
     }
 
     async fn note_use(&self, token: &Token, now: Timestamp) {
-        if token.last_used_at.is_some_and(|last| now.since(last) < USE_NOTED_EVERY) {
+        if token.last_used_at.is_some_and(|last| last.is_within(USE_NOTED_EVERY, now)) {
             return;
         }
         if let Err(error) = self.principals().note_use(&token.id, now).await {

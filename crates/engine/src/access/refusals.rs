@@ -24,7 +24,7 @@ impl Refusals {
     /// not to be recorded either.
     pub(super) fn admit(&self, now: Timestamp) -> Option<u64> {
         let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.since(window.began) >= WINDOW {
+        if !window.began.is_within(WINDOW, now) {
             window.began = now;
             window.recorded = 0;
         }
@@ -52,5 +52,12 @@ mod tests {
         }
         assert_eq!(refusals.admit(begin + WINDOW), Some(7));
         assert_eq!(refusals.admit(begin + WINDOW), Some(0));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_begins_a_new_window() {
+        let (refusals, begin) = (Refusals::default(), Timestamp::from_millis(1_000_000));
+        let flood = |now| (0..2 * RECORDED_MAX).filter(|_| refusals.admit(now).is_some()).count();
+        assert_eq!([flood(begin), flood(begin - WINDOW)], [RECORDED_MAX as usize; 2]);
     }
 }

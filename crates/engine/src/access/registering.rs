@@ -41,8 +41,7 @@ impl Count {
     }
 
     fn is_over(self, now: Timestamp) -> bool {
-        // A clock that was set back starts a new window too.
-        now < self.began || now.since(self.began) >= WINDOW
+        !self.began.is_within(WINDOW, now)
     }
 
     /// Returns the time to wait if `most` were taken within the window.

@@ -19,10 +19,11 @@ impl CreationLimiter {
     /// Counts a conversation that this agent begins now; false if it is one too many.
     pub(crate) fn admit(&self, who: &ParticipantId, now: Timestamp) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let lately = |at: &Timestamp| now.since(*at) < WINDOW;
-        all.retain(|_, times| times.back().is_some_and(lately));
+        all.retain(|_, times| {
+            times.retain(|at| at.is_within(WINDOW, now));
+            !times.is_empty()
+        });
         let times = all.entry(who.clone()).or_default();
-        times.retain(lately);
         let room = times.len() < BEGUN_MAX;
         if room {
             times.push_back(now);
@@ -42,5 +43,23 @@ mod tests {
         assert_eq!((0..30).filter(|_| begun.admit(&one, now)).count(), BEGUN_MAX);
         assert!(begun.admit(&other, now), "each for itself");
         assert!(!begun.admit(&one, now + Millis(WINDOW.0 - 1)) && begun.admit(&one, now + WINDOW));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_refuses_no_agent() {
+        let (begun, one) = (CreationLimiter::default(), ParticipantId::new("one"));
+        let now = Timestamp::from_millis(100_000_000);
+        assert_eq!((0..30).filter(|_| begun.admit(&one, now)).count(), BEGUN_MAX);
+        let back = now - Millis::from_secs(24 * 3600);
+        assert_eq!((0..30).filter(|_| begun.admit(&one, back)).count(), BEGUN_MAX);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_a_little_gives_no_second_window() {
+        let (begun, one) = (CreationLimiter::default(), ParticipantId::new("one"));
+        let now = Timestamp::from_millis(100_000_000);
+        assert_eq!((1..BEGUN_MAX).filter(|_| begun.admit(&one, now)).count(), BEGUN_MAX - 1);
+        assert!(begun.admit(&one, now + Millis(2)));
+        assert_eq!((0..30).filter(|_| begun.admit(&one, now + Millis(1))).count(), 1);
     }
 }

@@ -195,7 +195,7 @@ impl SharedBudgets {
         let mut book = self.book();
         for charge in charges {
             for owner in charge.owners() {
-                book.budgets.standings.entry(owner).or_default().give_back(charge);
+                book.budgets.standings.entry(owner).or_default().give_back(charge, now);
             }
         }
         book.tell(charges, now);
@@ -311,6 +311,26 @@ mod tests {
             owners.charge(&[turn("z", 1)], Timestamp::from_millis(3_600_000)),
             "the next hour has its own"
         );
+    }
+
+    #[test]
+    fn a_charge_of_an_hour_that_has_ended_gives_nothing_back_to_the_next() {
+        let (owners, hour) = (owners(2, 2), 3_600_000);
+        let [before, after] = [hour - 1, hour].map(Timestamp::from_millis);
+        assert!(owners.charge(&[turn("x", 0)], before));
+        assert!(owners.charge(&[turn("y", 1)], after));
+        owners.give_back(&[turn("x", 0)], after);
+        assert!(owners.charge(&[turn("y", 1)], after));
+        assert!(!owners.charge(&[turn("z", 1)], after), "the hall's two of this hour are spent");
+    }
+
+    #[test]
+    fn a_charge_that_counted_in_the_hour_of_a_stream_ahead_is_given_back_there() {
+        let (owners, now) = (owners(2, 2), Timestamp::from_millis(5));
+        assert!(owners.charge(&[turn("x", 1)], now));
+        assert!(owners.charge(&[turn("y", 0)], now));
+        owners.give_back(&[turn("y", 0)], now);
+        assert!(owners.charge(&[turn("y", 0)], now));
     }
 
     #[test]

@@ -26,13 +26,23 @@ const TAKES_TURNS: &str = "takes_turns";
 
 /// Presences and connections of all streams.
 #[derive(Default)]
-pub(crate) struct Presences {
-    inner: Mutex<PresenceMap>,
+pub(crate) struct Presences(Mutex<PresenceTable>);
+
+#[derive(Default)]
+struct PresenceTable {
+    streams: HashMap<StreamId, StreamPresences>,
     /// Start of the server: clients cannot have come back before.
     opened_at: Timestamp,
 }
 
-type PresenceMap = HashMap<StreamId, StreamPresences>;
+impl PresenceTable {
+    /// Returns a stream's presences, without times in the future.
+    fn stream(&mut self, stream: &StreamId, now: Timestamp) -> Option<&mut StreamPresences> {
+        let attending = self.streams.get_mut(stream)?;
+        attending.catch_up(now);
+        Some(attending)
+    }
+}
 
 #[derive(Default)]
 struct StreamPresences {
@@ -128,6 +138,13 @@ fn is_fresh(presence: &Presence, now: Timestamp) -> bool {
 }
 
 impl StreamPresences {
+    /// Replaces times in the future by now. The clock was set back, and clients that have gone
+    /// would count as present until it catches up.
+    fn catch_up(&mut self, now: Timestamp) {
+        let noted = self.presences.values_mut().map(|presence| &mut presence.updated_at);
+        noted.chain(self.left.values_mut()).for_each(|at| *at = now.min(*at));
+    }
+
     fn attendees(
         &self,
         now: Timestamp,
@@ -153,11 +170,11 @@ impl StreamPresences {
 impl Presences {
     /// Makes an empty set for a server that started at this time.
     pub(crate) fn since(opened_at: Timestamp) -> Self {
-        Self { opened_at, ..Self::default() }
+        Self(Mutex::new(PresenceTable { opened_at, ..PresenceTable::default() }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, PresenceMap> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, PresenceTable> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a presence. `None` if the stream has too many already.
@@ -169,8 +186,10 @@ impl Presences {
         details: Option<Map<String, Value>>,
         now: Timestamp,
     ) -> Option<Presence> {
-        let mut streams = self.lock();
-        let presences = &mut streams.entry(stream.clone()).or_default().presences;
+        let mut table = self.lock();
+        let attending = table.streams.entry(stream.clone()).or_default();
+        attending.catch_up(now);
+        let presences = &mut attending.presences;
         if presences.len() >= PRESENCES_MAX && !presences.contains_key(&from) {
             presences.retain(|_, presence| !presence.is_stale(now));
             if presences.len() >= PRESENCES_MAX {
@@ -187,7 +206,8 @@ impl Presences {
 
     /// Drops presences and departures that are old.
     pub(crate) fn forget(&self, now: Timestamp) {
-        self.lock().retain(|_, attending| {
+        self.lock().streams.retain(|_, attending| {
+            attending.catch_up(now);
             attending.presences.retain(|_, presence| now.since(presence.updated_at) < REMEMBERED);
             attending.left.retain(|_, at| now.since(*at) < COMES_BACK);
             !attending.connections.is_empty()
@@ -198,9 +218,9 @@ impl Presences {
 
     /// Returns all presences of a stream: first those that are not stale, then by id.
     pub(crate) fn presences(&self, stream: &StreamId, now: Timestamp) -> Vec<Presence> {
-        let streams = self.lock();
-        let mut all: Vec<Presence> = streams
-            .get(stream)
+        let mut table = self.lock();
+        let mut all: Vec<Presence> = table
+            .stream(stream, now)
             .map(|s| s.presences.values().cloned().collect())
             .unwrap_or_default();
         all.sort_by_key(|presence| presence.is_stale(now));
@@ -209,12 +229,12 @@ impl Presences {
 
     /// Drops the presences of a deleted stream.
     pub(crate) fn forget_stream(&self, stream: &StreamId) {
-        self.lock().remove(stream);
+        self.lock().streams.remove(stream);
     }
 
     pub(crate) fn connect(&self, stream: &StreamId, id: &ParticipantId, takes_turns: bool) {
-        let mut streams = self.lock();
-        let attending = streams.entry(stream.clone()).or_default();
+        let mut table = self.lock();
+        let attending = table.streams.entry(stream.clone()).or_default();
         attending.left.remove(id);
         let connections = attending.connections.entry(id.clone()).or_default();
         connections.all += 1;
@@ -228,8 +248,8 @@ impl Presences {
         takes_turns: bool,
         now: Timestamp,
     ) {
-        let mut streams = self.lock();
-        let Some(attending) = streams.get_mut(stream) else { return };
+        let mut table = self.lock();
+        let Some(attending) = table.stream(stream, now) else { return };
         let Some(connections) = attending.connections.get_mut(id) else { return };
         connections.all -= 1;
         connections.taking_turns -= usize::from(takes_turns);
@@ -253,12 +273,13 @@ impl Presences {
                 .and_then(|state| state.participant(id))
                 .is_none_or(Participant::answers_by_posting)
         };
-        let streams = self.lock();
-        streams.get(stream).unwrap_or(&StreamPresences::default()).attendees(
-            now,
-            self.opened_at,
-            matters,
-        )
+        let mut table = self.lock();
+        table.opened_at = now.min(table.opened_at);
+        let opened_at = table.opened_at;
+        match table.stream(stream, now) {
+            Some(attending) => attending.attendees(now, opened_at, matters),
+            None => StreamPresences::default().attendees(now, opened_at, matters),
+        }
     }
 }
 
@@ -339,7 +360,27 @@ mod tests {
         presences.forget(at(-1) + REMEMBERED);
         assert_eq!(presences.presences(&"s".into(), at(0)).len(), 1);
         presences.forget(at(0) + REMEMBERED);
-        assert!(presences.lock().is_empty());
+        assert!(presences.lock().streams.is_empty());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_holds_no_client_beyond_its_time() {
+        let (later, now) = (at(3_600_000), at(1_000));
+        let presences = Presences::since(later);
+        presences.connect(&"s".into(), &"a".into(), true);
+        presences.disconnect(&"s".into(), &"a".into(), true, later);
+        presences.note(&"s".into(), "b".into(), "idle".into(), None, later).unwrap();
+        let early = |now| presences.attendees(&"s".into(), None, now).early;
+        assert!(early(now) && !early(now + COMES_AGAIN));
+        let [a, b] = ["a", "b"].map(|id| vec![id.to_owned()]);
+        assert_eq!(here(&presences, now), [b.clone(), vec![], a]);
+        assert_eq!(here(&presences, now + COMES_BACK), [b.clone(), vec![], vec![]]);
+        assert_eq!(here(&presences, now + PRESENCE_TTL), [vec![], vec![], b]);
+        assert!(
+            presences.presences(&"s".into(), now + PRESENCE_TTL)[0].is_stale(now + PRESENCE_TTL)
+        );
+        presences.forget(now + REMEMBERED);
+        assert!(presences.lock().streams.is_empty());
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! Budgets of a running hall: budgets that are restored when it opens, and raises by people.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use futures_util::future::join_all;
-use moothall_kernel::budget::{BudgetOwner, DAY, Measure, Raise, WindowTotals, start_of};
+use moothall_kernel::budget::{BudgetOwner, Charge, DAY, Measure, Raise, WindowTotals, start_of};
 use moothall_kernel::decide::check_raise;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
 use strum::VariantArray;
+use tokio::task::yield_now;
+use tokio::time::sleep;
 
 use crate::access::{AuditAction, AuditEntry, Caller};
 use crate::answers::HallError;
@@ -20,6 +24,10 @@ use crate::stream::load::charges_up_to;
 
 /// Number of streams that are counted at once while the ledger is new.
 const COUNTED_AT_ONCE: usize = 16;
+/// Pauses in minutes before the streams are counted that could not be read. After the last one,
+/// they wait for the next start of the server.
+const COUNTED_AGAIN_MINUTES: [u64; 4] = [1, 4, 16, 64];
+
 impl Inner {
     /// Restores what was spent before the hall was opened.
     pub(crate) async fn restore_budgets(self: &Arc<Self>) -> Result<(), LogError> {
@@ -35,41 +43,81 @@ impl Inner {
         Ok(())
     }
 
-    /// Counts what was appended before the ledger existed, stream after stream.
-    pub(crate) async fn count_old_turns(hall: std::sync::Weak<Inner>) {
-        loop {
-            let Some(hall) = hall.upgrade() else { return };
-            match hall.count_some().await {
-                Ok(0) => return,
-                Ok(_) => tokio::task::yield_now().await,
-                Err(error) => {
-                    return tracing::warn!(%error, "the cost of turns of earlier versions is not \
-                                                   counted completely");
-                }
-            }
+    /// Counts what was appended before the ledger existed, stream after stream. Streams that cannot
+    /// be read at present are counted later.
+    pub(crate) async fn count_old_turns(hall: Weak<Inner>) {
+        let mut pauses = COUNTED_AGAIN_MINUTES.into_iter();
+        while let Err(error) = Self::count_all(&hall).await {
+            tracing::warn!(%error, "the cost of turns of earlier versions is not counted completely");
+            let Some(minutes) = pauses.next() else { return };
+            sleep(Duration::from_secs(60 * minutes)).await;
         }
     }
 
-    async fn count_some(&self) -> Result<usize, LogError> {
-        let streams = self.store.ledger.uncounted(COUNTED_AT_ONCE).await?;
+    /// Counts every stream that can be read.
+    ///
+    /// # Errors
+    /// The error of one of the streams that are left.
+    async fn count_all(hall: &Weak<Inner>) -> Result<(), HallError> {
+        let mut left = BTreeMap::new();
+        while let Some(hall) = hall.upgrade()
+            && hall.count_some(&mut left).await? > 0
+        {
+            yield_now().await;
+        }
+        left.into_values().next_back().map_or(Ok(()), Err)
+    }
+
+    /// Counts some streams, and adds those that cannot be read at present to `left`. Returns the
+    /// number of streams that it has tried.
+    async fn count_some(
+        &self,
+        left: &mut BTreeMap<StreamId, HallError>,
+    ) -> Result<usize, HallError> {
+        let mut streams = self.store.ledger.uncounted(COUNTED_AT_ONCE + left.len()).await?;
+        streams.retain(|(stream, _)| !left.contains_key(stream));
+        let charges = streams.iter().map(|(stream, through)| self.old_charges(stream, *through));
         let mut counted = Vec::with_capacity(streams.len());
-        for (stream, through) in &streams {
-            counted.push(self.count_stream(stream, *through));
+        for ((stream, _), charges) in streams.iter().zip(join_all(charges).await) {
+            match charges {
+                Ok(charges) => counted.push(self.store.ledger.count(stream, charges)),
+                Err(error) => {
+                    tracing::debug!(%stream, %error, "a conversation's turns are counted later");
+                    left.insert(stream.clone(), error);
+                }
+            }
         }
         join_all(counted).await.into_iter().collect::<Result<(), LogError>>()?;
         Ok(streams.len())
     }
 
-    async fn count_stream(&self, stream: &StreamId, through: Seq) -> Result<(), LogError> {
-        // An unreadable stream counts without charges: `uncounted` would return it again otherwise.
-        let charges =
-            charges_up_to(&*self.store.log, stream, through).await.unwrap_or_else(|error| {
+    /// Returns the charges of a stream from before the ledger existed.
+    ///
+    /// # Errors
+    /// The stream cannot be read at present.
+    async fn old_charges(&self, stream: &StreamId, through: Seq) -> Result<Vec<Charge>, HallError> {
+        match charges_up_to(&*self.store.log, stream, through).await {
+            Err(error) if !may_pass(&error) => {
                 tracing::warn!(%stream, %error, "the cost of a conversation's turns cannot be \
                                                  counted");
-                Vec::new()
-            });
-        self.store.ledger.count(stream, charges).await
+                // Counted without charges: the ledger would return the stream for ever.
+                Ok(Vec::new())
+            }
+            result => result,
+        }
     }
+}
+
+/// True if a later read of the same stream may succeed.
+fn may_pass(error: &HallError) -> bool {
+    matches!(
+        error,
+        HallError::Unreadable(_)
+            | HallError::Failed(_)
+            | HallError::DiskFull
+            | HallError::Overloaded
+            | HallError::ShuttingDown
+    )
 }
 
 impl Hall {

@@ -97,7 +97,7 @@ impl Keys {
     }
 
     fn count(&self, now: Timestamp) -> CardCount {
-        let lately = |kept: &&StoredCard| now.since(kept.card.created_at) < HOUR;
+        let lately = |kept: &&StoredCard| kept.card.created_at.is_within(HOUR, now);
         CardCount {
             all: self.cards.len() as u64,
             bytes: self.cards.iter().map(|kept| kept.card.weight()).sum(),

@@ -27,8 +27,10 @@ use crate::ports::{
 };
 use crate::sessions::target_of;
 
-/// Pause before a retry after the log was overloaded.
+/// First pause before a retry after the log was overloaded. It doubles up to [`RETRY_FULL`] until
+/// an append succeeds.
 const RETRY: Millis = Millis(50);
+const DOUBLINGS_MAX: u32 = 5;
 
 impl Host {
     /// Decides the items that have no verdict yet, in order. Stops at an item that has to be paid
@@ -330,7 +332,10 @@ impl Host {
         around: &Around<'_>,
     ) {
         match result {
-            Ok(deliveries) => self.commit(deciding, &deliveries, around),
+            Ok(deliveries) => {
+                self.retries = 0;
+                self.commit(deciding, &deliveries, around)
+            }
             Err(AppendError::Fenced { .. }) if planted::has(Bug::FencedWriterGoesOn) => {
                 self.commit(deciding, &[], around)
             }
@@ -435,7 +440,7 @@ impl Host {
     }
 
     /// Refuses client requests and keeps the engine's own commands for a retry: an agent's answer
-    /// must not be lost.
+    /// must not be lost. `pause` grows with each retry.
     fn put_back(&mut self, items: Vec<Item>, error: &HallError, now: Millis, pause: Millis) {
         let (asked, own): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| item.asked.is_some());
@@ -444,7 +449,9 @@ impl Host {
         if !own.is_empty() && !lost {
             // In front of newer commands: deadlines have to move before a timer reads them.
             self.pending.splice(0..0, own);
-            self.retry_at = Some(Millis(now.0 + pause.0));
+            let pause = (pause.0 << self.retries.min(DOUBLINGS_MAX)).min(RETRY_FULL.0);
+            self.retries = self.retries.saturating_add(1);
+            self.retry_at = Some(Millis(now.0 + pause));
         }
     }
 

@@ -74,6 +74,8 @@ pub struct Host {
     pub(super) pending: Vec<Item>,
     /// Time at which `pending` is retried, if the log had no room.
     pub(super) retry_at: Option<Millis>,
+    /// Number of times that `pending` was put back since the last append.
+    pub(super) retries: u32,
     pub(super) wake: Option<Millis>,
     /// Number and bytes of rejected posts by participant, if they were dropped and are still to be
     /// reported by an event.
@@ -147,6 +149,7 @@ impl Host {
             stage: Stage::Idle,
             pending: Vec::new(),
             retry_at: None,
+            retries: 0,
             wake: None,
             unkept: BTreeMap::new(),
             clock: around.now,

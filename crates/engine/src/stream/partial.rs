@@ -5,30 +5,53 @@ use moothall_kernel::pass::may_become_pass;
 /// Maximum streamed text of one turn, in bytes. The answer itself has its own limits.
 pub(crate) const STREAMED_BYTES_MAX: usize = 1 << 20;
 
+/// Text of at most `MAX` bytes. It ends before the first piece that does not fit, so that it has no
+/// gaps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CappedText<const MAX: usize> {
+    text: String,
+    is_full: bool,
+}
+
+impl<const MAX: usize> CappedText<MAX> {
+    /// Adds a piece. False if the text has ended.
+    pub(crate) fn push(&mut self, piece: &str) -> bool {
+        self.is_full |= self.text.len() + piece.len() > MAX;
+        if !self.is_full {
+            self.text.push_str(piece);
+        }
+        !self.is_full
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
 /// The text that a turn has streamed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamedText {
-    text: String,
+    text: CappedText<STREAMED_BYTES_MAX>,
     shown: usize,
 }
 
 impl StreamedText {
     /// Adds a piece. Returns the text that may be shown now, and its offset.
     pub(crate) fn push(&mut self, piece: &str) -> Option<(usize, String)> {
-        if self.text.len() + piece.len() > STREAMED_BYTES_MAX {
+        if !self.text.push(piece) {
             return None;
         }
-        self.text.push_str(piece);
-        if self.shown == 0 && may_become_pass(&self.text) {
+        let text = self.text.as_str();
+        if self.shown == 0 && may_become_pass(text) {
             return None;
         }
-        let offset = std::mem::replace(&mut self.shown, self.text.len());
-        (offset < self.shown).then(|| (offset, self.text[offset..].to_owned()))
+        let offset = std::mem::replace(&mut self.shown, text.len());
+        (offset < self.shown).then(|| (offset, text[offset..].to_owned()))
     }
 
     /// Returns the text shown so far, for a listener that joins now.
     pub(crate) fn shown(&self) -> Option<&str> {
-        (self.shown > 0).then(|| &self.text[..self.shown])
+        (self.shown > 0).then(|| &self.text.as_str()[..self.shown])
     }
 }
 
@@ -53,5 +76,14 @@ mod tests {
         assert!(partial.push(&flood).is_some());
         assert_eq!(partial.push("y"), None);
         assert_eq!(partial.shown().map(str::len), Some(STREAMED_BYTES_MAX));
+    }
+
+    #[test]
+    fn a_text_ends_before_the_piece_that_is_too_long() {
+        let mut partial = StreamedText::default();
+        assert!(partial.push("begin").is_some());
+        assert_eq!(partial.push(&"x".repeat(STREAMED_BYTES_MAX)), None);
+        assert_eq!(partial.push("end"), None);
+        assert_eq!(partial.shown(), Some("begin"));
     }
 }

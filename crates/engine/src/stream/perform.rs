@@ -41,9 +41,10 @@ impl Shell {
                 let acquired = self.hall.store.log.acquire(&self.stream, &self.hall.owner).await;
                 match &acquired {
                     Ok(Acquisition::Epoch(_)) => crash::point("writer_became"),
-                    Ok(Acquisition::Held(lease)) => {
+                    Ok(Acquisition::Held(lease)) if self.may_warn() => {
                         tracing::warn!(stream = %self.stream, owner = %lease.owner, until = lease.until.millis(), "another process holds the lease of the stream");
                     }
+                    Ok(Acquisition::Held(_)) => {}
                     Err(error) => self.warn(error),
                 }
                 return Ok(Some(Input::Acquired(acquired)));
@@ -164,6 +165,7 @@ impl Shell {
         let appended = self.hall.store.log.append(vec![batch]).await;
         self.hall.meters.appended(events.len(), begun.elapsed(), appended.as_ref().map(drop));
         let appended = appended?;
+        self.has_warned = false;
         self.hall.copiers.hear(&events);
         self.snapshots.hear(&events);
         owed.iter().for_each(|target| self.hall.outbox.serve(target));
@@ -176,8 +178,15 @@ impl Shell {
         Ok(appended.into_iter().flat_map(|appended| appended.deliveries).collect())
     }
 
-    fn warn(&self, error: &LogError) {
-        tracing::warn!(stream = %self.stream, %error, "the stream cannot be written to");
+    /// True for the first failure since the last append: its retries fail in the same way.
+    fn may_warn(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_warned, true)
+    }
+
+    fn warn(&mut self, error: &LogError) {
+        if self.may_warn() {
+            tracing::warn!(stream = %self.stream, %error, "the stream cannot be written to");
+        }
     }
 
     fn answer(&mut self, answers: Vec<(RequestId, Verdict)>) {

@@ -13,7 +13,7 @@ use moothall_kernel::participant::OnLost;
 use moothall_kernel::planted::{self, Bug};
 
 use super::io::Output;
-use super::partial::StreamedText;
+use super::partial::{CappedText, StreamedText};
 use crate::answers::Signal;
 use crate::runtime::agent::{PermissionAnswer, Probe, Report, TurnKey};
 use crate::runtime::registry::RunnerFacts;
@@ -41,7 +41,7 @@ pub(super) struct ActiveTurn {
     read_at: Seq,
     partial: StreamedText,
     /// Thoughts of its model in this attempt.
-    thoughts: String,
+    thoughts: CappedText<THOUGHT_BYTES_MAX>,
     /// Output of its program, which failed.
     printed: String,
     /// True if the answer consists of thoughts only.
@@ -121,7 +121,7 @@ impl Runs {
             through: turn.running.map_or(state.head(), |running| running.through_seq),
             read_at: state.head(),
             partial: StreamedText::default(),
-            thoughts: String::new(),
+            thoughts: CappedText::default(),
             printed: String::new(),
             only_thought: false,
             ended: None,
@@ -146,7 +146,7 @@ impl Runs {
                 attempt: going.attempt,
                 text: going.partial.shown().unwrap_or_default().to_owned(),
                 usage: going.used,
-                thoughts: going.thoughts.clone(),
+                thoughts: going.thoughts.as_str().to_owned(),
                 printed: going.printed.clone(),
                 only_thought: going.only_thought,
                 ended: going.ended,
@@ -314,9 +314,7 @@ impl Runs {
                 None
             }
             Report::Thought(piece) => {
-                if going.thoughts.len() + piece.len() <= THOUGHT_BYTES_MAX {
-                    going.thoughts.push_str(&piece);
-                }
+                going.thoughts.push(&piece);
                 None
             }
             Report::Printed(text) => {

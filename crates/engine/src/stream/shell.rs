@@ -59,6 +59,8 @@ pub(super) struct Shell {
     pub(super) own: Arc<Mutex<WindowTotals>>,
     open_turns: OpenTurns,
     pub(super) snapshots: Snapshots,
+    /// True if a warning said that the stream cannot be written to, and no append succeeded since.
+    pub(super) has_warned: bool,
 }
 
 /// The reason for which the task woke up.
@@ -142,6 +144,7 @@ impl Shell {
             own: Arc::default(),
             open_turns,
             snapshots,
+            has_warned: false,
         }
     }
 

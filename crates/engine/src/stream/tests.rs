@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, Invite, Post};
-use moothall_kernel::event::{Cause, Event, RecordedEvent, TurnKind, TurnReason as Reason, Usage};
+use moothall_kernel::event::{
+    Cause, Event, RecordedEvent, SuppressedBecause, TurnKind, TurnReason as Reason, Usage,
+};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -245,6 +247,26 @@ fn what_the_engine_owes_is_tried_again_when_the_disk_was_full() {
     assert_eq!(bench.host.committed().head(), head);
     bench.steady = at.0;
     assert!(!bench.look().events.is_empty());
+}
+
+#[test]
+fn thoughts_end_before_the_piece_that_is_too_long() {
+    let mut bench = Bench::begun();
+    bench.post("@ann hello");
+    let batch = bench.look();
+    bench.append(batch, Ok(vec![]));
+    let key = TurnKey { stream: "s".into(), turn: TurnNo(1), attempt: 1 };
+    let pieces = ["first", &"x".repeat(1 << 20), "last"].map(|piece| Report::Thought(piece.into()));
+    let finished = Report::Finished { result: Ok("hi".into()), usage: Usage::default() };
+    for report in pieces.into_iter().chain([finished]) {
+        assert_eq!(bench.tell(Input::Report { key: key.clone(), report, receipt: None }), []);
+    }
+    let batch = bench.look();
+    let thoughts = batch.events.iter().find_map(|recorded| match &recorded.event {
+        Event::Suppressed { because: SuppressedBecause::Thought, body, .. } => Some(body.as_str()),
+        _ => None,
+    });
+    assert_eq!(thoughts, Some("first"));
 }
 
 #[test]

@@ -30,16 +30,14 @@ impl Rates {
 
     /// True if none of the requests counts any more.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
-        self.requests.back().is_none_or(|last| now.since(*last) >= MINUTE)
+        self.requests.back().is_none_or(|last| !last.is_within(MINUTE, now))
     }
 }
 
 /// Counts a request, unless `max` were taken within a minute. A rejected one does not count here,
 /// so a client that waits as told gets through.
 fn admit(taken: &mut VecDeque<Timestamp>, max: usize, now: Timestamp) -> Result<(), Millis> {
-    // Drop timestamps in the future: the clock was set back.
-    let counts = |at: &Timestamp| *at <= now && now.since(*at) < MINUTE;
-    while taken.front().is_some_and(|first| !counts(first)) {
+    while taken.front().is_some_and(|first| !first.is_within(MINUTE, now)) {
         taken.pop_front();
     }
     match taken.front() {

@@ -64,6 +64,7 @@ pub struct TestLog {
     pub waiting: Notify,
     failures: Mutex<VecDeque<AppendError>>,
     acquisitions: Mutex<VecDeque<LogError>>,
+    reads: Mutex<VecDeque<LogError>>,
     refuses_advances: AtomicBool,
 }
 
@@ -78,6 +79,7 @@ impl TestLog {
             waiting: Notify::new(),
             failures: Mutex::default(),
             acquisitions: Mutex::default(),
+            reads: Mutex::default(),
             refuses_advances: AtomicBool::new(false),
         })
     }
@@ -110,6 +112,15 @@ impl TestLog {
         self.acquisitions.lock().unwrap().push_back(error);
     }
 
+    /// Returns the number of failures that [`Self::fail_next_acquire`] still has to give.
+    pub fn failing_acquires(&self) -> usize {
+        self.acquisitions.lock().unwrap().len()
+    }
+
+    pub fn fail_next_read(&self, error: LogError) {
+        self.reads.lock().unwrap().push_back(error);
+    }
+
     /// Sets if writing the states of deliveries fails.
     pub fn refuse_advances(&self, refuse: bool) {
         self.refuses_advances.store(refuse, Ordering::SeqCst);
@@ -140,6 +151,9 @@ impl EventLog for TestLog {
         Ok(heads)
     }
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
+        if let Some(error) = self.reads.lock().unwrap().pop_front() {
+            return Err(error);
+        }
         let page = self.inner.read(stream, after, limit).await?;
         self.read.fetch_add(page.events.len(), Ordering::SeqCst);
         Ok(page)

@@ -203,12 +203,12 @@ impl WindowTotals {
     }
 
     /// Removes a charge whose events were not appended.
-    pub fn give_back(&mut self, charge: &Charge) {
-        if charge.hour <= self.hour {
+    pub fn give_back(&mut self, charge: &Charge, now: Timestamp) {
+        if counts_in(self.hour, charge, HOUR, now) {
             self.turns = self.turns.saturating_sub(charge.turns);
             self.unattended = self.unattended.saturating_sub(charge.unattended());
         }
-        if start_of(charge.hour, DAY) <= self.day {
+        if counts_in(self.day, charge, DAY, now) {
             self.micros = self.micros.saturating_sub(charge.usage.cost_micros);
         }
     }
@@ -310,6 +310,13 @@ impl Budgets {
             self.standings.entry(owner).or_default().charge(charge);
         }
     }
+}
+
+/// True if a charge was counted in the window that began then. A charge of an earlier window was
+/// counted there if another stream's time is ahead. It was not if the window has changed since.
+fn counts_in(began: Timestamp, charge: &Charge, length: Millis, now: Timestamp) -> bool {
+    let own = start_of(charge.hour, length);
+    own >= began || own >= start_of(now, length)
 }
 
 /// Returns the start of the window of this length that contains a time.

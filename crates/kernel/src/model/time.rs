@@ -25,6 +25,12 @@ impl Timestamp {
     pub fn since(self, earlier: Timestamp) -> Millis {
         Millis(self.0.saturating_sub(earlier.0).max(0) as u64)
     }
+
+    /// True if less than `length` has passed since this time. False for a time in the future: the
+    /// clock was set back, and the time would count until the clock catches up.
+    pub fn is_within(self, length: Millis, now: Timestamp) -> bool {
+        self <= now && now.since(self) < length
+    }
 }
 
 impl Add<Millis> for Timestamp {
@@ -100,6 +106,14 @@ mod tests {
         assert_eq!(ts.to_string(), "2025-11-21T02:59:59.042Z");
         assert_eq!(ts.to_string().parse::<Timestamp>().ok(), Some(ts));
         assert_eq!(Timestamp::from_millis(0).to_string(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn a_time_in_the_future_is_not_within_the_past() {
+        let now = Timestamp::from_millis(1_000);
+        let within = [500, 501, 1_000, 1_001]
+            .map(|at| Timestamp::from_millis(at).is_within(Millis(500), now));
+        assert_eq!(within, [false, true, true, false]);
     }
 
     #[test]

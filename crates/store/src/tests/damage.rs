@@ -200,6 +200,28 @@ async fn a_row_of_the_catalog_that_changed_is_a_fault_and_hides_no_other() {
     }
 }
 
+#[tokio::test]
+async fn a_damaged_row_does_not_end_a_listing_in_pages() {
+    let disk = Disk::fresh();
+    disk.log.append(["a", "b", "c", "d"].map(begun).to_vec()).await.unwrap();
+    let change = "UPDATE streams SET title = CAST(x'ff' AS TEXT) WHERE id IN ('a', 'c')";
+    assert_eq!(disk.intruder().execute(change, []).unwrap(), 2);
+    for limit in 1..=4 {
+        let mut filter = ListFilter { limit: Some(limit), ..ListFilter::default() };
+        let (mut listed, mut pages) = (Vec::new(), 0);
+        loop {
+            let page = disk.log.list(filter.clone()).await.unwrap();
+            listed.extend(page.streams.into_iter().map(|row| row.stream.to_string()));
+            pages += 1;
+            filter.after = page.next;
+            if filter.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!((listed, pages), (vec!["b".into(), "d".into()], 4usize.div_ceil(limit)));
+    }
+}
+
 /// Returns a conversation with its beginning, and a row that agrees with its events.
 fn begun(id: &str) -> StreamBatch {
     let created = Event::Created {
