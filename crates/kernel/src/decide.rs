@@ -310,6 +310,7 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Archives the conversation, or reopens it for a person. Changes nothing if it is so already.
     fn archive(&mut self, on: bool, by: &Actor) -> Result<(), Rejection> {
         // Any member of a link may end it for all. (Ruling 27.)
         if !on || !self.state.is_link() || self.state.participant(&by.id).is_none() {
@@ -326,9 +327,9 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Archives the conversation: it takes no more words and grants no more turns. In a link,
-    /// earlier words are still delivered and running turns continue. Their results stay with the
-    /// agents that work on them. (Ruling 27.)
+    /// Archives the conversation: it takes no more words, and its queue, requests and questions
+    /// end. Outside of links the open turns are cancelled. In a link granted turns continue, except
+    /// waiting ones in a pause. Their results stay with the agents that work on them. (Ruling 27.)
     pub(crate) fn close(&mut self, by: &ParticipantId) {
         self.emit(Event::Archived { by: by.clone() });
         self.withdraw_asked(None);
@@ -352,6 +353,9 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Stops the conversation: cancels the open turns, with the shown part of each answer posted,
+    /// and empties the queue. In a gathering, the holder loses the piece and the guard `Stopped`
+    /// holds.
     fn stop(&mut self, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         self.emit(Event::Stopped { by: by.id.clone(), holds: true });
@@ -372,6 +376,7 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Records that the words of an event, and summaries made of them, are erased.
     fn redact(&mut self, seq: Seq, message: bool, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         if seq == Seq(0) || seq > self.state.head {
@@ -395,6 +400,10 @@ impl Decider<'_> {
         }
     }
 
+    /// Carries out everything whose time has come: overdue questions and requests, deadlines of
+    /// turns, turns of clients that have gone, the patience with an awaited turn, the hourly sums
+    /// of refused words, and the clock of a gathering. The host calls it when the next of these is
+    /// due.
     fn tick(&mut self) {
         let now = self.now;
         // First, because the end of a question restarts its turn's clock and moves the deadline.
@@ -471,6 +480,8 @@ impl Decider<'_> {
         self.check_named(&actor.id, actor.human || self.state.participant(&actor.id).is_some())
     }
 
+    /// Rejects an invalid or reserved id. If `is_known`, ids that look like a person or the
+    /// operator pass.
     pub(crate) fn check_named(&self, id: &ParticipantId, is_known: bool) -> Result<(), Rejection> {
         if id.as_str() == ParticipantId::USER {
             return Ok(());

@@ -210,6 +210,8 @@ pub fn strip_escapes(text: &str) -> String {
     out
 }
 
+/// Skips a control sequence (CSI) through its final character. An unfinished one ends before a
+/// character that it cannot contain.
 fn skip_csi(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     while let Some(c) = chars.peek().copied() {
         // Left in place: a line end or a letter of another script belongs to the text.

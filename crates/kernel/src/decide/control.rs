@@ -69,6 +69,9 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Returns the changes that a control makes. `before` has the changes of the earlier controls
+    /// of the same command, which are not applied yet. Rejects a caller without the right or the
+    /// proof.
     pub(crate) fn change(
         &self,
         by: &Actor,
@@ -212,6 +215,8 @@ impl Decider<'_> {
         set.unwrap_or(&self.state.policy)
     }
 
+    /// Returns the change that invites a participant or updates a known one. Rejects an invalid or
+    /// confusable name, an incomplete profile, and a new participant in a full conversation.
     pub(crate) fn invite(
         &self,
         by: &Actor,
@@ -355,6 +360,8 @@ impl Decider<'_> {
         self.state.participants.len() + new.count()
     }
 
+    /// Returns a profile with its words cleaned. Rejects invalid ones. An empty nickname stays,
+    /// because it removes the former one.
     fn checked_profile(&self, given: Profile, id: &ParticipantId) -> Result<Profile, Rejection> {
         let nickname = match given.nickname {
             Some(nickname) if nickname.is_empty() => Some(nickname),
@@ -440,26 +447,31 @@ impl Decider<'_> {
         }
     }
 
-    /// Ends the turns, requests and questions of a participant that takes no more turns.
+    /// Ends the turns (running ones too), requests and questions of a participant that takes no
+    /// more turns, and closes a link with too few agents.
     fn lose_agent(&mut self, participant: &ParticipantId, code: &str, message: &str) {
         self.end_turns_of(participant, false, code, message);
         self.withdraw_asked(Some(participant));
         self.end_lonely_link();
     }
 
-    /// Carries out the consequences of a change: turns end or are granted.
+    /// Carries out what follows from a change: turns are cancelled or granted, and the requests and
+    /// questions of a participant that takes no more turns are withdrawn. A link with fewer than
+    /// two agents is closed.
     pub(crate) fn follow(&mut self, change: Change, cause: &crate::model::event::Cause) {
         match change {
             Change::Uninvited { participant, .. } => {
                 self.lose_agent(&participant, "uninvited", "it was uninvited")
             }
-            // Otherwise late output of its runtime would count as a person's words.
+            // The agent of that name must not go on: its later output would count as a person's
+            // words.
             Change::Invited { participant, kind: Kind::Human, .. } => {
                 self.lose_agent(&participant, "became_person", "it is a person's name now");
             }
             Change::Muted { targets } => {
                 for target in &targets {
-                    // A running turn continues: its words are kept in the trace when it ends.
+                    // Waiting turns only (`true`). A running turn continues, and its words are kept
+                    // in the trace.
                     self.end_turns_of(target, true, "muted", "it was muted before it began");
                 }
             }
@@ -510,6 +522,8 @@ fn checked_word(key: &str, given: &str, id: &ParticipantId) -> Result<String, Re
     Ok(word)
 }
 
+/// Returns a binding's target. Rejects it unless it is 1 to 256 visible ASCII characters with a
+/// colon.
 fn check_target(target: String) -> Result<String, Rejection> {
     let plain = !target.is_empty()
         && target.len() <= 256
@@ -525,6 +539,7 @@ fn check_target(target: String) -> Result<String, Rejection> {
     ))
 }
 
+/// Returns the rejection of a faulty name. `key` is the field that the name was given in.
 fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
     let code = match fault {
         NameFault::Reserved | NameFault::Resembles(_) => "reserved_name",

@@ -1,5 +1,5 @@
 //! Moves the floor: takes queued messages, steps through rounds and watches the guards. The
-//! policy's row says who is nominated and what a step is. The policies share the rest, which is
+//! policy's row has the nomination of agents and the step. The policies share the rest, which is
 //! here.
 
 use std::collections::VecDeque;
@@ -104,6 +104,8 @@ impl Decider<'_> {
             .is_some_and(|participant| self.facts.keeps_from_turns(participant).is_some())
     }
 
+    /// Returns the reason why a participant can take no turn now, or `None` if it can. People and
+    /// ids that do not take part are `Skipped`.
     pub(crate) fn unable(&self, id: &ParticipantId) -> Option<WhyNot> {
         let Some(participant) =
             self.state.participant(id).filter(|participant| participant.takes_turns())
@@ -137,6 +139,7 @@ impl Decider<'_> {
         false
     }
 
+    /// Returns the guard whose limit is reached if words of `by` wake `woken`, if any.
     fn tripped(&self, by: &ParticipantId, woken: &ParticipantId) -> Option<Guard> {
         let guards = &self.state.guards;
         if guards.exchanges >= self.state.policy.max_exchanges_without_human {
@@ -168,6 +171,8 @@ impl Decider<'_> {
         self.guard(None);
     }
 
+    /// Lets a guard hold the floor if its limit is reached: the number of exchanges, then
+    /// `repeated`, then a pair of agents. Changes nothing while a guard holds.
     fn guard(&mut self, repeated: Option<Guard>) {
         if self.state.guards.held.is_some() {
             return;

@@ -16,6 +16,8 @@ const CLIENT: (&str, &str) = ("json-rpc", "remote");
 const NAMES_TRIED: u32 = 20;
 
 impl Decider<'_> {
+    /// Carries out an order. Rejects any but `Begin` if the conversation does not belong to this
+    /// task.
     pub(crate) fn obey(&mut self, task: StreamId, order: TaskOrder) -> Result<(), Rejection> {
         if let TaskOrder::Begin { name, by, participants, first, agents, policy } = order {
             let titled = name.is_some();
@@ -43,6 +45,7 @@ impl Decider<'_> {
         }
     }
 
+    /// Creates the conversation of a task and invites its agents. Changes nothing if it exists.
     fn begin_for(
         &mut self,
         origin: TaskOrigin,
@@ -98,6 +101,8 @@ impl Decider<'_> {
         names.find_map(|name| invite(name).ok()).map_or_else(|| invite(None), Ok)
     }
 
+    /// Takes an agent out of the conversation, if it takes part. `leaves` records that it left by
+    /// itself.
     fn remove(
         &mut self,
         by: ParticipantId,

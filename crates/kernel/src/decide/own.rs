@@ -86,6 +86,9 @@ impl Decider<'_> {
         }
     }
 
+    /// Rejects own words above a limit, without keeping them. Limits count the words of the
+    /// speaker, of the credential and of the hall, and outside of tasks those of the conversation
+    /// since a person spoke.
     fn check_pace(&self, post: &Post) -> Result<(), Rejection> {
         let is_task = self.state.task().is_some();
         let said = &self.state.restraint.said;
@@ -112,6 +115,7 @@ impl Decider<'_> {
         }
     }
 
+    /// Returns the rejection of words above a limit, with the time to wait until `at`.
     fn too_soon(&self, post: &Post, at: Timestamp, is_hour: bool) -> Rejection {
         let wait = at.since(self.now).max(Millis(1));
         let (code, limit) = if is_hour {

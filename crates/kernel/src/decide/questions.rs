@@ -1,4 +1,5 @@
-//! Questions of an agent's program outside a turn: asked, answered by a person, or withdrawn.
+//! Questions of agents' programs: those outside a turn, the limit of waiting ones, and the end of
+//! questions and requests that were not answered in time.
 
 use crate::decide::Decider;
 use crate::model::command::{Refusal, Rejection};
@@ -81,7 +82,7 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Conflict, "too_many_questions", message).about(asker))
     }
 
-    /// Ends the questions of turns and the requests whose time to answer has run out.
+    /// Ends each question of a turn and each waiting request whose time to answer has run out.
     pub(crate) fn end_overdue_cards(&mut self) {
         let now = self.now;
         let is_over = |waiting: &OpenPermission| waiting.expires <= now;

@@ -27,6 +27,9 @@ impl Decider<'_> {
         Rejection::new(Refusal::Conflict, code, format!("{reason} {after}")).about(&post.by.id)
     }
 
+    /// Emits refused words for the trace and returns true, if there is room for them. Otherwise
+    /// returns false: the first words above a participant's limit emit [`Event::Discarded`], and
+    /// further ones are only counted in the decision's `unkept`.
     fn keep_refused(&mut self, by: &ParticipantId, body: &str, because: SuppressedBecause) -> bool {
         self.tell_of_the_unkept();
         let (now, bytes) = (self.now, body.len() as u64);
@@ -59,7 +62,8 @@ impl Decider<'_> {
         room
     }
 
-    /// Emits the amount of unkept words for each participant whose hour has ended.
+    /// Emits the number and the bytes of refused words that were not kept, for each participant
+    /// whose hour has ended.
     pub(crate) fn tell_of_the_unkept(&mut self) {
         for participant in self.state.refused.due(self.now) {
             let (count, bytes) = self.facts.unkept.get(&participant).copied().unwrap_or_default();

@@ -103,6 +103,7 @@ impl Conversation {
         format!("{what}. {came}")
     }
 
+    /// Adds a request that waits for a person's answer.
     pub(crate) fn apply_requested(
         &mut self,
         permission: &PermissionId,
@@ -116,6 +117,8 @@ impl Conversation {
         self.floor.requests.insert(permission.clone(), open);
     }
 
+    /// Marks a waiting request as allowed if the chosen option allows it once. Any other option
+    /// changes nothing here: the decision settles the request as refused.
     pub(crate) fn apply_request_answered(&mut self, permission: &PermissionId, option: &str) {
         let Some(open) = self.floor.requests.get_mut(permission) else { return };
         let Some(chosen) = open
@@ -235,6 +238,7 @@ impl Decider<'_> {
         self.settle_unmet(permission, RequestFailure::Expired);
     }
 
+    /// Settles a request that was refused or expired. Changes nothing if it is unknown or allowed.
     fn settle_unmet(&mut self, permission: &PermissionId, unmet: RequestFailure) {
         let requests = &self.state.floor.requests;
         let Some(open) = requests.get(permission).filter(|open| open.stage != Stage::Allowed)
@@ -276,6 +280,8 @@ impl Decider<'_> {
         open.is_some_and(|open| open.stage == Stage::Allowed)
     }
 
+    /// Ends a request to start with its outcome, and gives its asker a turn to read that. Ignores
+    /// other permissions.
     fn settle_start(&mut self, permission: &PermissionId, outcome: StartOutcome) {
         let Some(OpenRequest { participant, request: Request::Start(start), .. }) =
             self.state.floor.requests.get(permission)
@@ -294,6 +300,8 @@ impl Decider<'_> {
         );
     }
 
+    /// Ends a request to talk with its outcome, and gives its asker a turn to read that if the
+    /// policy tells outcomes. Ignores other permissions.
     fn settle_talk(&mut self, permission: &PermissionId, outcome: TalkOutcome) {
         let Some(OpenRequest { participant, request: Request::Talk(talk), .. }) =
             self.state.floor.requests.get(permission)

@@ -63,8 +63,7 @@ impl Decider<'_> {
         self.post_as_agent(post)
     }
 
-    /// Rejects `asks` from an agent, during a gathering, or for participants that take no turns
-    /// here.
+    /// Rejects `asks` from an agent, in a gathering, or for participants that take no turns.
     fn check_asks(&self, post: &Post, human: bool) -> Result<(), Rejection> {
         let Some(first) = post.asks.first() else { return Ok(()) };
         if !human {
@@ -106,6 +105,7 @@ impl Decider<'_> {
         Err(Rejection::new(Refusal::Invalid, "unknown_recipient", message).about(id))
     }
 
+    /// Posts or queues a person's words, and asks agents by `/ask` or else by the policy.
     fn post_as_human(&mut self, post: Post) -> Result<(), Rejection> {
         let speaker = post.by.id.clone();
         if self.state.muted.contains(&speaker) {
@@ -132,16 +132,15 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Records with a message why it asks no agent, and a name that no participant bears. Names are
-    /// resolved now, not against a later roster. (Ruling 19.)
+    /// Adds to a message why it asks no agent, and the first name that reaches no participant.
+    /// Names are resolved now, not against a later roster. (Ruling 19.)
     pub(crate) fn with_silence(&self, posted: Posted, named: &Mentions) -> Posted {
         let (seq, unproven) = (self.state.head.next(), posted.lacks_person());
         let id = EventId::of(&self.state.stream, seq, self.now);
         let cause = Cause { seq, id, from: posted.from.clone(), depth: posted.depth, unproven };
         let silence = self.state.silence_of(&WakingWords::of(&posted, cause), &posted.body, named);
         let posted = Posted { silence: silence.map(Box::new), ..posted };
-        // The stray name goes into the answer to the speaker. Words that the server posts have no
-        // such answer.
+        // Words that the server posts have no answer to their speaker that could show a stray name.
         if posted.via || posted.stray_name().is_some() {
             return posted;
         }
@@ -150,6 +149,7 @@ impl Decider<'_> {
         Posted { unknown: stray.map(Box::new), ..posted }
     }
 
+    /// Returns a message as an event. Fields of turns, of the queue and of silence are empty.
     pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Mentions) -> Posted {
         let may_see =
             |id: &ParticipantId| post.only_for.as_ref().is_none_or(|others| others.contains(id));
@@ -233,6 +233,7 @@ impl Decider<'_> {
         }
     }
 
+    /// Posts an agent's words: as its turn's answer if it answers by posting, or as its own.
     fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
         let id = post.by.id.clone();
         self.state.check_in_task(&id)?;
@@ -252,8 +253,7 @@ impl Decider<'_> {
         self.admit_unsolicited(post)
     }
 
-    /// Returns the turn that a client's words answer by default: the running one, or the next to
-    /// run.
+    /// Returns the turn that a client's words answer by default: the running or the next one.
     fn own_turn(&self, id: &ParticipantId) -> Option<TurnNo> {
         self.state.front_turn(id).map(|turn| turn.no)
     }
@@ -267,8 +267,7 @@ impl Decider<'_> {
             .map(|turn| turn.no)
     }
 
-    /// Rejects and keeps the words of a muted participant, or in a paused or archived conversation.
-    /// (Ruling 20.)
+    /// Rejects and keeps words to which `silence_of` objects. (Ruling 20.)
     fn check_may_speak(&mut self, post: &Post) -> Result<(), Rejection> {
         match self.silence_of(&post.by.id) {
             Some((because, code, reason)) => Err(self.refuse(post, because, code, reason)),
@@ -276,6 +275,8 @@ impl Decider<'_> {
         }
     }
 
+    /// Returns why a participant may not speak, with a code and a message: the conversation is
+    /// archived or paused, or the participant is muted. `None` if it may.
     pub(crate) fn silence_of(
         &self,
         id: &ParticipantId,
@@ -408,6 +409,8 @@ impl Decider<'_> {
         }
     }
 
+    /// Ends a turn by its text, which is a pass, is posted, or is only kept in the trace. An empty
+    /// text passes or fails, by the policy.
     fn finish(&mut self, no: TurnNo, post: Post, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let text = post.body;
@@ -484,6 +487,7 @@ impl Decider<'_> {
         (self.state.rules().on_reply)(self, spoken);
     }
 
+    /// Ends a turn as passed. A holder releases the piece; a turn that had to answer gets a notice.
     pub(crate) fn pass_turn(&mut self, no: TurnNo, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         self.end(no, Outcome::Passed, None, usage);
@@ -548,8 +552,7 @@ fn nothing_to_pass(id: &ParticipantId) -> Rejection {
     Rejection::new(Refusal::Conflict, "no_open_turn", message).about(id)
 }
 
-/// ASCII characters as a fingerprint counts them: letters in lower case, digits unchanged, and 0
-/// for ignored characters.
+/// ASCII characters in a fingerprint: letters in lower case, digits, and 0 for all others.
 const FOLDED: [u8; 128] = {
     let mut folded = [0; 128];
     let mut byte = 0_u8;
@@ -562,8 +565,7 @@ const FOLDED: [u8; 128] = {
     folded
 };
 
-/// Returns the FNV-1a hash of the letters and digits in lower case, so that punctuation and spacing
-/// do not hide a repetition.
+/// Returns the FNV-1a hash of the letters and digits in lower case, to find repetitions.
 fn fingerprint(body: &str) -> u32 {
     const EMPTY: u32 = 0x811c_9dc5;
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);

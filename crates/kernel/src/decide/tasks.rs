@@ -1,5 +1,5 @@
-//! Decides tasks: who is admitted, who may manage, and which conversations exist. Their
-//! conversations carry out the orders in `orders`.
+//! Decides tasks: their admitted agents, their manager and their conversations. The conversations
+//! carry out the orders in `orders`.
 //!
 //! The right to manage is checked before anything else about a task, so that other callers do not
 //! learn who is admitted. (Ruling 37.)
@@ -104,6 +104,7 @@ struct TaskDecider<'a> {
 }
 
 impl TaskDecider<'_> {
+    /// Decides a task's command. Any command but a request is rejected if the task does not exist.
     fn decide(&mut self, command: TaskCommand) -> Result<(), Rejection> {
         if let TaskCommand::Request { app, by, manager, invited, first, terms, within } = command {
             let Admission { invited, first } = self.admission(&by, invited, first, terms)?;
@@ -245,6 +246,8 @@ impl TaskDecider<'_> {
         }
     }
 
+    /// Opens a conversation of admitted agents for the manager. Changes nothing if the task has it
+    /// already. Rejects it while the task waits, or if there is no room.
     fn open(&mut self, by: ParticipantId, given: NewConversation) -> Result<(), Rejection> {
         if self.state.status == TaskStatus::Waiting {
             let message = "Task is not open for mutation";

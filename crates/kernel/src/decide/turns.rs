@@ -98,6 +98,7 @@ impl Decider<'_> {
         self.state.rules().counts_depth && cause.depth >= self.state.policy.max_depth
     }
 
+    /// Records that a participant gets no turn for a cause, with the reason.
     pub(crate) fn skip(
         &mut self,
         participant: &ParticipantId,
@@ -113,6 +114,9 @@ impl Decider<'_> {
         });
     }
 
+    /// Starts the waiting turn that its runtime has taken, with a prompt up to `through`. Causes
+    /// after that get another turn. Ignores a report of another attempt, of a running turn, or of a
+    /// turn behind an older one of its participant.
     pub(crate) fn started(&mut self, no: TurnNo, attempt: u32, through: Seq) {
         let Some(turn) = self.state.turn(no) else { return };
         if turn.attempt != attempt || turn.running.is_some() || !self.state.is_front(turn) {
@@ -151,6 +155,7 @@ impl Decider<'_> {
         next.into_iter().for_each(|turn| drop(self.emit(Event::TurnReleased { turn })));
     }
 
+    /// Emits the start of an open turn, with the range of its prompt and its deadline.
     fn start(&mut self, no: TurnNo, through: Seq) {
         let Some(turn) = self.state.turn(no) else { return };
         let cursor = self.state.participant(&turn.participant).map_or(Seq(0), |p| p.cursor);
@@ -181,6 +186,8 @@ impl Decider<'_> {
         Usage { ms: worked.0, ..Usage::default() }
     }
 
+    /// Ends an open turn with its outcome. A reply or a pass also cancels the waiting turn of the
+    /// same participant whose causes it has covered.
     pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
         let Some(turn) = self.state.turn(no) else { return };
         let (participant, attempt, kind) = (turn.participant.clone(), turn.attempt, turn.kind);
@@ -324,6 +331,8 @@ impl Decider<'_> {
         self.end(no, Outcome::Cancelled, Some(Fault::new("merged", message)), usage);
     }
 
+    /// Cancels one open turn for a person. The shown part of its answer is posted, and a notice
+    /// names the person. Rejects an ended or unknown turn.
     pub(crate) fn cancel(&mut self, no: TurnNo, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         let Some(turn) = self.state.turn(no).cloned() else {
@@ -349,6 +358,8 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Opens a question of a running turn, which stops the turn's clock; the round moves on. An
+    /// open question is not asked twice. Rejects one that was settled, or is one too many.
     pub(crate) fn ask_permission(
         &mut self,
         permission: PermissionId,

@@ -217,6 +217,8 @@ impl Conversation {
         }
     }
 
+    /// Applies one change of a control. With `proven`, mutes and pauses are remembered as a proven
+    /// person's.
     fn apply_change(&mut self, by: &ParticipantId, change: &Change, proven: bool, ts: Timestamp) {
         match change {
             Change::Invited { .. } => self.apply_invited(by, change, ts),
@@ -280,6 +282,7 @@ impl Conversation {
         }
     }
 
+    /// Adds an invited participant, or updates a known one and keeps its progress.
     fn apply_invited(&mut self, by: &ParticipantId, change: &Change, ts: Timestamp) {
         let Change::Invited {
             participant,
@@ -333,6 +336,8 @@ impl Conversation {
         });
     }
 
+    /// Applies a message: counts it, puts it into the queue if it waits, and updates the guards,
+    /// the participants' counters and the open round.
     fn apply_posted(&mut self, posted: &Posted, recorded: &RecordedEvent) {
         self.said.apply_posted(posted);
         let (from, unproven) = (posted.from.clone(), posted.lacks_person());
@@ -385,6 +390,8 @@ impl Conversation {
         self.apply_agent_spoke(posted, cause, recorded.ts);
     }
 
+    /// Resets the guards, unless the words lack proof and `resets` is false, and ends a Stop. Words
+    /// typed at a terminal only excuse its session from the Stop.
     fn apply_person_spoke(&mut self, posted: &Posted, ts: Timestamp) {
         if posted.resets && self.guards.held.is_some() {
             self.restraint.record_lift(ts);
@@ -411,6 +418,8 @@ impl Conversation {
         self.floor.charge(message);
     }
 
+    /// Counts an agent's words for the guards and as a reply, adds them to their round, and puts a
+    /// late answer into the queue.
     fn apply_agent_spoke(&mut self, posted: &Posted, cause: Cause, ts: Timestamp) {
         if posted.own.as_ref().is_none_or(|own| own.exchange) {
             self.guards.exchanges += 1;
@@ -442,6 +451,8 @@ impl Conversation {
         }
     }
 
+    /// Takes a refused agent off the lists of the round that the cause belongs to, and remembers it
+    /// there if the reason applies to the reactions too.
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
         let is_spared = why_not == WhyNot::Skipped
@@ -508,6 +519,8 @@ impl Conversation {
         self.participants.iter_mut().for_each(|participant| participant.shown = head);
     }
 
+    /// Records how a question ended. The clock of its turn restarts when the turn's last question
+    /// ends.
     fn apply_permission_closed(
         &mut self,
         permission: &PermissionId,

@@ -295,6 +295,7 @@ pub struct PendingPass {
 }
 
 impl Gathering {
+    /// Returns the state of a new gathering, before its first round.
     fn opened(
         plan: &GatheringPlan,
         by: &ParticipantId,

@@ -36,6 +36,8 @@ impl RefusedWords {
 }
 
 impl Refusals {
+    /// Counts kept words of a participant; its first ones begin its window. Words that do not count
+    /// have 0 bytes.
     pub(crate) fn apply_kept(&mut self, participant: &ParticipantId, counted: u64, ts: Timestamp) {
         if counted == 0 {
             return;
@@ -52,6 +54,8 @@ impl Refusals {
         refused.bytes += counted;
     }
 
+    /// Marks a participant's window as exceeded while it lasts (`until`), or removes it with its
+    /// sum.
     pub(crate) fn apply_unkept(&mut self, participant: &ParticipantId, until: Option<Timestamp>) {
         match (until, self.0.get_mut(participant)) {
             (Some(_), Some(refused)) => refused.over = true,

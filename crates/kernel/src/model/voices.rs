@@ -83,6 +83,7 @@ impl Voices {
         }
     }
 
+    /// Remembers an agent's words, and forgets those older than an hour or beyond [`VOICES_MAX`].
     fn note_agent(&mut self, state: &Conversation, posted: &Posted, ts: Timestamp) {
         while self.said.front().is_some_and(|oldest| oldest.at <= ts - REMEMBERED)
             || self.said.len() >= VOICES_MAX

@@ -35,6 +35,8 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
+/// Returns the addressed agents as forced and the others as polled. If the message has a single
+/// recipient, the others are not asked.
 fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let forced = addressed(state, spoken);
     let targeted = matches!(spoken.to, Recipient::One(_));

@@ -31,6 +31,9 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
+/// Returns the addressed agents as forced; of an agent's words at most those that the discussion's
+/// settings allow. With `invited_auto`, a person's words to all that address no agent poll all
+/// agents.
 fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let mut forced = addressed(state, spoken);
     if !spoken.human {

@@ -35,6 +35,7 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
+/// Returns all agents as polled, except the author and those that heard the words elsewhere.
 fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let polled = others(state, &spoken.author).into_iter();
     let polled = polled.filter(|id| !spoken.elsewhere.contains(id)).collect();
@@ -52,8 +53,10 @@ fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
 }
 
 impl Decider<'_> {
-    /// Grants turns for queued words to every member of a link, because the step counts only later
-    /// words. The agents that the words ask are asked by their round.
+    /// Grants turns for a message that waited in the queue to all nominated agents that may be
+    /// woken. `step_open` would not: it looks only for words behind the newest position that an
+    /// agent was shown, and a message from the queue stands before it. Agents that the message asks
+    /// by `/ask` get their turns from its round.
     fn link_all(&mut self, spoken: &WakingWords) {
         for id in nominate(self.state, spoken).polled {
             if spoken.asks.contains(&id) {

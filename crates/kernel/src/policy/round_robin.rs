@@ -1,5 +1,6 @@
-//! `round_robin`: each agent is asked once, starting after the last speaker. Mentions do not change
-//! the order. (Ruling 17.)
+//! `round_robin`: a round asks each agent once, in the order of invitation, beginning after the
+//! last speaker. Agents that an earlier round passed over come first, and agents in their cooldown
+//! come last. Mentions do not change the order. (Ruling 17.)
 
 use crate::model::event::TurnReason;
 use crate::model::state::{Conversation, WakingWords};
@@ -31,6 +32,8 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
+/// Returns all other agents as polled, in the order after the last speaker, except that agents
+/// which an earlier round passed over come first.
 fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let mut polled = others(state, &spoken.cause.from);
     let last = state.floor.last_speaker.as_ref();

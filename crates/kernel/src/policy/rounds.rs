@@ -83,8 +83,8 @@ impl Conversation {
         cooled.max(self.crowded_until())
     }
 
-    /// Returns the agents that a round polls. Those that the previous round passed over come first.
-    /// (Ruling 12.)
+    /// Moves the agents to the front that an earlier round passed over because its patience was
+    /// used up. (Ruling 12.)
     pub(crate) fn polled_first(&self, mut polled: Vec<ParticipantId>) -> Vec<ParticipantId> {
         polled.sort_by_key(|id| !self.floor.passed_over.contains(id));
         polled
@@ -152,6 +152,9 @@ impl Decider<'_> {
         });
     }
 
+    /// Moves the open round one step: asks or skips the next agent, opens the reactions, or closes
+    /// the round. Without a round takes the next queued message. Returns false if the floor has to
+    /// wait.
     pub(crate) fn step_round(&mut self) -> bool {
         let Some(round) = &self.state.floor.round else { return self.take_queued() };
         if round.current.is_some() {
@@ -214,6 +217,8 @@ impl Decider<'_> {
             && !self.has_covered(id)
     }
 
+    /// Asks an agent that must answer, or records why it is not asked. Returns false if the floor
+    /// has to wait for its cooldown or for turns that run side by side.
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         if !self.can_take_turns(id, cause) {
             return true;
@@ -235,6 +240,8 @@ impl Decider<'_> {
         true
     }
 
+    /// Asks an agent that may pass, or records why it is not asked. Returns false if the floor has
+    /// to wait for its cooldown.
     fn step_polled(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
         if !self.can_take_turns(id, cause) {
             return true;

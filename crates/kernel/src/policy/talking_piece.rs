@@ -132,6 +132,8 @@ fn check_each_once(controls: &[Control]) -> Result<(), Rejection> {
 }
 
 impl Decider<'_> {
+    /// Opens a gathering with the members that the controls invite, and cancels the open turns.
+    /// Rejects a second gathering, another policy, and a plan or members that do not fit.
     pub(crate) fn gather(
         &mut self,
         by: &Actor,
@@ -324,6 +326,8 @@ impl Decider<'_> {
         self.emit(Event::Gathering(GatheringEvent::PassAsked { holder, turn, to }));
     }
 
+    /// Ends the hold with the named successor, or in order. If the name cannot have the piece, a
+    /// note says why.
     pub(crate) fn hand_over(&mut self, holder: &ParticipantId, to: Option<&str>) {
         let (next, note) = match to {
             None => (None, None),
@@ -361,6 +365,8 @@ impl Decider<'_> {
         (None, Some(note))
     }
 
+    /// Takes the piece from its holder, if there is one, and cancels the holder's open turns.
+    /// `next` is the named successor, and `note` is shown to the next holder.
     pub(crate) fn release_piece(
         &mut self,
         because: HoldEnd,
@@ -452,6 +458,8 @@ impl Decider<'_> {
         self.state.open_turns().any(|turn| turn.participant == *id && turn.kind == TurnKind::Reply)
     }
 
+    /// Gives the piece to the next speaker of the round that is present and not muted, with a turn
+    /// if the speaker takes turns. Without one begins the next round. Always returns true.
     fn give_piece(&mut self, gathering: &Gathering) -> bool {
         let present = |id: &&ParticipantId| !self.state.muted.contains(*id) && !self.is_away(id);
         let Some(holder) = self.state.to_come(gathering).find(present).cloned() else {
@@ -472,6 +480,8 @@ impl Decider<'_> {
         true
     }
 
+    /// Opens the next round, or the first of the next phase. After the last one, or after a round
+    /// in which the piece had no holder, begins the harvest. Always returns true.
     fn next_round(&mut self, gathering: &Gathering) -> bool {
         let nobody_spoke = gathering.round > 0 && self.state.nobody_held(gathering);
         let (phase, round) = if gathering.round < gathering.plan.rounds(gathering.phase) {

@@ -243,6 +243,7 @@ fn frame(teller: &WordsFormatter<'_>, words: &Utterance<'_>) -> Frame {
     framed(teller.state, &words.posted, reply.as_deref())
 }
 
+/// Returns the part of a prompt that names the participant, the others and the rules.
 fn system(state: &Conversation, turn: &Turn) -> String {
     let name = state.name_of(&turn.participant);
     let mut out = format!(
@@ -325,6 +326,8 @@ fn speaker_name<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
     }
 }
 
+/// Returns the lines that say why the agent is asked: the policy's own, or those of the turn's
+/// reason.
 fn request_text(state: &Conversation, turn: &Turn) -> String {
     if turn.kind == TurnKind::Listen {
         return LISTEN.fill(&[]) + "\n";

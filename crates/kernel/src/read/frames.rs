@@ -102,6 +102,8 @@ impl Names<'_> {
             && self.all().iter().any(|name| !name.is_blank() && line.after(name).any(heads))
     }
 
+    /// Returns the names of known speakers and members and the reserved names, folded at the first
+    /// call.
     fn all(&self) -> &[FoldedLine] {
         self.folded.get_or_init(|| {
             let state = self.state;

@@ -202,6 +202,7 @@ impl Conversation {
         rows
     }
 
+    /// Returns the guard, the pause and the Stop that hold now, if any.
     fn holds(&self, now: Timestamp) -> Vec<GuardRow> {
         let hold = self.guards.held.map(|guard| GuardRow {
             words_left: Some(self.lifts_left(now)),

@@ -117,6 +117,7 @@ impl Conversation {
         }
     }
 
+    /// Returns the reason for which an agent would get a turn, or the reason why it would not.
     fn forecast(
         &self,
         id: &ParticipantId,

@@ -95,6 +95,7 @@ impl Conversation {
         other.map(|id| Silence::of(Reason::NoDiscussion).about(Some(id.clone())))
     }
 
+    /// Returns the first reason that applies to a person's words that ask no agent.
     fn silence_of_person(&self, spoken: &WakingWords, body: &str, named: &Mentions) -> Silence {
         let speaker = &spoken.cause.from;
         if !self.agents().any(|agent| agent.id != *speaker) {
@@ -325,6 +326,7 @@ impl Silences {
         }
     }
 
+    /// Adds a message with its recorded reason; a person's message without one gets `NoneAsked`.
     fn observe_posted(&mut self, posted: &Posted, recorded: &RecordedEvent) {
         let silence = match &posted.silence {
             _ if posted.queue_full => Silence::of(Reason::QueueFull),

@@ -134,6 +134,8 @@ impl CodeReader<'_> {
         self.line.is_quoted
     }
 
+    /// Adds a piece of prose. It continues the last run if only marks of emphasis or a backslash
+    /// are between the two, and otherwise begins a new one.
     fn text(&mut self, range: Range<usize>) {
         let bytes = self.body.as_bytes();
         let is_escaped = range.start > 0 && bytes[range.start - 1] == b'\\';

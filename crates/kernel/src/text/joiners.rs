@@ -42,6 +42,7 @@ struct JoinerReader<'a> {
 }
 
 impl JoinerReader<'_> {
+    /// Returns the next character with its judgement, or `None` at the end of the text.
     fn next(&mut self) -> Option<JudgedChar> {
         let c = self.rest.next()?;
         self.at = &self.at[c.len_utf8()..];

@@ -58,6 +58,7 @@ pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Me
     named_in(body, &code::prose(body), invited, speaker)
 }
 
+/// Returns the names in these runs of a message, which are its prose.
 fn named_in(
     body: &str,
     runs: &[ProseRun],

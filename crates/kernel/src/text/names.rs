@@ -152,6 +152,8 @@ fn is_seen(c: char) -> bool {
     !(c.is_whitespace() || is_blank(c) || is_deceptive(c) || is_combining_mark(c))
 }
 
+/// Rejects a name that reads as one of `names`, also with digits in place of letters. Of `words`,
+/// it only must not look like one, and with a digit in it may.
 fn check_against(
     name: &str,
     names: &[&'static str],
@@ -199,7 +201,8 @@ fn reads_as(name: &str, word: &str) -> bool {
             && ['i', 'l'].iter().any(|one| are_alike(&letters_of(name, *one), word)))
 }
 
-/// Returns a name with the letters for which its digits stand, with `one` for the digit 1.
+/// Returns a name with each digit and each of `!`, `@`, `$` replaced by the letter that it looks
+/// like. `one` is the letter for `1` and `!`.
 fn letters_of(name: &str, one: char) -> String {
     let letter = |c| match c {
         '0' => 'o',

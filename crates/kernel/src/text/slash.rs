@@ -216,6 +216,7 @@ pub fn parse(text: &str) -> Result<Slash, String> {
     }
 }
 
+/// Parses a `/group` command from its second word and the rest of the line.
 fn parse_group(word: &str, rest: &str) -> Result<Slash, String> {
     let wrong = || wrong_arguments(&format!("/group {word}"));
     match word {
@@ -241,6 +242,8 @@ fn parse_group(word: &str, rest: &str) -> Result<Slash, String> {
     }
 }
 
+/// Parses the arguments of `/invite`; `None` without a client, or with an unknown key or an empty
+/// value.
 fn parse_invite(rest: &str) -> Option<Slash> {
     let (client, rest) = split_word(rest);
     let options: Option<Vec<_>> = split_quoted(rest)
@@ -331,6 +334,7 @@ fn wrong_arguments(name: &str) -> String {
     }
 }
 
+/// Returns the line for an unknown command, which suggests the nearest known one if it is similar.
 fn unknown(name: &str) -> String {
     let shown: String = name.chars().take(SHOWN_CHARS_MAX).collect();
     let nearest = COMMANDS

@@ -263,6 +263,7 @@ fn open_end(text: &str, tags: &[&str]) -> usize {
 mod tests {
     use super::*;
 
+    /// Returns the words and thoughts of an answer that arrives in pieces of `piece` characters.
     fn heard(splitter: Splitter, answer: &str, piece: usize) -> (String, String) {
         let (mut splitter, mut all) = (splitter, AnswerPart::default());
         let chars: Vec<char> = answer.chars().collect();

@@ -16,6 +16,8 @@ impl Decider<'_> {
         if known { id } else { called().unwrap_or(id) }
     }
 
+    /// Returns the participant that a word means, if it takes part or a change in `before` invites
+    /// it. Rejects any other.
     pub(super) fn invited(&self, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
         let id = self.id_of(id);
         let just_now = before.iter().any(
@@ -32,6 +34,8 @@ impl Decider<'_> {
         .about(&id))
     }
 
+    /// Returns the participants to mute (`silencing`) or to unmute; they need not take part here.
+    /// Rejects an empty list, an invalid id, and a person to be muted.
     pub(super) fn targets(
         &self,
         ids: Vec<String>,

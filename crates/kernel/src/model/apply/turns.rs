@@ -10,6 +10,8 @@ use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 
 impl Conversation {
+    /// Adds a granted turn, or updates a waiting one that was widened: given another cause or
+    /// reason. Ignores other events.
     pub(super) fn apply_granted(&mut self, event: &Event, ts: Timestamp) {
         match event {
             Event::TurnGranted {
@@ -135,6 +137,8 @@ impl Conversation {
         }
     }
 
+    /// Marks a turn as running. If its prompt lacks the newest causes, the turn is about the newest
+    /// one in the prompt, and the round asks its agent again.
     pub(super) fn apply_started(
         &mut self,
         no: TurnNo,
@@ -169,6 +173,9 @@ impl Conversation {
         }
     }
 
+    /// Removes a turn. The cursor of its participant moves if it answered or keeps the prompt. An
+    /// agent whose turn failed, expired or was cancelled by a person is not asked again in the
+    /// round.
     pub(super) fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
         let Some(turn) = self.floor.turns.remove(&no) else { return };
         self.floor.forget_earlier();

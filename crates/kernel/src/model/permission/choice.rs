@@ -239,6 +239,8 @@ fn several<'a>(
     Ok(Some(options.iter().filter(|option| named.contains(option)).collect()))
 }
 
+/// Returns the one option that an answer means, and its cleaned text. Fails if text is missing, too
+/// long, or given to an option without text.
 fn answered_by_one<'a>(
     options: &'a [PermissionOption],
     given: &str,

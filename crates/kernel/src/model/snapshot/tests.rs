@@ -54,6 +54,7 @@ fn question() -> OpenQuestion {
     OpenQuestion { at: Seq(5), participant: "a".into(), options: PermissionOption::allow_or_deny() }
 }
 
+/// Returns a floor without empty fields.
 fn floor() -> Floor {
     let round = Round {
         cause: cause(),
@@ -130,6 +131,7 @@ fn floor() -> Floor {
     }
 }
 
+/// Returns a turn without empty fields.
 fn turn() -> Turn {
     Turn {
         no: TurnNo(4),
@@ -165,6 +167,7 @@ fn tombstone() -> Tombstone {
     }
 }
 
+/// Returns a participant without empty fields.
 fn participant() -> Participant {
     Participant {
         id: "a".into(),
@@ -202,6 +205,7 @@ fn participant() -> Participant {
     }
 }
 
+/// Returns a gathering without empty fields.
 fn gathering() -> Gathering {
     Gathering {
         plan: GatheringPlan {
@@ -246,6 +250,7 @@ fn gathering() -> Gathering {
     }
 }
 
+/// Returns a spending without empty fields.
 fn spending() -> Spending {
     Spending {
         standing: WindowTotals {
@@ -266,6 +271,7 @@ fn spending() -> Spending {
     }
 }
 
+/// Returns a restraint without empty fields.
 fn restraint() -> Restraint {
     let said_by = |agent: &str| Some(AgentWords { agent: agent.into(), at: at(5) });
     Restraint {

@@ -10,7 +10,10 @@ use crate::policy::talking_piece::prompts::numbered;
 use crate::text;
 
 impl Decider<'_> {
-    /// Applies the clock to a hold: beats, the last word, and the end of its grace. (Ruling 29.)
+    /// Applies the clock to a gathering if its next time has come: a beat or the request for the
+    /// last word, and after that the end of the hold. If the holder waits for a person's answer,
+    /// the piece is passed on. Without a holder the time for the harvest is over, and the gathering
+    /// closes. (Ruling 29.)
     pub(crate) fn beat(&mut self) {
         let due = self.state.next_beat().is_some_and(|at| at <= self.now);
         if !due || self.state.archived || self.state.paused || self.state.guards.held.is_some() {

@@ -126,6 +126,8 @@ impl Decider<'_> {
         self.begin_harvest_before(because, None)
     }
 
+    /// Ends the hold and asks the harvester for the harvest. The policy `after` comes into force
+    /// when the gathering closes. Without a harvester closes it at once. Always returns true.
     fn begin_harvest_before(&mut self, because: &str, after: Option<Policy>) -> bool {
         self.release_piece(HoldEnd::Stopped, None, None);
         let Some((harvester, agent)) =

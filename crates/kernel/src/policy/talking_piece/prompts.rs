@@ -114,6 +114,7 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
     Some(out)
 }
 
+/// Appends the lines that list a gathering's speakers and its harvester.
 fn circle(out: &mut String, members: &[Member], you: &ParticipantId) {
     let line = |member: &Member| {
         let kind = if member.kind == Kind::Human { ", a person" } else { "" };
@@ -143,6 +144,8 @@ pub(super) fn request(state: &Conversation, turn: &Turn) -> Option<String> {
         .then(|| state.gathering().map_or(String::new(), |gathering| request_text(gathering, turn)))
 }
 
+/// Returns the request for the harvest, for the first turn of a hold, for a beat or for the last
+/// word.
 fn request_text(gathering: &Gathering, turn: &Turn) -> String {
     if gathering.harvesting.is_some() {
         return format!("{}\n{HARVEST_FORM}", HARVEST.fill(&[]));

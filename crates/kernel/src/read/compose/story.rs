@@ -1,4 +1,5 @@
-//! The messages of a conversation, in the order in which they took effect.
+//! The messages of a conversation, the outcomes of requests and the steps of a gathering, in the
+//! order in which they took effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -129,6 +130,8 @@ impl<'a> Story<'a> {
     }
 }
 
+/// Returns the messages, the outcomes and the announcements that the viewer may see, in the order
+/// in which they took effect. Messages that still wait in the queue are left out.
 fn visible_utterances<'a>(
     state: &Conversation,
     material: &Material<'a>,

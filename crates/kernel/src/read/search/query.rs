@@ -100,6 +100,8 @@ impl Query {
         if query == Query::default() { Err(QueryFault::Nothing) } else { Ok(query) }
     }
 
+    /// Adds a term or a filter to the query. The latest of several `after:` counts, and the
+    /// earliest of several `before:`. Fails on an empty value and on a value that is not a time.
     fn add(&mut self, part: QueryPart) -> Result<(), QueryFault> {
         let Some(filter) = part.filter else {
             self.terms.extend(Term::of(&part.text, part.quoted));

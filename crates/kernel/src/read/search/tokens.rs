@@ -113,6 +113,7 @@ pub fn fold(word: &str) -> String {
     folded
 }
 
+/// Appends a word without case, accents and width, cut at [`WORD_CHARS_MAX`].
 fn fold_onto(folded: &mut String, word: &str) {
     // Most words are plain ASCII, and are copied whole.
     if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {

@@ -56,6 +56,8 @@ pub(super) struct NameMatch<'a> {
 }
 
 impl<'a> Bearers<'a> {
+    /// Returns the names of these participants and the words for all of them, sorted for the
+    /// search.
     pub(super) fn of(invited: impl IntoIterator<Item = impl Into<Bearer<'a>>>) -> Self {
         let mut names: Vec<Name<'a>> =
             invited.into_iter().flat_map(|bearer| names_of(bearer.into())).collect();
@@ -94,6 +96,7 @@ impl<'a> Bearers<'a> {
         best.map(|(length, from)| self.borne(length, from))
     }
 
+    /// Returns the name at the place `from` of the list, with each participant that bears it.
     fn borne(&self, length: usize, from: usize) -> NameMatch<'a> {
         let Name { folded, rank, .. } = &self.0[from];
         let alike = self.0[from..].iter();
@@ -119,6 +122,8 @@ impl NameMatch<'_> {
     }
 }
 
+/// Returns each name of a participant: its id, nickname, first word of that, roles, client and
+/// model.
 fn names_of(bearer: Bearer<'_>) -> impl Iterator<Item = Name<'_>> {
     let profile = bearer.profile;
     let nickname = profile.nickname.as_deref();
@@ -278,6 +283,7 @@ pub(super) enum UnspacedScript {
 }
 
 impl UnspacedScript {
+    /// Returns the script of a character; `None` for punctuation and for scripts with spaces.
     pub(super) fn of(c: char) -> Option<Self> {
         Some(match c {
             // The punctuation of a script is not a part of its words.

@@ -8,6 +8,7 @@ use crate::model::participant::{AgentFacts, Kind, Profile};
 use crate::model::time::Timestamp;
 use crate::text::names::BROADCAST;
 
+/// Returns an agent of the client `codex` with this id, nickname and role.
 fn who(id: &str, nickname: Option<&str>, role: &str) -> Participant {
     Participant {
         id: id.into(),
