@@ -147,6 +147,7 @@ impl Conversation {
 }
 
 impl Decider<'_> {
+    /// Carries out a command. A deleted conversation ignores the engine and rejects clients.
     fn decide(&mut self, command: Command) -> Result<(), Rejection> {
         match command {
             // Ignore reports from turns that outlive a deleted conversation.
@@ -226,6 +227,7 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Posts an event of a client's own type. It asks no agent.
     fn post_custom(&mut self, custom: PostCustom) -> Result<(), Rejection> {
         let PostCustom { by, to, kind, content, tags, reply_to } = custom;
         self.check_speaker(&by)?;
@@ -283,6 +285,7 @@ impl Decider<'_> {
         });
     }
 
+    /// Creates the conversation. Rejects a stream that has events already.
     fn create(
         &mut self,
         name: &str,
@@ -310,7 +313,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Archives the conversation, or reopens it for a person. Changes nothing if it is so already.
+    /// Archives or reopens the conversation, if that changes it. Only people may do so, except that
+    /// each member of a link may archive it.
     fn archive(&mut self, on: bool, by: &Actor) -> Result<(), Rejection> {
         // Any member of a link may end it for all. (Ruling 27.)
         if !on || !self.state.is_link() || self.state.participant(&by.id).is_none() {

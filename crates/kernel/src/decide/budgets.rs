@@ -61,6 +61,7 @@ impl Decider<'_> {
         ))
     }
 
+    /// Announces a used-up budget, unless it was announced already.
     fn tell_spent(&mut self, spent: &SpentBudget, participant: &ParticipantId, cause: &Cause) {
         if !self.state.spending.announced.contains(spent) {
             let currency = self.facts.budgets.currency.clone();

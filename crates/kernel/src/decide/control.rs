@@ -179,6 +179,7 @@ impl Decider<'_> {
         Err(needs_proof("Another policy while a guard holds"))
     }
 
+    /// Rejects a caller without proof that ends the pause of a proven person.
     fn check_may_unpause(&self, by: &Actor, on: bool) -> Result<(), Rejection> {
         if on || by.proven || !self.state.paused_by_proof {
             return Ok(());
@@ -186,6 +187,7 @@ impl Decider<'_> {
         Err(needs_proof("Ending the pause of a person who could prove it"))
     }
 
+    /// Returns the participants to unmute. A mute by a proven person is only lifted with proof.
     fn unmuted(&self, by: &Actor, ids: Vec<String>) -> Result<Vec<ParticipantId>, Rejection> {
         let targets = self.targets(ids, false)?;
         match targets.iter().find(|id| !by.proven && self.state.muted_by_proof.contains(*id)) {
@@ -207,6 +209,7 @@ impl Decider<'_> {
         Ok(id)
     }
 
+    /// Returns the policy after these changes, which are not applied yet.
     fn policy_after<'b>(&'b self, before: &'b [Change]) -> &'b Policy {
         let set = before.iter().rev().find_map(|change| match change {
             Change::PolicySet { policy, .. } => Some(policy),
@@ -352,6 +355,7 @@ impl Decider<'_> {
         Ok(kind)
     }
 
+    /// Counts the participants after these changes; removed ones still count.
     fn count_after(&self, before: &[Change]) -> usize {
         let new = before.iter().filter(|change| match change {
             Change::Invited { participant, .. } => self.state.participant(participant).is_none(),

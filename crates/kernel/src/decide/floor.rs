@@ -139,7 +139,7 @@ impl Decider<'_> {
         false
     }
 
-    /// Returns the guard whose limit is reached if words of `by` wake `woken`, if any.
+    /// Returns the guard that words of `by` would trip by waking `woken`, if its limit is reached.
     fn tripped(&self, by: &ParticipantId, woken: &ParticipantId) -> Option<Guard> {
         let guards = &self.state.guards;
         if guards.exchanges >= self.state.policy.max_exchanges_without_human {

@@ -122,6 +122,7 @@ impl Decider<'_> {
         Ok(())
     }
 
+    /// Emits changes on behalf of the task and carries out what follows from them.
     fn change_for(&mut self, by: &ParticipantId, changes: Vec<Change>) {
         if changes.is_empty() {
             return;

@@ -280,8 +280,8 @@ impl Decider<'_> {
         open.is_some_and(|open| open.stage == Stage::Allowed)
     }
 
-    /// Ends a request to start with its outcome, and gives its asker a turn to read that. Ignores
-    /// other permissions.
+    /// Ends a request to start with its outcome, for which its asker may get a turn. Ignores other
+    /// permissions.
     fn settle_start(&mut self, permission: &PermissionId, outcome: StartOutcome) {
         let Some(OpenRequest { participant, request: Request::Start(start), .. }) =
             self.state.floor.requests.get(permission)
@@ -300,8 +300,8 @@ impl Decider<'_> {
         );
     }
 
-    /// Ends a request to talk with its outcome, and gives its asker a turn to read that if the
-    /// policy tells outcomes. Ignores other permissions.
+    /// Ends a request to talk with its outcome, for which its asker may get a turn. Ignores other
+    /// permissions.
     fn settle_talk(&mut self, permission: &PermissionId, outcome: TalkOutcome) {
         let Some(OpenRequest { participant, request: Request::Talk(talk), .. }) =
             self.state.floor.requests.get(permission)

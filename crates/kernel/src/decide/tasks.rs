@@ -216,6 +216,7 @@ impl TaskDecider<'_> {
         }
     }
 
+    /// Rejects a task that its manager did not answer in time.
     fn tick(&mut self) {
         if self.state.wake_at().is_some_and(|until| until <= self.now) {
             self.emit(TaskEvent::Rejected { reason: Some("timeout".into()) });
@@ -271,12 +272,14 @@ impl TaskDecider<'_> {
         self.emit(TaskEvent::ConversationOpened { conversation, by, first, exchanges_max });
     }
 
+    /// Begins to close the task. It closes when each of its conversations is settled.
     fn close(&mut self, by: ParticipantId) {
         let conversations = self.conversations();
         self.emit(TaskEvent::Closing { by, conversations });
         self.end_when_settled();
     }
 
+    /// Records that a conversation of a closing task is settled. The last one closes the task.
     fn settle(&mut self, conversation: StreamId) {
         let is_open = |open: &BTreeSet<StreamId>| open.contains(&conversation);
         if self.state.closing.as_ref().is_some_and(is_open) {
@@ -304,6 +307,7 @@ impl TaskDecider<'_> {
         Ok(())
     }
 
+    /// Closes a closing task if all its conversations are settled.
     fn end_when_settled(&mut self) {
         if self.state.closing.as_ref().is_some_and(BTreeSet::is_empty) {
             self.emit(TaskEvent::Closed);

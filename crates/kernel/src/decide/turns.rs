@@ -20,8 +20,9 @@ use crate::text;
 const WAIT_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
-    /// Grants a turn, or widens the waiting one. The depth limit and the budgets are checked here
-    /// because every grant passes here.
+    /// Grants a turn, or widens the waiting one: adds the cause to it. With `may_pass` the agent is
+    /// offered `[PASS]`. A refusal by the depth limit or the budgets is recorded; they are checked
+    /// here because every grant passes here.
     pub(crate) fn grant(
         &mut self,
         participant: &ParticipantId,
@@ -286,6 +287,7 @@ impl Decider<'_> {
         turn.may_pass && (turn.released || (comes_itself && turn.running.is_none()))
     }
 
+    /// Ends a turn whose deadline has passed: it was not started or not answered in time.
     pub(crate) fn expire(&mut self, no: TurnNo) {
         let Some(turn) = self.state.turn(no) else { return };
         let fault = if turn.running.is_some() {

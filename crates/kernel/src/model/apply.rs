@@ -418,8 +418,8 @@ impl Conversation {
         self.floor.charge(message);
     }
 
-    /// Counts an agent's words for the guards and as a reply, adds them to their round, and puts a
-    /// late answer into the queue.
+    /// Counts an agent's words for the guards, except own words that are not an exchange, and as a
+    /// reply. Adds them to their round, and puts a late answer into the queue.
     fn apply_agent_spoke(&mut self, posted: &Posted, cause: Cause, ts: Timestamp) {
         if posted.own.as_ref().is_none_or(|own| own.exchange) {
             self.guards.exchanges += 1;
@@ -451,8 +451,8 @@ impl Conversation {
         }
     }
 
-    /// Takes a refused agent off the lists of the round that the cause belongs to, and remembers it
-    /// there if the reason applies to the reactions too.
+    /// Applies the refusal of an agent: takes it off the lists of the round that the cause belongs
+    /// to, and remembers if it may not react there, or comes first in a later round.
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
         let is_spared = why_not == WhyNot::Skipped
@@ -490,6 +490,7 @@ impl Conversation {
         }
     }
 
+    /// Removes all messages and late answers from the queue.
     fn empty_queue(&mut self, at: Seq) {
         let queue = std::mem::take(&mut self.floor.queue);
         let messages = queue.iter().filter(|waiting| waiting.late.is_none());

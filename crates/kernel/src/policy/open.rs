@@ -1,4 +1,5 @@
-//! `open`: each member's words go to all other members, and each of them may answer. (Ruling 18.)
+//! `open`: each member's words go to all other members, except those that heard them elsewhere.
+//! Each agent among them may answer. (Ruling 18.)
 
 use crate::decide::Decider;
 use crate::model::event::{TurnKind, TurnReason};

@@ -32,8 +32,8 @@ pub(crate) static RULES: Rules = Rules {
     announcement: |_, _| None,
 };
 
-/// Returns all other agents as polled, in the order after the last speaker, except that agents
-/// which an earlier round passed over come first.
+/// Returns all agents but the author as polled: first those that an earlier round passed over, then
+/// the others, both in the order that begins after the last speaker.
 fn nominate(state: &Conversation, spoken: &WakingWords) -> Nomination {
     let mut polled = others(state, &spoken.cause.from);
     let last = state.floor.last_speaker.as_ref();

@@ -246,6 +246,7 @@ impl Decider<'_> {
         }
     }
 
+    /// True if a participant is the harvester and has been asked for the harvest.
     fn is_harvesting(&self, id: &ParticipantId) -> bool {
         let asked = self.state.gathering().is_some_and(|gathering| gathering.harvesting.is_some());
         asked && self.state.harvester().is_some_and(|harvester| harvester.id == *id)
@@ -502,6 +503,7 @@ impl Decider<'_> {
         true
     }
 
+    /// Records the harvester's message as the harvest, and closes the gathering.
     fn harvested(&mut self, harvester: &ParticipantId, message: EventId) {
         let Some(gathering) = self.state.gathering() else { return };
         let (rhythm, because) =

@@ -195,6 +195,7 @@ fn since(
     (format!("{context}\n{since}\n\n{left_out}{account}\n{request}"), Vec::new())
 }
 
+/// Returns the participant's newest summary, if it has one that was read and not erased.
 fn remembered(teller: &WordsFormatter<'_>, participant: &ParticipantId) -> Option<StoredSummary> {
     let summary = teller.state.summary_of(participant)?;
     let text = teller.material.find(summary.seq)?.event.body().filter(|words| !words.is_empty())?;

@@ -102,6 +102,7 @@ struct CodeReader<'a> {
 }
 
 impl CodeReader<'_> {
+    /// Reads the next event of the parser, and notes its text if that is prose.
     fn read(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
             Event::Start(tag) if hides(tag) => self.hidden += 1,

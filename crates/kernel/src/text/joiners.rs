@@ -64,6 +64,7 @@ impl JoinerReader<'_> {
         Some(JudgedChar::Kept(c))
     }
 
+    /// True if the character is seen at this place or shapes the one before it.
     fn is_kept(&mut self, c: char) -> bool {
         let Some(base) = self.base else { return !is_deceptive(c) && !is_selector(c) };
         match c {

@@ -58,7 +58,7 @@ pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Me
     named_in(body, &code::prose(body), invited, speaker)
 }
 
-/// Returns the names in these runs of a message, which are its prose.
+/// Returns the participants named in these runs of a message, which are its prose.
 fn named_in(
     body: &str,
     runs: &[ProseRun],
@@ -286,6 +286,8 @@ fn near(word: &str, name: &str) -> Option<(usize, usize)> {
     whole.into_iter().chain(begun.filter(|(changes, _)| *changes < letters)).min()
 }
 
+/// Returns the number of changes from a word to a name, 0 if it begins the name; `None` if too
+/// many.
 fn changed(word: &str, name: &str) -> Option<usize> {
     let wanted: Vec<char> = skeleton(word).chars().collect();
     let name: Vec<char> = skeleton(name).chars().collect();

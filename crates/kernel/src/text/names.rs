@@ -152,8 +152,8 @@ fn is_seen(c: char) -> bool {
     !(c.is_whitespace() || is_blank(c) || is_deceptive(c) || is_combining_mark(c))
 }
 
-/// Rejects a name that reads as one of `names`, also with digits in place of letters. Of `words`,
-/// it only must not look like one, and with a digit in it may.
+/// Rejects a name that reads as one of `names`, also with digits in place of letters. A name
+/// without digits must not look like one of `words` either.
 fn check_against(
     name: &str,
     names: &[&'static str],

@@ -101,6 +101,7 @@ impl Decider<'_> {
         }
     }
 
+    /// Keeps words of a turn in the trace, unless they are blank.
     pub(super) fn keep(
         &mut self,
         participant: &ParticipantId,

@@ -129,6 +129,7 @@ impl Conversation {
         }
     }
 
+    /// Counts for the pair guard that words of `by` woke or concern `woken`.
     pub(super) fn note_pair(&mut self, by: &ParticipantId, woken: &ParticipantId, ts: Timestamp) {
         let times = self.guards.pairs.entry((by.clone(), woken.clone())).or_default();
         times.push_back(ts);

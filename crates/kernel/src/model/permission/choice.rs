@@ -286,6 +286,7 @@ fn taker(options: &[PermissionOption]) -> Result<&PermissionOption, ChoiceFault>
 mod tests {
     use super::*;
 
+    /// Returns the options of one of Codex's questions.
     fn codex() -> Vec<PermissionOption> {
         vec![
             PermissionOption::new("1", "Yes, proceed (y)", OptionKind::AllowOnce),

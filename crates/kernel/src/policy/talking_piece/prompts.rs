@@ -20,6 +20,7 @@ pub(super) fn numbered(name: &str, number: u32) -> String {
     format!("{name} ({number})")
 }
 
+/// Returns a participant's name, with its number if it is a member.
 fn called(gathering: &Gathering, state: &Conversation, id: &ParticipantId) -> String {
     let member = gathering.members.iter().find(|member| member.id == *id);
     let name = state.name_of(id);

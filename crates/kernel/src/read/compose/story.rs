@@ -207,6 +207,7 @@ fn before_events<'a>(
     utterances
 }
 
+/// Returns the position of the message that an event takes from the queue.
 fn takes(recorded: &RecordedEvent) -> Option<Seq> {
     match &recorded.event {
         Event::Taken { cause } => Some(cause.seq),
@@ -218,6 +219,7 @@ fn is_queued(recorded: &RecordedEvent) -> bool {
     matches!(&recorded.event, Event::Posted(posted) if posted.queued)
 }
 
+/// Returns a message at the position `at`; `None` for other events and for messages not in prompts.
 fn words(at: Seq, recorded: &RecordedEvent) -> Option<Utterance<'_>> {
     let Event::Posted(posted) = &recorded.event else { return None };
     recorded.event.is_in_prompts().then_some(Utterance {

@@ -154,6 +154,7 @@ impl Term {
         rows.filter_map(|row| Some(row.first()?.range.start..row.last()?.range.end))
     }
 
+    /// True if these words are the term. An open last word may be the beginning of a longer one.
     fn is(&self, row: &[Word]) -> bool {
         let last = self.words.len() - 1;
         row.iter().zip(&self.words).enumerate().all(|(place, (word, wanted))| {
@@ -165,6 +166,7 @@ impl Term {
     }
 }
 
+/// Returns the ranges in order, with overlapping ones joined.
 fn joined(mut marks: Vec<Range<usize>>) -> Vec<Range<usize>> {
     marks.sort_by_key(|mark| (mark.start, mark.end));
     let mut joined: Vec<Range<usize>> = Vec::with_capacity(marks.len());

@@ -63,6 +63,7 @@ fn is_of_spaceless_script(c: char) -> bool {
     )
 }
 
+/// True for arrows, symbols and emoji. Each of them is a word.
 fn is_sign(c: char) -> bool {
     matches!(
         c,
