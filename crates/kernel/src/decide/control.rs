@@ -25,7 +25,9 @@ const HUMAN: &str = "human";
 const ROLES_MAX: usize = 20;
 
 impl Decider<'_> {
-    /// Applies all controls or none: their changes become one event.
+    /// Applies all controls or none: their changes become one event, and `follow` carries out what
+    /// follows from each. A policy that replaces an open gathering's waits for the harvest if there
+    /// is one.
     pub(crate) fn control(&mut self, by: &Actor, controls: Vec<Control>) -> Result<(), Rejection> {
         self.check_speaker(by)?;
         self.check_open()?;

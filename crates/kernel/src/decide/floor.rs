@@ -47,7 +47,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Takes the oldest queued message and asks its agents. Returns false if the queue is empty.
+    /// Takes the oldest queued message and asks its agents; a late answer reopens its round
+    /// instead. Returns false if the queue is empty.
     pub(crate) fn take_queued(&mut self) -> bool {
         let Some(spoken) = self.state.floor.queue.front().cloned() else { return false };
         if let Some(message) = spoken.late {
@@ -122,8 +123,8 @@ impl Decider<'_> {
     }
 
     /// True if these words may wake this participant; otherwise records the reason. The guards
-    /// bound the words of agents, and stop unproven words of people while one of them holds.
-    /// (Ruling 16.)
+    /// bound the words of agents, and one that words would trip holds from then on. While a guard
+    /// holds, it also stops unproven words of people. (Ruling 16.)
     pub(crate) fn may_wake(&mut self, spoken: &WakingWords, woken: &ParticipantId) -> bool {
         if spoken.human {
             return !self.is_held_for_proof(woken, &spoken.cause);

@@ -379,7 +379,7 @@ impl Decider<'_> {
         self.finish(turn, post, usage);
     }
 
-    /// Finishes a turn with the result of its runtime.
+    /// Finishes a turn with the result of its runtime. Text of another attempt is kept as late.
     pub(crate) fn finished(
         &mut self,
         no: TurnNo,
@@ -474,7 +474,7 @@ impl Decider<'_> {
         self.with_silence(posted, &named)
     }
 
-    /// Posts a reply and ends its turn in the same append.
+    /// Posts a reply, ends its turn, and applies the policy and a pass in the words: all at once.
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);

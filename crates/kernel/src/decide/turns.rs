@@ -236,7 +236,9 @@ impl Decider<'_> {
         }
     }
 
-    /// Ends a turn that failed and shows people the failure. The next agent is asked. (Ruling 13.)
+    /// Ends a turn that failed, so that the next agent is asked. (Ruling 13.) The failure is
+    /// posted, except of a listening turn, in an archived conversation, for limits announced
+    /// already, or if `fails_unseen`.
     pub(crate) fn fail(&mut self, no: TurnNo, outcome: Outcome, fault: Fault, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let fault =
@@ -300,9 +302,10 @@ impl Decider<'_> {
         self.fail(no, Outcome::Expired, fault, usage);
     }
 
-    /// Puts a running turn that a restart lost back to waiting. If another turn of its participant
-    /// waits already, that turn takes over its causes and obligations. A participant never has two
-    /// waiting turns, and each cause is answered once.
+    /// Puts a running turn that a restart lost back to waiting, or fails it if the budgets do not
+    /// allow another run. If another turn of its participant waits already, that turn takes over
+    /// its causes and obligations. A participant never has two waiting turns, and each cause is
+    /// answered once.
     pub(crate) fn requeue_lost(&mut self, no: TurnNo, attempt: u32) {
         let running =
             self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
@@ -404,7 +407,7 @@ impl Decider<'_> {
     }
 
     /// Answers a permission with the option that a person's words mean. Only the first answer
-    /// counts.
+    /// counts. A request that is not allowed by it is settled as refused.
     pub(crate) fn answer_permission(
         &mut self,
         permission: &PermissionId,
