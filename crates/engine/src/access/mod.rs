@@ -454,6 +454,7 @@ fn operator(id: &TokenId) -> Caller {
     Caller { proof: Some(Arc::new(proof)), scopes: Scopes::ALL, reach: Reach::All }
 }
 
+/// Returns the scopes of a token if its request names none.
 const fn usual_scopes(kind: Kind) -> Scopes {
     match kind {
         Kind::Human => PERSONAL,
@@ -461,6 +462,9 @@ const fn usual_scopes(kind: Kind) -> Scopes {
     }
 }
 
+/// Rejects a token that could never be used or would give too much: for a reserved id, without a
+/// scope, an agent with a scope for people, or `server:admin` limited to conversations. `is_bound`
+/// is true for a token that is limited to conversations.
 fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result<(), AccessError> {
     let invalid = |text: String| Err(AccessError::Invalid(text));
     let person = principal.id.as_str() == ParticipantId::USER;

@@ -198,6 +198,8 @@ impl Hall {
             || { self.inner.residents.meet(own, id) }
     }
 
+    /// Returns the relation of the caller to a session. A caller without a credential, and every
+    /// person, stands above all sessions.
     async fn stands(
         &self,
         caller: &Caller,

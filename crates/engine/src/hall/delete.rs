@@ -23,6 +23,8 @@ impl Hall {
 }
 
 impl Inner {
+    /// As [`Hall::delete`]: submits the deletion, then erases the content and forgets the presences
+    /// and the search index. A repeated call only erases.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         stream: &StreamId,

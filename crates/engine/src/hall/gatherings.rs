@@ -74,6 +74,8 @@ impl Hall {
         lines
     }
 
+    /// Returns one line about a hit: its day, title, author and the beginning of its words. `None`
+    /// if the conversation cannot be found, or the event has no words or author.
     async fn signal(&self, hit: &Hit) -> Option<String> {
         let title = self.find(&hit.stream).await.ok()?.catalog.title;
         let body = hit.recorded.event.body()?;

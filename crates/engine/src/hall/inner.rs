@@ -178,6 +178,8 @@ impl Inner {
         .map(drop)
     }
 
+    /// Sends a request to the task of a stream, which is loaded if necessary, and waits for the
+    /// answer.
     pub(crate) async fn submit_wanted(
         self: &Arc<Self>,
         stream: &StreamId,

@@ -204,6 +204,8 @@ impl Host {
         self.brief(briefing, around);
     }
 
+    /// Ends a turn as failed, because its prompt cannot be composed: stops its runtime, and queues
+    /// the command that records the end.
     fn cannot_brief(&mut self, run: &TurnDuty, error: &LogError) {
         tracing::error!(stream = %self.stream, turn = %run.turn, %error, "the prompt of a turn \
                                                                           cannot be composed");
@@ -239,6 +241,8 @@ impl Host {
         TurnKey { stream: self.stream.clone(), turn: run.turn, attempt: run.attempt }
     }
 
+    /// Sets the time of the next look: `wake_at`, the next deadline of the state, or at most
+    /// [`LOOKS`] from now if a remote client has a turn.
     fn set_alarm(&mut self, wake_at: Option<Timestamp>, around: &Around<'_>) {
         let now = around.now;
         // No event reports that a client has gone: while one has a turn, the host checks.

@@ -98,6 +98,8 @@ struct Memberships<'a> {
 }
 
 impl Memberships<'_> {
+    /// Returns the claim that a change to the participants takes or releases; `None` for other
+    /// changes and outside of tasks.
     fn of(&mut self, change: &Change) -> Option<ClaimChange> {
         let members = self.members.as_mut()?;
         match change {
@@ -209,6 +211,7 @@ fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Eff
     }
 }
 
+/// Adds the claim that a binding takes or its end releases, and changes `targets` accordingly.
 fn rebind(
     stream: &StreamId,
     targets: &mut BTreeSet<String>,
@@ -226,6 +229,7 @@ fn rebind(
     }
 }
 
+/// Adds a delivery of a post to each bound chat, except to the one that it came from.
 fn deliver(
     targets: &BTreeSet<String>,
     posted: &Posted,

@@ -431,6 +431,9 @@ impl Host {
         }
     }
 
+    /// Handles a report or a probe result of a turn: signals progress to listeners at once, and
+    /// adds the command that it leads to, if any, to `items`. A report that leads to no command is
+    /// answered at once.
     fn hear(&mut self, key: &TurnKey, notice: HostNotice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
@@ -504,12 +507,16 @@ impl Host {
         });
     }
 
+    /// Ends the stream for the reason given: drops the requests that wait for consent, and handles
+    /// no more inputs.
     pub(super) fn close(&mut self, why: EndReason) {
         self.stage = Stage::Closed;
         self.awaited = PendingConsents::default();
         self.out.push(Output::Close { why });
     }
 
+    /// Replaces the state by the one that was loaded again, and continues with the next batch.
+    /// Closes the stream if it cannot be read.
     fn reloaded(&mut self, result: Result<LoadedStream, HallError>, around: &Around<'_>) {
         match result {
             Ok(LoadedStream { state, unwritable }) => {

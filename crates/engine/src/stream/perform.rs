@@ -147,6 +147,9 @@ impl Shell {
         }
     }
 
+    /// Appends a batch, and carries out what follows from it outside the host: metrics, erasures,
+    /// deliveries, news of memberships, and the steps of the sessions before and after. Returns the
+    /// ids of the deliveries.
     async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {
         let events = batch.events.clone();
         if let Some(state) = self.host.conversation() {
