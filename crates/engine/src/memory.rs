@@ -130,6 +130,7 @@ impl Entry {
         }
     }
 
+    /// Returns the size of the entry, as it counts in a page.
     fn weight(&self) -> usize {
         match self {
             Entry::Known(recorded) => codec::weight(&recorded.event),
@@ -158,6 +159,7 @@ impl Stream {
         })
     }
 
+    /// Erases the words of an event, and drops the snapshot if it may hold them.
     fn erase(&mut self, seq: Seq) {
         self.snapshot.take_if(|snapshot| snapshot.head >= seq);
         let found = usize::try_from(seq.0)

@@ -175,8 +175,8 @@ impl Caller {
         Caller { proof: None, scopes, reach: Reach::All }
     }
 
-    /// Returns the caller for the case that the system cannot tell whose process asks. Without a
-    /// credential, such a caller may not make programs run.
+    /// Returns the caller for the case that the system cannot tell which user's process sent the
+    /// request. Without a credential, such a caller may not make programs run.
     #[must_use]
     pub fn unseen(self) -> Caller {
         let scopes = self

@@ -234,6 +234,7 @@ impl Access {
         Ok(Some(Caller { proof: Some(Arc::new(proof)), scopes, reach }))
     }
 
+    /// Notes that a token was used, at most once per [`USE_NOTED_EVERY`]. A failure is only logged.
     async fn note_use(&self, token: &Token, now: Timestamp) {
         if token.last_used_at.is_some_and(|last| last.is_within(USE_NOTED_EVERY, now)) {
             return;

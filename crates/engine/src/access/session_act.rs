@@ -98,6 +98,8 @@ impl Hall {
         self.may_start(caller, new).map(AuthorizedRequest::new)
     }
 
+    /// Returns the request if its caller may start the program. For an agent, sets the folder to
+    /// one that the operator lists, or returns an error that only a person may start it.
     fn may_start(&self, caller: &Caller, mut new: NewSession) -> Result<NewSession, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         caller.must_be_unbound()?;

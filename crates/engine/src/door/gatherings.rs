@@ -390,6 +390,7 @@ impl Door {
         Ok(GatheringEntry { id: id.clone(), view, harvest })
     }
 
+    /// Returns the event of the harvest with its text; `None` if it has none, as after an erasure.
     async fn harvest(
         &self,
         id: &StreamId,
@@ -475,6 +476,7 @@ fn named(client: &str, model: Option<&String>) -> Profile {
     Profile { client: Some(client.to_owned()), model, ..Profile::default() }
 }
 
+/// Returns the invitation with the number, the part and the name of the member.
 fn as_member(mut invite: Invite, member: &NewMember) -> Invite {
     invite.number = Some(member.number);
     invite.part = Some(member.part);

@@ -109,6 +109,8 @@ impl TryFrom<f64> for Money {
 }
 
 impl Amounts {
+    /// Returns the limit of one budget. `unattended` is the number of turns an hour without a
+    /// person, if the configuration sets none; `None` leaves them without a limit.
     fn limit(&self, unattended: Option<u64>) -> Limit {
         Limit {
             turns: self.turns_per_hour,
@@ -119,6 +121,8 @@ impl Amounts {
 }
 
 impl BudgetsConfig {
+    /// Returns the limits of all budgets. A principal and the hall always have a limit of turns
+    /// without a person ([`UNATTENDED`]).
     fn limits(&self) -> Limits {
         Limits {
             hall: self.hall.limit(Some(UNATTENDED.1)),

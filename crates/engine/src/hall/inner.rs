@@ -195,6 +195,8 @@ impl Inner {
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
+    /// Runs a closure on the committed state of a conversation and returns its result. `NotFound`
+    /// if the stream is a task.
     pub(crate) async fn view<T: Send + 'static>(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -238,6 +240,7 @@ impl Inner {
         }
     }
 
+    /// Reads the events after a position, all or at most `limit`, into memory.
     pub(crate) async fn read(
         &self,
         stream: &StreamId,
@@ -275,6 +278,7 @@ impl Inner {
         }
     }
 
+    /// Spawns the task of a stream on the runtime in which the hall was opened.
     fn start(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -341,10 +345,12 @@ impl Inner {
     }
 }
 
+/// Returns the error for a request whose stream ended before it answered.
 pub(crate) fn stopped(stream: &StreamId) -> HallError {
     HallError::Failed(format!("the task of conversation {stream} stopped; try again"))
 }
 
+/// Returns a new unique id. Ids sort by the time at which they were made.
 pub(crate) fn fresh_id(now: Timestamp) -> StreamId {
     let millis = u64::try_from(now.millis()).unwrap_or_default();
     let nanos = u32::try_from(millis % 1000).unwrap_or_default() * 1_000_000;

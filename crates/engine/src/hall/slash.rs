@@ -338,6 +338,7 @@ fn unclear(unclear: NameError) -> HallError {
     }
 }
 
+/// Returns the error for a name that no participant has, with the nearest name if there is one.
 fn nobody(name: &str, nearest: Option<&ParticipantId>) -> HallError {
     let shown: String = name.chars().take(64).collect();
     let nearest = nearest.map_or_else(String::new, |id| format!(" The nearest name is @{id}."));

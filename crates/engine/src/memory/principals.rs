@@ -100,6 +100,7 @@ impl Keys {
         RegisterOutcome::Yes
     }
 
+    /// Counts the registered agents, their bytes, and those of the last hour.
     fn count(&self, now: Timestamp) -> CardCount {
         let lately = |kept: &&StoredCard| kept.card.created_at.is_within(HOUR, now);
         CardCount {
@@ -109,6 +110,8 @@ impl Keys {
         }
     }
 
+    /// Returns a registered agent with the time of its last use. It counts as revoked if all of its
+    /// tokens are.
     fn registration(&self, card: &AgentCard) -> Registration {
         let own = || self.tokens.iter().filter(|token| token.principal.id == card.id);
         Registration {

@@ -220,6 +220,7 @@ impl Host {
         }
     }
 
+    /// Returns the answer without an event.
     pub(super) fn nothing_new(&self) -> Answer {
         Answer {
             stream: self.stream.clone(),
@@ -500,6 +501,7 @@ pub(super) fn unwritable(error: &LogError) -> AppendError {
     }
 }
 
+/// Returns the error for a binding that another conversation holds.
 fn taken(claim: &Claim) -> Rejection {
     let message = format!(
         "`{}:{}` belongs to conversation {}; unbind it there first.",

@@ -92,7 +92,7 @@ impl Item {
         self.idempotency().map(claim_key)
     }
 
-    /// Rejects a command whose chain would exceed `HOPS_MAX`.
+    /// Returns the rejection of a command whose chain would exceed `HOPS_MAX`; `None` for others.
     pub(super) fn too_far(&self) -> Option<Verdict> {
         let too_far = self.owing.hops >= HOPS_MAX && !self.owing.owed.is_empty();
         let why = || format!("{HOPS_MAX} commands triggered each other, so this one was stopped.");

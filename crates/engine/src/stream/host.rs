@@ -294,7 +294,8 @@ impl Host {
             && (self.unwritable.is_some() || !self.has_timers())
     }
 
-    /// Handles one look: decides, appends and publishes all inputs, then reconciles what runs.
+    /// Begins a look: puts all inputs into a batch, and starts to decide it. The answers to the
+    /// outputs continue the look: append, publish, and then the reconciliation of the turns.
     fn look(&mut self, around: &Around<'_>) {
         let now = around.now;
         self.refuse_unanswered(around);
@@ -341,6 +342,7 @@ impl Host {
         self.stood_still(gap).filter(|_| self.unwritable.is_none())
     }
 
+    /// Returns the command for the deadlines that have passed, if the alarm has gone off.
     fn tick(&self, now: Now) -> Option<Item> {
         let rings = self.unwritable.is_none() && self.wake.is_some_and(|at| at <= now.steady);
         rings.then(|| Item::internal(EngineCommand::Tick))

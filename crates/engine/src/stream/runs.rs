@@ -104,7 +104,7 @@ impl Runs {
         self.going.get_mut(&key.turn).filter(|going| going.attempt == key.attempt)
     }
 
-    /// Notes that a turn runs here from now on.
+    /// Notes a turn that was taken up. `hand` is `None` if it runs outside this process.
     pub(super) fn note(
         &mut self,
         run: &TurnDuty,
@@ -136,7 +136,8 @@ impl Runs {
         self.going.insert(run.turn, going);
     }
 
-    /// Returns what these running turns have produced, for the command that may end them.
+    /// Returns the output of the running turns that `of` selects, for the command that may end
+    /// them.
     pub(super) fn shown_answers(
         &self,
         of: impl Fn(TurnNo) -> bool,
@@ -156,7 +157,7 @@ impl Runs {
         self.going.iter().filter(|(turn, _)| of(**turn)).map(brought).collect()
     }
 
-    /// Returns what the running turns have streamed so far.
+    /// Returns the text that the running turns have streamed so far, as far as it may be shown.
     pub(super) fn partials(&self) -> Vec<Signal> {
         let shown = |(turn, going): (&TurnNo, &ActiveTurn)| {
             let text = going.partial.shown()?.to_owned();
