@@ -245,7 +245,9 @@ impl Runs {
         }
     }
 
-    /// Returns the command for a report. The kernel judges reports of other attempts.
+    /// Returns the command for a report; `None` for progress, and for a start, a summary or a
+    /// question of an attempt that does not run here. Other reports of such an attempt are judged
+    /// by the kernel.
     pub(super) fn reported(&mut self, key: &TurnKey, report: Report) -> Option<EngineCommand> {
         let any = self
             .going
@@ -291,8 +293,9 @@ impl Runs {
         }
     }
 
-    /// Notes a streamed report. Returns the signal for listeners, if it may be shown: a
-    /// listener-only turn stays in the trace.
+    /// Notes a streamed report. Returns the signal for listeners; `None` if nothing may be shown:
+    /// in a pause, for a muted participant, for a turn that only listens, or while the text may
+    /// still become a pass.
     pub(super) fn streamed(
         &mut self,
         key: &TurnKey,
@@ -341,7 +344,8 @@ impl Runs {
         }
     }
 
-    /// Returns the answer of a permission for the turn that waits for it.
+    /// Returns the outputs that carry the answer to a permission (`None` if there was none in time)
+    /// to the runtime of the turn that asked; none if no such turn runs here.
     pub(super) fn permit(
         &mut self,
         stream: &StreamId,

@@ -29,7 +29,9 @@ pub(crate) struct TaskDirectory {
 
 #[derive(Default)]
 struct State {
+    /// The number of the newest connection.
     last: u64,
+    /// The open connections (lines) of each connected agent, as queues for notices.
     lines: HashMap<ParticipantId, Vec<NoticeQueue>>,
     followed: HashMap<StreamId, FollowedStream>,
     /// The agents whose presence each connection watches.
