@@ -344,10 +344,11 @@ impl Access {
     }
 
     /// Signs a browser in. Returns a new credential in exchange for any valid one, or for an
-    /// invitation.
+    /// invitation; `None` if the presented one is not valid.
     ///
     /// # Errors
-    /// [`AccessError`], if a credential cannot be looked up or kept.
+    /// [`AccessError`], if it is the token of a session, or a credential cannot be looked up or
+    /// kept.
     pub async fn sign_in(&self, presented: &str) -> Result<Option<(Secret, Caller)>, AccessError> {
         let accepted = self.accept(presented).await?;
         let presented = accepted.as_ref().map_or(presented, |(secret, _)| secret.reveal());

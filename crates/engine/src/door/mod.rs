@@ -151,9 +151,9 @@ impl Door {
         self.hall.permit_over(&self.caller, over, word).await
     }
 
-    /// Checks the right of [`Door::over`] before the body of a request is read. An ambiguous word,
-    /// or a server without sessions, is not an error yet: the body is checked first. An unknown
-    /// session is not one if the caller could ask a person to talk to it.
+    /// Checks the right of [`Door::permit_session_action`] before the body of a request is read. An
+    /// ambiguous word, or a server without sessions, is not an error yet: the body is checked
+    /// first. An unknown session is not one if the caller could ask a person to talk to it.
     ///
     /// # Errors
     /// [`AccessError`], if the caller may not.

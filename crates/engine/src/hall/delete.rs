@@ -23,8 +23,8 @@ impl Hall {
 }
 
 impl Inner {
-    /// As [`Hall::delete`]: submits the deletion, then erases the content and forgets the presences
-    /// and the search index. A repeated call only erases.
+    /// As [`Hall::delete`]: submits the deletion, then forgets the presences, erases the content
+    /// and removes it from the search index. A repeated call only does the latter.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         stream: &StreamId,

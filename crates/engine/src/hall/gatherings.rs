@@ -24,8 +24,8 @@ const SIGNAL_CHARS_MAX: usize = 200;
 const LATELY: Millis = Millis::from_secs(24 * 3600);
 
 impl Hall {
-    /// Returns what is active on this server within the caller's reach: one line for each kind,
-    /// with counts and without content.
+    /// Returns the activity on this server within the caller's reach: one line for each kind, with
+    /// counts and without content.
     pub(crate) async fn pulse(&self, caller: &Caller) -> Vec<String> {
         let mut lines = Vec::new();
         let filter = ListFilter { archived: Some(false), ..ListFilter::of_conversations() };

@@ -38,8 +38,8 @@ pub(crate) struct Inner {
     pub(crate) opened_at: Timestamp,
     pub(crate) keyed_locks: KeyedLocks,
     pub(crate) begun: CreationLimiter,
-    /// The task that deletes old archived conversations, if one is configured, and whether the
-    /// clock can be trusted for that.
+    /// The task that deletes old archived conversations, if one is configured, and its check of
+    /// the clock.
     pub(crate) retention: Mutex<Retention>,
     runtime: Handle,
 }

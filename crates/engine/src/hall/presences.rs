@@ -136,6 +136,7 @@ impl StreamPresences {
     }
 }
 
+/// True if the presence is neither stale nor offline.
 fn is_fresh(presence: &Presence, now: Timestamp) -> bool {
     !presence.is_stale(now) && presence.state != OFFLINE
 }

@@ -315,6 +315,7 @@ fn roles(options: &[(String, String)]) -> Option<Vec<String>> {
     Some(given.split(',').map(|role| role.trim().to_owned()).collect())
 }
 
+/// Parses the name of a policy. The error lists the policies that people can choose.
 fn policy_named(name: &str) -> Result<PolicyName, HallError> {
     name.parse().map_err(|_| bad_command(&format!("The policies are {}.", policies())))
 }

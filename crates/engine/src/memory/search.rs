@@ -78,6 +78,8 @@ impl Tables {
 }
 
 impl Stream {
+    /// Returns the event at a position; `None` if it is erased with its stream or of a newer
+    /// version.
     fn known(&self, seq: Seq) -> Option<&RecordedEvent> {
         let index = usize::try_from(seq.0.checked_sub(1)?).ok()?;
         match self.entries.get(index)? {

@@ -254,9 +254,9 @@ impl Host {
         }
     }
 
-    /// Requests the append of a decided batch, after a check of its invariants. A batch without
-    /// events, claims and deliveries is answered at once. Without an epoch, the host first has to
-    /// become the writer of the stream.
+    /// Requests the append of a decided batch. Drops its decisions if they break an invariant. A
+    /// batch without events, claims and deliveries is answered at once. Without an epoch, the host
+    /// first has to become the writer of the stream.
     fn append(&mut self, deciding: PendingBatch, around: &Around<'_>) {
         if deciding.events.is_empty() && deciding.keys.is_empty() && deciding.owed.is_empty() {
             return self.commit(deciding, &[], around);

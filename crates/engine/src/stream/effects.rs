@@ -114,19 +114,23 @@ impl Memberships<'_> {
     }
 }
 
+/// Returns the claim by which an agent is a member of the stream, which is of this kind.
 fn enter(stream: &StreamId, agent: &ParticipantId, kind: &str) -> ClaimChange {
     hold(stream, &membership_of(agent), kind)
 }
 
+/// Returns the claim of the stream in a namespace of an agent, with the kind of stream.
 fn hold(stream: &StreamId, namespace: &str, kind: &str) -> ClaimChange {
     let claim = claim(stream, &format!("{namespace}:{stream}"));
     ClaimChange::Take(Claim { outcome: kind.to_owned(), ..claim })
 }
 
+/// Returns the claim by which an agent manages the task for an app.
 fn manage(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
     hold(stream, &management_of(agent), TASK)
 }
 
+/// Returns the release of the claim by which an agent is a member.
 fn depart(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
     release(&format!("{}:{stream}", membership_of(agent)))
 }
@@ -255,6 +259,7 @@ fn split(target: &str) -> (String, String) {
     (namespace.to_owned(), key.to_owned())
 }
 
+/// Returns the claim that binds a target to the stream.
 fn take(stream: &StreamId, target: &str) -> ClaimChange {
     ClaimChange::Take(claim(stream, target))
 }
@@ -265,6 +270,7 @@ fn claim(stream: &StreamId, target: &str) -> Claim {
     Claim { namespace, key, stream: stream.clone(), fingerprint, outcome, expires: None }
 }
 
+/// Returns the release of the claim on a target.
 fn release(target: &str) -> ClaimChange {
     let (namespace, key) = split(target);
     ClaimChange::Release { namespace, key }

@@ -241,7 +241,7 @@ impl Host {
         self.working.as_ref().unwrap_or(&self.committed)
     }
 
-    /// Returns what the running turns have streamed so far.
+    /// Returns the text that the running turns have streamed so far, as far as it may be shown.
     pub fn partials(&self) -> Vec<Signal> {
         self.runs.partials()
     }
@@ -400,6 +400,7 @@ impl Host {
         ended.collect()
     }
 
+    /// True if a turn or an allowed request has to run, or a deadline is set.
     fn has_timers(&self) -> bool {
         let duties = self.committed.duties();
         !duties.run.is_empty() || !duties.requests.is_empty() || duties.wake_at.is_some()

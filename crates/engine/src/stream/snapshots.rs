@@ -78,6 +78,7 @@ impl Snapshots {
     }
 }
 
+/// Stores a snapshot. A failure is only logged, because it only makes loading slower.
 async fn put(log: Arc<dyn EventLog>, stream: StreamId, snapshot: Snapshot) {
     if let Err(error) = log.put_snapshot(&stream, snapshot).await {
         tracing::debug!(%stream, %error, "the snapshot of a stream could not be stored; loading \

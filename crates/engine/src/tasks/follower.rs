@@ -147,6 +147,7 @@ async fn follow(
     }
 }
 
+/// Subscribes to a stream, which is loaded if necessary.
 async fn subscribe(hall: &Arc<Inner>, stream: &StreamId) -> Result<Subscription, HallError> {
     let (reply, answer) = oneshot::channel();
     hall.send(stream, Request::Subscribe(reply)).await?;

@@ -311,6 +311,7 @@ struct Moderator {
 }
 
 impl Moderator {
+    /// Returns the terms under which this agent sends a message in the task.
     fn of(task: &Task, sender: &ParticipantId) -> Self {
         Self {
             app: task.app().to_owned(),
