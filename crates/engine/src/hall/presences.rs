@@ -101,7 +101,7 @@ const COMES_BACK: Millis = Millis::from_secs(5);
 const COMES_AGAIN: Millis = Millis::from_secs(30);
 
 impl StreamPresences {
-    /// True if the participant has an open connection, or a fresh presence that is not offline.
+    /// True if the participant has an open connection, or a presence that is fresh.
     fn is_reachable(&self, id: &ParticipantId, now: Timestamp) -> bool {
         self.connections.contains_key(id)
             || self.presences.get(id).is_some_and(|presence| is_fresh(presence, now))

@@ -260,8 +260,8 @@ impl TurnPayer {
         }
     }
 
-    /// Asks for money for a call, and notes the reply: a reservation if the call may begin, or a
-    /// place among the waiting turns.
+    /// Asks for money for a call, and notes the reply: a reservation if the call may begin, or the
+    /// turn among those that wait. A refusal leaves no note.
     fn ask(&self, place: &(StreamId, TurnNo), cost: CallCost) -> MoneyReply {
         let now = self.clock.now();
         // Locked before the budgets are read, so that no reservation ends between the two sums.

@@ -239,7 +239,7 @@ impl Hall {
     }
 
     /// Makes the step of `/group create`: sets the group policy and invites the named agents that
-    /// are not here yet. Agents without a name in the command stay, and the answer lists them.
+    /// are not here yet. All other agents stay, and the answer lists them.
     async fn create_group(
         &self,
         stream: &StreamId,
