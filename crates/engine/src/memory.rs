@@ -130,6 +130,7 @@ impl Entry {
         }
     }
 
+    /// Returns the size of the entry, as it counts in a page.
     fn weight(&self) -> usize {
         match self {
             Entry::Known(recorded) => codec::weight(&recorded.event),
@@ -158,6 +159,7 @@ impl Stream {
         })
     }
 
+    /// Erases the words of an event, and drops the snapshot if it may hold them.
     fn erase(&mut self, seq: Seq) {
         self.snapshot.take_if(|snapshot| snapshot.head >= seq);
         let found = usize::try_from(seq.0)
@@ -181,6 +183,8 @@ impl Stream {
             .for_each(|entry| *entry = Entry::Erased { ts: entry.ts() });
     }
 
+    /// Returns at most `limit` messages before a position, the newest first; fewer if they are
+    /// larger than a page, but at least one.
     fn messages_before(&self, before: Seq, limit: usize) -> Vec<RecordedEvent> {
         let earlier = &self.entries[..self
             .entries
@@ -211,6 +215,8 @@ impl Stream {
         known.flat_map(Event::erases).any(|seq| seq <= head)
     }
 
+    /// Stores a snapshot unless [`EventLog::put_snapshot`] refuses such a one. Returns true if it
+    /// was stored.
     fn put(&mut self, snapshot: Snapshot) -> bool {
         let behind = self.head().0.checked_sub(snapshot.head.0).filter(|_| snapshot.head > Seq(0));
         let fits = behind.is_some_and(|behind| behind <= SNAPSHOT_BEHIND_MAX)
@@ -226,6 +232,8 @@ impl Stream {
         kept
     }
 
+    /// Returns the page after a position: at most `limit` events, and fewer if they are larger than
+    /// a page, but at least one. Leaves out erased events, and notes the first of a newer version.
     fn page(&self, after: Seq, limit: usize) -> Page {
         let mut page = Page { through: after, ..Page::default() };
         let skip = usize::try_from(after.0).unwrap_or(usize::MAX);
@@ -257,6 +265,8 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
+    /// Checks that all batches can be appended together. Returns the head of each stream after its
+    /// batch.
     fn check(tables: &'a Tables, batches: &'a [StreamBatch]) -> Result<Vec<Seq>, AppendError> {
         let newest =
             batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
@@ -264,6 +274,8 @@ impl<'a> Draft<'a> {
         batches.iter().map(|batch| draft.admit(batch)).collect()
     }
 
+    /// Checks one batch after those before it: its epoch, its position, and its claims. Returns the
+    /// head after it.
     fn admit(&mut self, batch: &'a StreamBatch) -> Result<Seq, AppendError> {
         let known = self.tables.streams.get(&batch.stream);
         if planted::has(Bug::NoEpochFencing) {
@@ -282,6 +294,8 @@ impl<'a> Draft<'a> {
         Ok(after)
     }
 
+    /// Checks that a claim to take is free or expired, and notes the change for the next batches. A
+    /// release is ignored if another stream holds the claim.
     fn claim(&mut self, stream: &StreamId, change: &'a ClaimChange) -> Result<(), AppendError> {
         let (namespace, key) = match change {
             ClaimChange::Take(claim) => (claim.namespace.as_str(), claim.key.as_str()),
@@ -384,6 +398,7 @@ impl Tables {
         if found.is_deleted() { Err(LogError::Deleted(id.clone())) } else { Ok(found) }
     }
 
+    /// Takes or releases a claim. A release is ignored if another stream holds it.
     fn change(&mut self, stream: &StreamId, change: ClaimChange) {
         match change {
             ClaimChange::Take(claim) => {
@@ -398,6 +413,7 @@ impl Tables {
         }
     }
 
+    /// Adds a pending delivery. Returns its id.
     fn deliver(&mut self, stream: &StreamId, new: NewDelivery) -> u64 {
         let id = self.deliveries.len() as u64 + 1;
         self.deliveries.push(Delivery {
@@ -422,6 +438,8 @@ impl Tables {
         self.in_order.iter().filter_map(|id| Some((id, self.streams.get(id)?.catalog.as_ref()?)))
     }
 
+    /// Returns a page of the streams in the order of their creation, as the filter selects them.
+    /// Deleted streams are left out.
     fn list(&self, filter: &ListFilter) -> ListPage {
         let mut page = ListPage::default();
         let after = filter.after.unwrap_or(0);

@@ -175,8 +175,8 @@ impl Caller {
         Caller { proof: None, scopes, reach: Reach::All }
     }
 
-    /// Returns the caller for the case that the system cannot tell whose process asks. Without a
-    /// credential, such a caller may not make programs run.
+    /// Returns the caller for the case that the system cannot tell which user's process sent the
+    /// request. Without a credential, such a caller may not make programs run.
     #[must_use]
     pub fn unseen(self) -> Caller {
         let scopes = self
@@ -215,7 +215,7 @@ impl Caller {
     /// Checks that the caller has a scope.
     ///
     /// # Errors
-    /// [`Denied`].
+    /// [`AccessDenial`].
     pub fn must(&self, scope: Scope) -> Result<(), AccessDenial> {
         match (self.scopes.has(scope), self.is_proven()) {
             (true, _) => Ok(()),
@@ -227,7 +227,7 @@ impl Caller {
     /// Checks that the caller has a scope by a credential, also in local mode.
     ///
     /// # Errors
-    /// [`Denied`].
+    /// [`AccessDenial`].
     pub fn must_prove(&self, scope: Scope) -> Result<(), AccessDenial> {
         self.must(scope)?;
         if self.is_proven() { Ok(()) } else { Err(AccessDenial::Proof(scope)) }
@@ -242,7 +242,7 @@ impl Caller {
     /// conversations may not.
     ///
     /// # Errors
-    /// [`Denied::Bound`].
+    /// [`AccessDenial::Bound`].
     pub fn must_be_unbound(&self) -> Result<(), AccessDenial> {
         match self.reach {
             Reach::All | Reach::Session(_) => Ok(()),
@@ -253,7 +253,7 @@ impl Caller {
     /// Checks that the caller reaches the whole server.
     ///
     /// # Errors
-    /// [`Denied::Bound`].
+    /// [`AccessDenial::Bound`].
     pub fn must_reach_all(&self) -> Result<(), AccessDenial> {
         if self.reach == Reach::All { Ok(()) } else { Err(AccessDenial::Bound) }
     }
@@ -262,7 +262,7 @@ impl Caller {
     /// caller itself.
     ///
     /// # Errors
-    /// [`Denied::Name`].
+    /// [`AccessDenial::Name`].
     pub fn acting_as(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, AccessDenial> {
         let Some(principal) = self.principal() else {
             return Ok(named.map(Actor::unproven));
@@ -286,7 +286,7 @@ impl Caller {
     /// computer.
     ///
     /// # Errors
-    /// [`Denied::Name`].
+    /// [`AccessDenial::Name`].
     pub fn asking_as(&self, named: Option<ParticipantId>) -> Result<Actor, AccessDenial> {
         Ok(self.acting_as(named)?.unwrap_or_else(|| Actor::unproven(ParticipantId::USER)))
     }
@@ -305,7 +305,7 @@ impl Caller {
     /// the caller itself. `None` for an operator that gives no name.
     ///
     /// # Errors
-    /// [`Denied::Name`].
+    /// [`AccessDenial::Name`].
     pub fn looking_as(
         &self,
         named: Option<ParticipantId>,
@@ -323,7 +323,7 @@ impl Caller {
     /// Returns the viewer that the caller reads as.
     ///
     /// # Errors
-    /// [`Denied::Name`].
+    /// [`AccessDenial::Name`].
     pub fn viewer(&self, named: Option<ParticipantId>) -> Result<Viewer, AccessDenial> {
         Ok(match self.looking_as(named)? {
             Some(id) => Viewer::Participant(id),

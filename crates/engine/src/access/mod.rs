@@ -234,6 +234,7 @@ impl Access {
         Ok(Some(Caller { proof: Some(Arc::new(proof)), scopes, reach }))
     }
 
+    /// Notes that a token was used, at most once per [`USE_NOTED_EVERY`]. A failure is only logged.
     async fn note_use(&self, token: &Token, now: Timestamp) {
         if token.last_used_at.is_some_and(|last| last.is_within(USE_NOTED_EVERY, now)) {
             return;
@@ -343,10 +344,11 @@ impl Access {
     }
 
     /// Signs a browser in. Returns a new credential in exchange for any valid one, or for an
-    /// invitation.
+    /// invitation; `None` if the presented one is not valid.
     ///
     /// # Errors
-    /// [`AccessError`], if a credential cannot be looked up or kept.
+    /// [`AccessError`], if it is the token of a session, or a credential cannot be looked up or
+    /// kept.
     pub async fn sign_in(&self, presented: &str) -> Result<Option<(Secret, Caller)>, AccessError> {
         let accepted = self.accept(presented).await?;
         let presented = accepted.as_ref().map_or(presented, |(secret, _)| secret.reveal());
@@ -454,6 +456,7 @@ fn operator(id: &TokenId) -> Caller {
     Caller { proof: Some(Arc::new(proof)), scopes: Scopes::ALL, reach: Reach::All }
 }
 
+/// Returns the scopes of a token if its request names none.
 const fn usual_scopes(kind: Kind) -> Scopes {
     match kind {
         Kind::Human => PERSONAL,
@@ -461,6 +464,9 @@ const fn usual_scopes(kind: Kind) -> Scopes {
     }
 }
 
+/// Rejects a token that could never be used or would give too much: for a reserved id, without a
+/// scope, an agent with a scope for people, or `server:admin` limited to conversations. `is_bound`
+/// is true for a token that is limited to conversations.
 fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result<(), AccessError> {
     let invalid = |text: String| Err(AccessError::Invalid(text));
     let person = principal.id.as_str() == ParticipantId::USER;

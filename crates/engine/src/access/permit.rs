@@ -80,8 +80,9 @@ fn grants_a_terminal(invite: &Invite) -> bool {
     invite.address.is_some() || invite.facts.abilities.lives_in_session || invite.reach.is_some()
 }
 
-/// True if a command says, stops or steers something in its conversation. If all words there are
-/// typed into a terminal, such a command reaches it.
+/// True if a command says, stops or steers something in its conversation. If all words of the
+/// conversation are typed into a terminal, the caller of such a command must be allowed to drive
+/// sessions ([`Hall::permit_typing`]).
 fn reaches_participants(command: &ClientCommand) -> bool {
     match command {
         ClientCommand::Post(_)
@@ -94,8 +95,9 @@ fn reaches_participants(command: &ClientCommand) -> bool {
         | ClientCommand::CloseGathering { .. }
         | ClientCommand::Control { .. }
         | ClientCommand::Archive { .. } => true,
-        // A title is typed into no terminal. Deleting and erasing only remove words. Answering a
-        // permission needs a scope of its own.
+        // A title is typed into no terminal. Erasing only removes words. Deleting stops turns too,
+        // but it needs `threads:admin` with a credential. Answering a permission needs a scope of
+        // its own.
         ClientCommand::Create { .. }
         | ClientCommand::Rename { .. }
         | ClientCommand::Delete { .. }
@@ -216,8 +218,8 @@ impl Hall {
         }
     }
 
-    /// Rejects a caller without `agents:run` if a participant here runs programs. Callers lack that
-    /// scope if the system cannot tell whose process asks.
+    /// Rejects a caller without `agents:run` if a participant here runs programs. A caller lacks
+    /// that scope if the system cannot tell which user's process sent the request.
     async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
         let programs = caller.must(Scope::AgentsRun).is_err()
             && self.inner.conversation_flags(stream).await?.runs_programs;
@@ -225,8 +227,9 @@ impl Hall {
         if programs { Err(AccessDenial::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
     }
 
-    /// Returns the command as permitted, with what the server knows about the invited. Every way to
-    /// a terminal, to a program and to money passes these checks.
+    /// Returns the command as permitted. Adds the names that the server knows to its invitations,
+    /// and the caller's credential to its post. Every way to a terminal, to a program and to money
+    /// passes these checks.
     ///
     /// # Errors
     /// [`AccessError`].

@@ -60,7 +60,7 @@ impl PartialEq for ReachableStreams {
 impl Eq for ReachableStreams {}
 
 impl ReachableStreams {
-    /// Returns the rooms of a session that is only in its home.
+    /// Returns the reach of a session that is only in its home.
     pub fn of(home: &StreamId) -> Self {
         Self(watch::Sender::new(Arc::new(BTreeSet::from([home.clone()]))))
     }

@@ -76,6 +76,8 @@ impl Access {
         }
     }
 
+    /// Revokes a token and those that depend on it, as `descent` says, and announces them, so that
+    /// all that they opened is closed. Returns the tokens that were not revoked before.
     pub(super) async fn take_back(
         &self,
         id: &TokenId,

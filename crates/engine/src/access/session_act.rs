@@ -98,6 +98,8 @@ impl Hall {
         self.may_start(caller, new).map(AuthorizedRequest::new)
     }
 
+    /// Returns the request if its caller may start the program. For an agent, sets the folder to
+    /// one that the operator lists, or returns an error that only a person may start it.
     fn may_start(&self, caller: &Caller, mut new: NewSession) -> Result<NewSession, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         caller.must_be_unbound()?;
@@ -198,6 +200,8 @@ impl Hall {
             || { self.inner.residents.meet(own, id) }
     }
 
+    /// Returns the relation of the caller to a session. A caller without a credential, and every
+    /// person, stands above all sessions.
     async fn stands(
         &self,
         caller: &Caller,

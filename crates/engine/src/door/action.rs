@@ -216,6 +216,7 @@ impl Action {
         vec![one]
     }
 
+    /// Returns the action that a caller must be allowed to take for this control.
     const fn of_control(control: &Control) -> Action {
         match control {
             Control::Invite(_) | Control::Uninvite(_) => Action::Invite,

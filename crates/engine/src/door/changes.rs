@@ -17,7 +17,7 @@ impl Door {
     /// Subscribes to notifications from now on.
     ///
     /// # Errors
-    /// [`Denied`].
+    /// [`AccessDenial`].
     pub fn changes(&self) -> Result<Changes, AccessDenial> {
         self.may(Action::ListenToAll)?;
         Ok(Changes { changes: self.hall.changes(), reach: self.caller.reach.clone() })

@@ -132,6 +132,9 @@ impl Door {
         self.gathering_entry(&id, you).await
     }
 
+    /// Creates the conversation of the gathering, invites the members and begins it. With sessions
+    /// among the members, the session directory does so. Without them, an error after the creation
+    /// archives the conversation.
     async fn convene(
         &self,
         title: String,
@@ -162,12 +165,16 @@ impl Door {
         Ok(id)
     }
 
+    /// Checks and submits the command that begins the gathering in its conversation.
     async fn begin_in(&self, id: &StreamId, gather: ClientCommand) -> Result<(), AccessError> {
         let gather = self.hall.permit(&self.caller, id, gather).await?;
         self.submit(gather, None).await?;
         Ok(())
     }
 
+    /// Adds a member to `brought`, after a check that the caller may bring it. Starts no program
+    /// yet. `first_person` is true until the first person without an id was added: that member is
+    /// the caller, or the person at this computer if the caller is an agent.
     async fn bring(
         &self,
         by: &Actor,
@@ -256,6 +263,8 @@ impl Door {
         Ok(())
     }
 
+    /// Returns the invitation of a member that answers as an agent of the registry, outside a
+    /// terminal.
     async fn agent(
         &self,
         client: &str,
@@ -270,6 +279,7 @@ impl Door {
         Ok(invite)
     }
 
+    /// Returns the invitation of a member that is a person.
     async fn person(&self, id: ParticipantId, member: &NewMember) -> Result<Invite, AccessError> {
         let profile =
             Profile { client: Some(HUMAN.into()), model: Some(HUMAN.into()), ..Profile::default() };
@@ -288,6 +298,7 @@ impl Door {
         if self.caller.is_agent() { ParticipantId::user() } else { by.id.clone() }
     }
 
+    /// Returns the gathering in which a session takes part, if any.
     async fn gathering_of(&self, session: &str) -> Result<Option<StreamId>, HallError> {
         let namespace = MEMBER_KEY.trim_end_matches(':');
         let claim = self.hall.inner.store.log.claim(namespace, session, self.hall.now()).await?;
@@ -362,6 +373,8 @@ impl Door {
         self.gathering_entry(id, you).await
     }
 
+    /// Returns the state of the gathering as a participant sees it, with the text of its harvest.
+    /// `gathering_not_found` if the conversation does not hold one.
     async fn gathering_entry(
         &self,
         id: &StreamId,
@@ -377,6 +390,7 @@ impl Door {
         Ok(GatheringEntry { id: id.clone(), view, harvest })
     }
 
+    /// Returns the event of the harvest with its text; `None` if it has none, as after an erasure.
     async fn harvest(
         &self,
         id: &StreamId,
@@ -462,6 +476,7 @@ fn named(client: &str, model: Option<&String>) -> Profile {
     Profile { client: Some(client.to_owned()), model, ..Profile::default() }
 }
 
+/// Returns the invitation with the number, the part and the name of the member.
 fn as_member(mut invite: Invite, member: &NewMember) -> Invite {
     invite.number = Some(member.number);
     invite.part = Some(member.part);

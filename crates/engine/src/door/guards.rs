@@ -124,6 +124,8 @@ impl Door {
         Ok(GuardPage { items, next })
     }
 
+    /// Returns the part of the guards that the caller may see: all for a person, with the shared
+    /// ones for an operator, and only the public ones for an agent.
     fn guard_sight(&self) -> Sight {
         if self.caller.is_agent() {
             // A session already reaches only its own conversations: no membership to check.
@@ -160,6 +162,8 @@ impl Door {
         Ok((streams, next))
     }
 
+    /// Returns the guards of one conversation that the caller may see; none if the caller is an
+    /// agent that does not take part in it.
     async fn thread_guards(
         &self,
         stream: &StreamId,
@@ -224,6 +228,8 @@ impl Hall {
         budgets.into_iter().map(GuardSubject::Budget).chain(waiting).collect()
     }
 
+    /// Returns the budgets of an owner that are used up, nearly used up or partly reserved. `own`
+    /// is the standing of a conversation's own budget.
     fn budget_guards(
         &self,
         owner: &BudgetOwner,

@@ -70,7 +70,7 @@ impl Need {
     /// Checks that the caller's credential is enough.
     ///
     /// # Errors
-    /// [`Denied`].
+    /// [`AccessDenial`].
     pub fn check(self, caller: &Caller) -> Result<(), AccessDenial> {
         match self {
             Need::Nothing => Ok(()),
@@ -103,7 +103,7 @@ impl Door {
     /// Checks that the caller may do this at all, before any target is known.
     ///
     /// # Errors
-    /// [`Denied`].
+    /// [`AccessDenial`].
     pub fn may(&self, action: Action) -> Result<(), AccessDenial> {
         action.need().check(&self.caller)?;
         match action.acts_on() {
@@ -151,9 +151,9 @@ impl Door {
         self.hall.permit_over(&self.caller, over, word).await
     }
 
-    /// Checks the right of [`Door::over`] before the body of a request is read. An ambiguous word,
-    /// or a server without sessions, is not an error yet: the body is checked first. An unknown
-    /// session is not one if the caller could ask a person to talk to it.
+    /// Checks the right of [`Door::permit_session_action`] before the body of a request is read. An
+    /// ambiguous word, or a server without sessions, is not an error yet: the body is checked
+    /// first. An unknown session is not one if the caller could ask a person to talk to it.
     ///
     /// # Errors
     /// [`AccessError`], if the caller may not.
@@ -183,7 +183,7 @@ impl Door {
     /// Returns the name under which the caller acts, if the credential or the request gives one.
     ///
     /// # Errors
-    /// [`Denied::Name`].
+    /// [`AccessDenial::Name`].
     pub fn named_actor(&self, named: Option<ParticipantId>) -> Result<Option<Actor>, AccessDenial> {
         self.caller.acting_as(named)
     }
@@ -192,7 +192,7 @@ impl Door {
     /// of the person at this computer.
     ///
     /// # Errors
-    /// [`Denied::Name`].
+    /// [`AccessDenial::Name`].
     pub fn asker(&self, named: Option<ParticipantId>) -> Result<Actor, AccessDenial> {
         self.caller.asking_as(named)
     }
@@ -256,7 +256,7 @@ impl Door {
     /// Returns the viewer that a program reads as, outside any one conversation.
     ///
     /// # Errors
-    /// [`Denied::Name`].
+    /// [`AccessDenial::Name`].
     pub fn sight(&self) -> Result<Viewer, AccessDenial> {
         if self.caller.is_proven() { self.caller.viewer(None) } else { Ok(Viewer::Guest) }
     }

@@ -203,6 +203,8 @@ impl Reader {
         Ok(self.read(None).await? || self.subscribe().await?)
     }
 
+    /// Subscribes to live updates, and queues the texts of running turns from before. Always
+    /// returns true: the caller has to look again.
     async fn subscribe(&mut self) -> Result<bool, AccessError> {
         self.door.enter(Action::ReadThread, &self.stream)?;
         let mut live = self.door.hall.subscribe(&self.stream).await?;
@@ -211,6 +213,8 @@ impl Reader {
         Ok(true)
     }
 
+    /// Queues the contexts of the reader's open turns that it was not sent. Returns true if an item
+    /// is ready.
     async fn ask_for_turns(&mut self) -> Result<bool, AccessError> {
         let contexts = self.turns.unsent(&self.door, &self.stream).await?;
         self.ready.extend(contexts.into_iter().map(|context| ReaderItem::Turn(Box::new(context))));
@@ -229,6 +233,8 @@ impl Reader {
         true
     }
 
+    /// Handles a live update: queues it for the reader, unless the filter hides all of its events,
+    /// and moves the position passed.
     fn take(&mut self, update: Update) {
         match update {
             Update::Signal(signal) => self.ready.push_back(ReaderItem::Signal(signal)),
@@ -244,6 +250,7 @@ impl Reader {
         }
     }
 
+    /// Ends the subscription and queues [`ReaderItem::Lagged`], because updates were missed.
     fn lag(&mut self) {
         // Without a subscription, the next item comes from the log, after the position passed.
         self.live = None;

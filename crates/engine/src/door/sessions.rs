@@ -101,7 +101,7 @@ impl ScreenWatch {
         self.session.session()
     }
 
-    /// Returns what the terminal shows now.
+    /// Returns the present screen of the terminal.
     ///
     /// # Errors
     /// [`AccessError`], if the terminal cannot be read any more.
@@ -318,7 +318,7 @@ impl Door {
         Ok(SendOutcome::Asked(room, permission))
     }
 
-    /// Returns what a session was asked and said.
+    /// Returns the messages that a session got, and its answers.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -333,7 +333,7 @@ impl Door {
         Ok(self.terminals()?.data(&session, excerpt, &eyes).await?)
     }
 
-    /// Returns what the terminal of a session shows.
+    /// Returns the present screen of the terminal of a session.
     ///
     /// # Errors
     /// [`AccessError`].

@@ -59,6 +59,7 @@ pub struct ConversationView {
 }
 
 impl ConversationView {
+    /// Returns the conversation as agents see it; `None` if no task owns it.
     fn of(state: &Conversation) -> Option<Self> {
         Some(Self {
             id: state.stream().clone(),

@@ -77,7 +77,7 @@ impl Door {
         Ok(all)
     }
 
-    /// Returns what a reader has not read yet in each of these conversations.
+    /// Returns the count of messages that a reader has not read yet in each of these conversations.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -236,7 +236,7 @@ impl Door {
         Ok(self.hall.mark_read(stream, reader, seq).await?)
     }
 
-    /// Returns who would be asked if the speaker sent this draft now.
+    /// Returns the agents that would be asked if the speaker sent this draft now.
     ///
     /// # Errors
     /// [`AccessError`], if the conversation does not exist for the caller or cannot be read.
@@ -348,9 +348,8 @@ impl Door {
         Ok(self.hall.redact(stream, event, by, key).await?)
     }
 
-    /// Deletes a conversation and all that was said in it. Repeating it changes nothing. Returns
-    /// true if nothing is left in the log. If the disk prevented that, a repeated call or the next
-    /// start removes the rest.
+    /// Deletes a conversation and all that was said in it. Returns true if nothing is left in the
+    /// log. If the disk prevented that, a repeated call or the next start removes the rest.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was deleted then.

@@ -109,6 +109,8 @@ impl TryFrom<f64> for Money {
 }
 
 impl Amounts {
+    /// Returns the limit of one budget. `unattended` is the number of turns an hour without a
+    /// person, if the configuration sets none; `None` leaves them without a limit.
     fn limit(&self, unattended: Option<u64>) -> Limit {
         Limit {
             turns: self.turns_per_hour,
@@ -119,6 +121,8 @@ impl Amounts {
 }
 
 impl BudgetsConfig {
+    /// Returns the limits of all budgets. A principal and the hall always have a limit of turns
+    /// without a person ([`UNATTENDED`]).
     fn limits(&self) -> Limits {
         Limits {
             hall: self.hall.limit(Some(UNATTENDED.1)),
@@ -190,7 +194,7 @@ impl SharedBudgets {
         paid
     }
 
-    /// Returns the charges of a decision that was dropped.
+    /// Takes the charges of a decision that was dropped off the budgets again.
     pub fn give_back(&self, charges: &[Charge], now: Timestamp) {
         let mut book = self.book();
         for charge in charges {
@@ -201,20 +205,22 @@ impl SharedBudgets {
         book.tell(charges, now);
     }
 
+    /// Sets the raise of a budget, in place of an earlier raise.
     pub(crate) fn raise(&self, owner: &BudgetOwner, raise: Raise, now: Timestamp) {
         let mut book = self.book();
         book.budgets.standings.entry(owner.clone()).or_default().raise = raise;
         book.tell_of(std::slice::from_ref(owner), now);
     }
 
-    /// Returns the hall's budget, and in order the others from which something was spent.
+    /// Returns the owners of budgets: the hall first, then those from whose budget something was
+    /// spent, in order.
     pub(crate) fn used(&self) -> Vec<BudgetOwner> {
         let book = self.book();
         let spent = book.budgets.standings.keys().filter(|owner| **owner != BudgetOwner::Hall);
         std::iter::once(BudgetOwner::Hall).chain(spent.cloned()).collect()
     }
 
-    /// Returns the limits, and what was spent from a budget.
+    /// Returns the limits of all budgets, and the amounts spent from the budget of this owner.
     pub(crate) fn look(&self, owner: &BudgetOwner) -> (Limits, WindowTotals) {
         let book = self.book();
         (book.budgets.limits, book.budgets.standing(owner))
@@ -222,6 +228,7 @@ impl SharedBudgets {
 }
 
 impl Book {
+    /// Updates the budgets that decisions get, for the owners of these charges.
     pub(crate) fn tell(&mut self, charges: &[Charge], now: Timestamp) {
         let owners: Vec<BudgetOwner> = charges.iter().flat_map(Charge::owners).collect();
         self.tell_of(&owners, now);

@@ -1,5 +1,5 @@
-//! State of the deletion of old archived conversations: its task, and whether the clock can be
-//! trusted.
+//! State of the deletion of old archived conversations: its task, and its check of the computer's
+//! clock.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(crate) struct Retention {
     pub(crate) doubt: ClockDoubt,
 }
 
-/// Tracks whether the computer's clock may be wrong.
+/// Compares the computer's clock with a steady one, and remembers for a day that it ran ahead.
 #[derive(Default)]
 pub(crate) struct ClockDoubt {
     looked: Option<(Timestamp, Instant)>,

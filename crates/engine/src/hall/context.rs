@@ -70,6 +70,8 @@ impl Hall {
         self.contexts_of(stream, owed).await
     }
 
+    /// Returns the contexts of the open turns that `wanted` selects, in the order of their numbers.
+    /// All of them are composed from one state of the conversation.
     async fn contexts_of(
         &self,
         stream: &StreamId,
@@ -89,6 +91,8 @@ impl Hall {
     }
 }
 
+/// Composes the context of one turn; `None` if its participant is unknown. `tail` keeps the events
+/// that were read, for the next turn.
 async fn composed(
     state: &Conversation,
     turn: &Turn,

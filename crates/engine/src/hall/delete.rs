@@ -23,6 +23,8 @@ impl Hall {
 }
 
 impl Inner {
+    /// As [`Hall::delete`]: submits the deletion, then forgets the presences, erases the content
+    /// and removes it from the search index. A repeated call does all but the first.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         stream: &StreamId,

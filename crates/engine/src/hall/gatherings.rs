@@ -24,8 +24,8 @@ const SIGNAL_CHARS_MAX: usize = 200;
 const LATELY: Millis = Millis::from_secs(24 * 3600);
 
 impl Hall {
-    /// Returns what is active on this server within the caller's reach: one line for each kind,
-    /// with counts and without content.
+    /// Returns the activity on this server within the caller's reach: one line for each kind, with
+    /// counts and without content.
     pub(crate) async fn pulse(&self, caller: &Caller) -> Vec<String> {
         let mut lines = Vec::new();
         let filter = ListFilter { archived: Some(false), ..ListFilter::of_conversations() };
@@ -74,6 +74,8 @@ impl Hall {
         lines
     }
 
+    /// Returns one line about a hit: its day, title, author and the beginning of its words. `None`
+    /// if the conversation cannot be found, or the event has no words or author.
     async fn signal(&self, hit: &Hit) -> Option<String> {
         let title = self.find(&hit.stream).await.ok()?.catalog.title;
         let body = hit.recorded.event.body()?;

@@ -38,8 +38,8 @@ pub(crate) struct Inner {
     pub(crate) opened_at: Timestamp,
     pub(crate) keyed_locks: KeyedLocks,
     pub(crate) begun: CreationLimiter,
-    /// The task that deletes old archived conversations, if one is configured, and whether the
-    /// clock can be trusted for that.
+    /// The task that deletes old archived conversations, if one is configured, and its check of
+    /// the clock.
     pub(crate) retention: Mutex<Retention>,
     runtime: Handle,
 }
@@ -178,6 +178,8 @@ impl Inner {
         .map(drop)
     }
 
+    /// Sends a request to the task of a stream, which is loaded if necessary, and waits for the
+    /// answer.
     pub(crate) async fn submit_wanted(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -193,6 +195,8 @@ impl Inner {
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
+    /// Runs a closure on the committed state of a conversation and returns its result. `NotFound`
+    /// if the stream is a task.
     pub(crate) async fn view<T: Send + 'static>(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -236,6 +240,7 @@ impl Inner {
         }
     }
 
+    /// Reads the events after a position, all or at most `limit`, into memory.
     pub(crate) async fn read(
         &self,
         stream: &StreamId,
@@ -273,6 +278,7 @@ impl Inner {
         }
     }
 
+    /// Spawns the task of a stream on the runtime in which the hall was opened.
     fn start(
         self: &Arc<Self>,
         stream: &StreamId,
@@ -339,10 +345,12 @@ impl Inner {
     }
 }
 
+/// Returns the error for a request whose stream ended before it answered.
 pub(crate) fn stopped(stream: &StreamId) -> HallError {
     HallError::Failed(format!("the task of conversation {stream} stopped; try again"))
 }
 
+/// Returns a new unique id. Ids sort by the time at which they were made.
 pub(crate) fn fresh_id(now: Timestamp) -> StreamId {
     let millis = u64::try_from(now.millis()).unwrap_or_default();
     let nanos = u32::try_from(millis % 1000).unwrap_or_default() * 1_000_000;

@@ -10,6 +10,7 @@ use tokio::sync::Mutex as AsyncMutex;
 pub(crate) struct KeyedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
 
 impl KeyedLocks {
+    /// Returns the lock of a key, which all holders share.
     pub(crate) fn of(&self, key: &str) -> Arc<AsyncMutex<()>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, lock| lock.strong_count() > 0);

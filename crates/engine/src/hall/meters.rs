@@ -227,6 +227,7 @@ impl OpenTurns {
         self.replace(now);
     }
 
+    /// Replaces the turns that this conversation adds to the open turns of each runtime.
     fn replace(&mut self, now: Vec<Runtime>) {
         if now == self.counted {
             return;

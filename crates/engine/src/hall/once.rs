@@ -43,6 +43,8 @@ impl Hall {
 }
 
 impl Inner {
+    /// Returns the answer that was kept for a key; `None` if there is none. `KeyReused` if it
+    /// belongs to another request.
     async fn answered(&self, key: &Idempotency) -> Result<Option<String>, HallError> {
         match self.store.log.claim(ANSWERED, &claim_key(key), self.now()).await? {
             Some(claim) if claim.fingerprint == key.fingerprint => Ok(Some(claim.outcome)),

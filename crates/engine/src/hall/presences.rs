@@ -101,11 +101,14 @@ const COMES_BACK: Millis = Millis::from_secs(5);
 const COMES_AGAIN: Millis = Millis::from_secs(30);
 
 impl StreamPresences {
+    /// True if the participant has an open connection, or a presence that is fresh.
     fn is_reachable(&self, id: &ParticipantId, now: Timestamp) -> bool {
         self.connections.contains_key(id)
             || self.presences.get(id).is_some_and(|presence| is_fresh(presence, now))
     }
 
+    /// True if the participant declared that it takes turns, by an open connection or by the
+    /// details of a fresh presence.
     fn takes_turns(&self, id: &ParticipantId, now: Timestamp) -> bool {
         let said = |presence: &Presence| {
             presence
@@ -133,6 +136,7 @@ impl StreamPresences {
     }
 }
 
+/// True if the presence is neither stale nor offline.
 fn is_fresh(presence: &Presence, now: Timestamp) -> bool {
     !presence.is_stale(now) && presence.state != OFFLINE
 }
@@ -145,6 +149,8 @@ impl StreamPresences {
         noted.chain(self.left.values_mut()).for_each(|at| *at = now.min(*at));
     }
 
+    /// Returns the participants among those that `matters` selects: which are reachable, which of
+    /// them take turns, and which left a moment ago. `opened_at` is the start of the server.
     fn attendees(
         &self,
         now: Timestamp,
@@ -232,6 +238,7 @@ impl Presences {
         self.lock().streams.remove(stream);
     }
 
+    /// Counts one more open connection of a participant.
     pub(crate) fn connect(&self, stream: &StreamId, id: &ParticipantId, takes_turns: bool) {
         let mut table = self.lock();
         let attending = table.streams.entry(stream.clone()).or_default();
@@ -241,6 +248,8 @@ impl Presences {
         connections.taking_turns += usize::from(takes_turns);
     }
 
+    /// Counts one open connection less. With the last one, notes the time, so that the participant
+    /// may come back to its turn.
     pub(crate) fn disconnect(
         &self,
         stream: &StreamId,

@@ -73,6 +73,8 @@ pub struct Shortage {
 }
 
 impl CallReservation {
+    /// True if the reservation is charged to the budget of this owner. `own` is the conversation,
+    /// if the budget is its own.
     fn is_from(&self, stream: &StreamId, owner: &BudgetOwner, own: &StreamId) -> bool {
         match owner {
             BudgetOwner::Hall => true,
@@ -258,6 +260,8 @@ impl TurnPayer {
         }
     }
 
+    /// Asks for money for a call, and notes the reply: a reservation if the call may begin, or the
+    /// turn among those that wait. A refusal leaves no note.
     fn ask(&self, place: &(StreamId, TurnNo), cost: CallCost) -> MoneyReply {
         let now = self.clock.now();
         // Locked before the budgets are read, so that no reservation ends between the two sums.

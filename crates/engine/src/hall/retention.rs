@@ -40,6 +40,8 @@ impl Hall {
     }
 }
 
+/// Deletes conversations that are old enough, at once and then every hour, as long as the hall
+/// lives. Skips a time at which the clock is in doubt.
 async fn look(hall: Weak<Inner>, age: Millis) {
     loop {
         let Some(hall) = hall.upgrade() else { return };
@@ -67,6 +69,8 @@ impl Inner {
         self.retention.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// As [`Hall::delete_outlived`], page by page. Conversations that live sessions need are kept;
+    /// one that cannot be deleted is only logged.
     async fn delete_outlived(self: &Arc<Self>, age: Millis) -> Result<usize, HallError> {
         let (mut deleted, mut after) = (0, None);
         loop {

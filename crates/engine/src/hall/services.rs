@@ -69,6 +69,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
+    /// Makes the services of a hall from its parts. Starts nothing, and reads nothing from the log.
     pub(crate) fn new(parts: HallParts, residents: Arc<dyn Residents>) -> Self {
         let presences = Arc::new(Presences::since(parts.clock.now()));
         Self {

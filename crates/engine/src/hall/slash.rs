@@ -1,4 +1,5 @@
-//! Parses slash commands. Their grammar is the kernel's, and its rules decide about permissions.
+//! Parses slash commands, and makes the commands of the hall that they stand for. Their grammar is
+//! the kernel's, and its rules decide about permissions.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
@@ -39,6 +40,8 @@ impl Hall {
         self.step(stream, by, slash).await
     }
 
+    /// Turns a parsed slash command into the step to take. Submits nothing; reads the conversation
+    /// to resolve names.
     async fn step(&self, stream: &StreamId, by: Actor, slash: Slash) -> Result<Step, HallError> {
         let one = |control: Control, text: String| controls(by.clone(), vec![control], text);
         Ok(match slash {
@@ -164,6 +167,8 @@ impl Hall {
         }
     }
 
+    /// Resolves a text that names exactly one participant. Returns an error if it names several, or
+    /// has other words behind the name.
     async fn resolve_participant(
         &self,
         stream: &StreamId,
@@ -233,6 +238,8 @@ impl Hall {
             .await
     }
 
+    /// Makes the step of `/group create`: sets the group policy and invites the named agents that
+    /// are not here yet. All other agents stay, and the answer lists them.
     async fn create_group(
         &self,
         stream: &StreamId,
@@ -257,6 +264,7 @@ impl Hall {
         Ok(controls(by, all, format!("This is now a group with {}.{stay}", agents.join(", "))))
     }
 
+    /// Makes the step of `/group dissolve`: removes all agents and sets the plain policy.
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
         let agents = self
             .view(stream, |state| {
@@ -307,6 +315,7 @@ fn roles(options: &[(String, String)]) -> Option<Vec<String>> {
     Some(given.split(',').map(|role| role.trim().to_owned()).collect())
 }
 
+/// Parses the name of a policy. The error lists the policies that people can choose.
 fn policy_named(name: &str) -> Result<PolicyName, HallError> {
     name.parse().map_err(|_| bad_command(&format!("The policies are {}.", policies())))
 }
@@ -330,6 +339,7 @@ fn unclear(unclear: NameError) -> HallError {
     }
 }
 
+/// Returns the error for a name that no participant has, with the nearest name if there is one.
 fn nobody(name: &str, nearest: Option<&ParticipantId>) -> HallError {
     let shown: String = name.chars().take(64).collect();
     let nearest = nearest.map_or_else(String::new, |id| format!(" The nearest name is @{id}."));
@@ -349,6 +359,8 @@ fn bad_command(line: &str) -> HallError {
     HallError::Rejected(Box::new(Rejection::new(Refusal::Invalid, "bad_command", line)))
 }
 
+/// Returns the participants, one on a line with name, client and muting, and then the settings of
+/// the policy.
 fn group_list(state: &Conversation) -> String {
     let people = state.participants().iter().map(|participant| {
         let id = participant.id.as_str();

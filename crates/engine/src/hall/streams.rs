@@ -174,6 +174,7 @@ impl Directory {
 }
 
 impl Streams {
+    /// Puts a request into the queue of a live stream.
     fn send(&mut self, stream: &StreamId, request: Request) -> HandOver<Request> {
         let Some(mailbox) = self.live.get(stream) else { return HandOver::Absent(request) };
         match mailbox.requests.try_send(request) {
@@ -184,6 +185,8 @@ impl Streams {
         }
     }
 
+    /// Starts the task of a stream with a new mailbox, and puts the given messages into it. Starts
+    /// nothing after [`Directory::abort_all`]; the messages are dropped then.
     fn open(
         &mut self,
         stream: &StreamId,

@@ -17,7 +17,7 @@ impl VoiceBook {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Notes what was said in a conversation.
+    /// Adds the messages among committed events to the words with which later ones are compared.
     pub fn note(&self, state: &Conversation, events: &[RecordedEvent]) {
         let is_said = |recorded: &&RecordedEvent| matches!(recorded.event, Event::Posted(_));
         let said: Vec<_> = events.iter().filter(is_said).collect();

@@ -38,6 +38,8 @@ pub(crate) async fn watch(hall: Weak<Inner>) {
     }
 }
 
+/// Returns the pause until the next wake of a stream, within the limits; `None` if the hall was
+/// dropped.
 async fn next_look(hall: &Weak<Inner>) -> Option<Millis> {
     let hall = hall.upgrade()?;
     // An error is logged by `load_due`, which reads the same rows after the pause.

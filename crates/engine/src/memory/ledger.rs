@@ -22,6 +22,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// Adds charges to the sums of their hour, stream, agent and principal.
     pub(super) fn count(&mut self, stream: &StreamId, charges: &[Charge]) {
         for charge in charges {
             let key = (
@@ -57,6 +58,7 @@ impl UsageSum {
 }
 
 impl UsageWanted {
+    /// True if the request asks for this row.
     fn includes(&self, (hour, stream, agent, _): &LedgerKey) -> bool {
         self.streams.as_ref().is_none_or(|streams| streams.contains(stream))
             && self.agent.as_ref().is_none_or(|wanted| wanted == agent)
@@ -64,6 +66,8 @@ impl UsageWanted {
             && self.to.is_none_or(|to| *hour < to)
     }
 
+    /// Returns an empty sum for the group of this row: its agent, its stream or its day, as the
+    /// request groups them.
     fn empty(&self, (hour, stream, agent, _): &LedgerKey) -> UsageSum {
         match self.by {
             None => UsageSum::default(),

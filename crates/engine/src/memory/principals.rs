@@ -32,6 +32,8 @@ struct StoredCard {
 }
 
 impl Keys {
+    /// Stores a token, and its principal if that is new. Refuses a token whose principal exists as
+    /// another kind. Also removes expired sign-in tokens.
     fn add(&mut self, token: &Token, entry: &AuditEntry) -> InsertOutcome {
         let kind =
             *self.principals.entry(token.principal.id.clone()).or_insert(token.principal.kind);
@@ -77,6 +79,8 @@ impl Keys {
         self.tokens.iter_mut().find(|token| token.id == *id)
     }
 
+    /// Stores a new agent with its card and token, unless its name or id is taken or a limit of
+    /// registrations is reached.
     fn register(
         &mut self,
         card: &AgentCard,
@@ -96,6 +100,7 @@ impl Keys {
         RegisterOutcome::Yes
     }
 
+    /// Counts the registered agents, their bytes, and those of the last hour.
     fn count(&self, now: Timestamp) -> CardCount {
         let lately = |kept: &&StoredCard| kept.card.created_at.is_within(HOUR, now);
         CardCount {
@@ -105,6 +110,8 @@ impl Keys {
         }
     }
 
+    /// Returns a registered agent with the time of its last use. It counts as revoked if all of its
+    /// tokens are.
     fn registration(&self, card: &AgentCard) -> Registration {
         let own = || self.tokens.iter().filter(|token| token.principal.id == card.id);
         Registration {
@@ -114,6 +121,8 @@ impl Keys {
         }
     }
 
+    /// Sets the owner of the agent with this claim, if it has none. Only the first time is
+    /// recorded.
     fn claim_card(&mut self, claim: &TokenHash, owner: &str, entry: &AuditEntry) -> ClaimOutcome {
         let Some(StoredCard { card, .. }) = self.cards.iter_mut().find(|kept| kept.claim == *claim)
         else {

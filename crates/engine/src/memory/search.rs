@@ -34,6 +34,8 @@ impl Search for MemoryLog {
 }
 
 impl Tables {
+    /// Returns a page of hits, the newest first. `cursor` is the position before which to go on, as
+    /// the page before gave it.
     fn search(&self, wanted: &SearchRequest, limit: usize, cursor: Option<u64>) -> Hits {
         let mut page = Hits::default();
         let until = cursor
@@ -51,6 +53,8 @@ impl Tables {
         page
     }
 
+    /// Returns the hit at a place; `None` if the message does not match the request or was removed
+    /// from the index.
     fn hit(&self, wanted: &SearchRequest, place @ (stream, seq): &(StreamId, Seq)) -> Option<Hit> {
         let asked_for = wanted.streams.as_ref().is_none_or(|streams| streams.contains(stream));
         if !asked_for || self.forgotten.contains(place) {
@@ -74,6 +78,8 @@ impl Tables {
 }
 
 impl Stream {
+    /// Returns the event at a position; `None` if it is erased with its stream or of a newer
+    /// version.
     fn known(&self, seq: Seq) -> Option<&RecordedEvent> {
         let index = usize::try_from(seq.0.checked_sub(1)?).ok()?;
         match self.entries.get(index)? {
@@ -82,6 +88,7 @@ impl Stream {
         }
     }
 
+    /// True if the query names no author or names this one, by id or by the name at that time.
     fn is_from(&self, query: &Query, posted: &Posted, seq: Seq) -> bool {
         let is = |name: &str| query.from.iter().any(|from| name_key(from) == name_key(name));
         query.from.is_empty()

@@ -129,6 +129,7 @@ async fn submit(
     done(hall.submit_owing(target, command, Some(once), owing).await)
 }
 
+/// Returns the outcome of a submitted command: done with its event, or that of the error.
 fn done(sent: Result<Answer, HallError>) -> Outcome {
     match sent {
         Ok(answer) => Outcome::Done(

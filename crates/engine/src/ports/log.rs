@@ -115,6 +115,7 @@ impl Catalog {
         }
     }
 
+    /// Returns the row of a conversation that was not deleted.
     fn of_conversation(state: &Conversation) -> Self {
         let duties = state.duties();
         Self {

@@ -88,7 +88,8 @@ struct RegisteredFacts {
 }
 
 impl Roster {
-    /// Notes a client: its facts for the kernel, and whether its waiting turns get a new job.
+    /// Notes a client and its facts for the kernel. `waits` is true if its waiting turns get a new
+    /// job.
     pub fn insert(&mut self, client: String, facts: AgentFacts, waits: bool) {
         self.0.insert(
             client,
@@ -101,8 +102,8 @@ impl Roster {
         self.0.get(client).map_or_else(AgentFacts::external, |listed| listed.facts.clone())
     }
 
-    /// Returns the hand that runs a participant here; `None` for a remote client, which comes for
-    /// its turns. (Ruling 5.)
+    /// Returns the facts of the runtime that runs a participant here (its hand); `None` for a
+    /// remote client, which comes for its turns. (Ruling 5.)
     pub fn hand(&self, participant: &Participant) -> Option<RunnerFacts> {
         if participant.facts.abilities.lives_in_session {
             return Some(RunnerFacts::RESIDENT);

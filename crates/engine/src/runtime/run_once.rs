@@ -191,6 +191,8 @@ impl<W: Work> RunOnce<W> {
         &self.work
     }
 
+    /// Returns the work of one turn as a future: waits for a program slot and for money, does the
+    /// work, and reports its result. A turn that is cancelled in the wait reports nothing.
     fn future(
         &self,
         job: Job,

@@ -97,8 +97,8 @@ pub trait Residents: Send + Sync + 'static {
         false
     }
 
-    /// Returns why a conversation cannot be deleted, and what to do: a session lives in it, or it
-    /// is a link that carries words.
+    /// Returns the reason for which a conversation cannot be deleted, and what to do; `None` if it
+    /// can. A session lives in it, or it is a link that carries words.
     fn deletion_obstacle(&self, _stream: &StreamId) -> Option<String> {
         None
     }
@@ -227,7 +227,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`], if the session has ended.
     fn invite(&self, id: &SessionId) -> Result<Invite, SessionError>;
 
-    /// Returns what the session's terminal shows.
+    /// Returns the present screen of the session's terminal.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -286,7 +286,7 @@ pub trait SessionDirectory: Send + Sync {
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError>;
 
-    /// Returns what a session was asked and said, as far as the reader may see it.
+    /// Returns the messages that a session got, and its answers, as far as the reader may see them.
     ///
     /// # Errors
     /// [`SessionError`], if the session does not exist or cannot be read.

@@ -48,6 +48,8 @@ impl ConsentQuestions {
         Some(condition)
     }
 
+    /// Asks the principal about a request in the background, through the asker noted for it. Does
+    /// nothing without such an asker. An answer after `until` is dropped.
     pub(super) fn ask(
         &mut self,
         id: RequestId,

@@ -35,6 +35,8 @@ pub(super) enum PutOutcome {
 }
 
 impl PendingConsents {
+    /// Adds a request that waits for consent until a deadline. A repetition of a waiting request
+    /// joins that request's question and its deadline.
     pub(super) fn put(&mut self, id: RequestId, item: Item, until: Millis) -> PutOutcome {
         if self.0.values().map(|question| question.items.len()).sum::<usize>() >= AWAITED_MAX {
             return PutOutcome::Full(Box::new(item));
@@ -69,11 +71,13 @@ impl PendingConsents {
         self.take(over)
     }
 
+    /// Returns all waiting items, as agreed, and forgets their questions.
     pub(super) fn take_all(&mut self) -> Vec<Item> {
         let all: Vec<_> = self.0.keys().copied().collect();
         self.take(all)
     }
 
+    /// Removes these questions. Returns their items with the mark that consent is no longer needed.
     fn take(&mut self, ids: impl IntoIterator<Item = RequestId>) -> Vec<Item> {
         let questions = ids.into_iter().filter_map(|id| self.0.remove(&id));
         questions.flat_map(|question| question.items).map(Item::agreed).collect()

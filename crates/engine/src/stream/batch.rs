@@ -105,6 +105,8 @@ impl Host {
         }
     }
 
+    /// Decides one command on the working state, which has the events of the earlier decisions of
+    /// the batch, and applies its events there.
     fn decide_one(&mut self, command: Command, deciding: &PendingBatch) -> Decision {
         let committed = &self.committed;
         let working = self.working.get_or_insert_with(|| {
@@ -218,6 +220,7 @@ impl Host {
         }
     }
 
+    /// Returns the answer without an event.
     pub(super) fn nothing_new(&self) -> Answer {
         Answer {
             stream: self.stream.clone(),
@@ -227,6 +230,8 @@ impl Host {
         }
     }
 
+    /// Returns the claim that remembers an outcome under an idempotency key. It expires after
+    /// [`IDEM_TTL`]; that of a command from another stream lasts until its delivery is settled.
     fn claim_of(
         &self,
         namespace: &str,
@@ -249,6 +254,9 @@ impl Host {
         }
     }
 
+    /// Requests the append of a decided batch. Drops its decisions if they break an invariant. A
+    /// batch without events, claims and deliveries is answered at once. Without an epoch, the host
+    /// first has to become the writer of the stream.
     fn append(&mut self, deciding: PendingBatch, around: &Around<'_>) {
         if deciding.events.is_empty() && deciding.keys.is_empty() && deciding.owed.is_empty() {
             return self.commit(deciding, &[], around);
@@ -270,6 +278,8 @@ impl Host {
         }
     }
 
+    /// Continues with the append once the log has made this host the writer. Otherwise puts the
+    /// batch back, to retry later, or refuses its items.
     pub(super) fn acquired(
         &mut self,
         deciding: Box<PendingBatch>,
@@ -287,6 +297,8 @@ impl Host {
         }
     }
 
+    /// Requests the append under the epoch of the writer, with the claims and deliveries that
+    /// follow from the events.
     fn append_under(&mut self, epoch: Epoch, mut deciding: Box<PendingBatch>) {
         let state = self.working();
         let terminal_of = |turn| {
@@ -325,6 +337,8 @@ impl Host {
         self.stage = Stage::Appending(deciding);
     }
 
+    /// Handles the result of an append: commits the batch, or undoes it after an error.
+    /// `deliveries` are the ids of its deliveries.
     pub(super) fn appended(
         &mut self,
         deciding: PendingBatch,
@@ -487,6 +501,7 @@ pub(super) fn unwritable(error: &LogError) -> AppendError {
     }
 }
 
+/// Returns the error for a binding that another conversation holds.
 fn taken(claim: &Claim) -> Rejection {
     let message = format!(
         "`{}:{}` belongs to conversation {}; unbind it there first.",

@@ -35,14 +35,15 @@ const REPLIES_MAX: usize = 16;
 /// Number of events in one read of a longer span.
 const SPAN_PAGE: usize = 1000;
 
-/// Reads the events at `count` positions after one, page after page. All of them are in memory at
-/// the end, so the span must be bounded.
+/// Reads the events at the `count` positions behind `after`, page after page. All of them are in
+/// memory at the end, so the caller must keep `count` small.
 pub(crate) async fn read_span(
     log: &dyn EventLog,
     stream: &StreamId,
     after: Seq,
     count: usize,
 ) -> Result<Page, LogError> {
+    // The size of the next read, after `through`.
     let left = |through: Seq| {
         count
             .saturating_sub(usize::try_from(through.0 - after.0).unwrap_or(usize::MAX))
@@ -203,6 +204,8 @@ impl JobDraft {
 }
 
 impl OmittedMessages {
+    /// Counts the messages of a read that are in the range and for which the prompt has no room,
+    /// and notes how far back all are counted. `messages` are the oldest first.
     fn add(&mut self, of: &Brief<'_>, range: &Range, messages: &[RecordedEvent]) {
         let own = |recorded: &RecordedEvent| recorded.event.from() == Some(&of.participant.id);
         let wanted = |recorded: &&RecordedEvent| {
@@ -215,22 +218,23 @@ impl OmittedMessages {
     }
 }
 
-/// Returns the position of one event that has to be read still, if any. With it true if the prompt
-/// cannot do without that event (a message taken from the queue, the cause, the summary), and false
-/// for a message that is only replied to.
+/// Returns the position of one event that is still to be read, because one event is read at a time;
+/// `None` if all are read. The flag is true if the prompt needs that event (a message that has left
+/// the queue, the cause of the turn, the summary), and false if a message only replies to it.
 fn missing_single(
     of: &Brief<'_>,
     range: &Range,
     material: &Material<'_>,
     sought: &BTreeSet<Seq>,
 ) -> Option<(Seq, bool)> {
+    // Posts that left the queue within the range, by the event that took them from it.
     let taken = |recorded: &RecordedEvent| match &recorded.event {
         Event::Taken { cause } if recorded.seq > range.after => Some(cause.seq),
         _ => None,
     };
     let unread = |seq: &Seq| material.find(*seq).is_none();
     let summary = of.state.summary_of(&of.participant.id).map(|summary| summary.seq);
-    // Messages from before the range whose wait in the queue ended within it.
+    // Posts from before the range whose wait in the queue ended within it.
     let waited = material
         .waited(of.state)
         .filter(|waited| waited.said <= range.floor && range.floor < waited.left);
@@ -278,6 +282,8 @@ pub(super) struct Briefing {
     pub(super) drafting: Option<(TurnDuty, JobDraft)>,
 }
 
+/// Composes the job from the read events: the prompt, the event that caused the turn, and the
+/// newest messages.
 fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: RecordedEvent) -> Job {
     let story = Story::of(of.state, material, &Viewer::Participant(of.participant.id.clone()));
     Job {
@@ -353,6 +359,9 @@ struct Range {
 }
 
 impl Range {
+    /// Returns the range of a turn. A running turn has its range already; a waiting one begins
+    /// after the last event that its participant was shown and ends at the head. The memory of the
+    /// participant says how far back messages are needed.
     fn of(of: &Brief<'_>) -> Self {
         let head = of.state.head();
         let (from, through) = match of.turn.running {

@@ -92,7 +92,7 @@ impl Item {
         self.idempotency().map(claim_key)
     }
 
-    /// Rejects a command whose chain would exceed `HOPS_MAX`.
+    /// Returns the rejection of a command whose chain would exceed `HOPS_MAX`; `None` for others.
     pub(super) fn too_far(&self) -> Option<Verdict> {
         let too_far = self.owing.hops >= HOPS_MAX && !self.owing.owed.is_empty();
         let why = || format!("{HOPS_MAX} commands triggered each other, so this one was stopped.");
@@ -113,6 +113,8 @@ impl Item {
         self.asked.as_ref()?.1.as_ref()
     }
 
+    /// Returns the key under which the item is decided once; `None` for an item that only keeps an
+    /// answer.
     pub(super) fn idempotency(&self) -> Option<&Idempotency> {
         match self.wanted {
             ItemBody::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
@@ -149,6 +151,7 @@ impl PendingBatch {
         Self { items, found, now, verdicts, ends, events, charges, keys, owed, prompts, taken }
     }
 
+    /// Adds the verdict of the next item, after its events.
     pub(super) fn push(&mut self, verdict: Verdict) {
         self.verdicts.push(verdict);
         self.ends.push(self.events.len());

@@ -40,7 +40,9 @@ impl Host {
         self.brief(Briefing { runs, requests, wake_at: duties.wake_at, drafting: None }, around);
     }
 
-    /// Continues with the first run that was not handled yet.
+    /// Composes and sends the jobs of the runs in order, as far as they need one. Stops at a job
+    /// whose events have to be read first; [`Host::read`] goes on from there. After the last run,
+    /// requests the allowed requests and sets the alarm.
     fn brief(&mut self, mut briefing: Briefing, around: &Around<'_>) {
         loop {
             let (run, drafting) = match briefing.drafting.take() {
@@ -74,7 +76,8 @@ impl Host {
         self.rest(around.now);
     }
 
-    /// Notes a turn that is not taken up yet. True if its job has to be sent to its runtime now.
+    /// Notes a turn that is not taken up yet. True if its job has to be sent to its runtime now, or
+    /// once more: the turn waits there and was widened since.
     fn needs_job(&mut self, run: &TurnDuty, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
             None => self.start_or_probe(run, around),
@@ -97,8 +100,9 @@ impl Host {
         hand.is_some()
     }
 
-    /// Returns the hand to which a turn has to be given. A turn that runs elsewhere is only noted:
-    /// its client comes for it. A turn that an earlier process started is probed first. (Ruling 5.)
+    /// Returns the facts of the runtime in this process (the hand) to which a turn has to be given
+    /// now; `None` if there is nothing to give. A turn that runs elsewhere is only noted: its
+    /// client comes for it. A turn that an earlier process started is probed first. (Ruling 5.)
     fn start_or_probe(&mut self, run: &TurnDuty, around: &Around<'_>) -> Option<RunnerFacts> {
         let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
@@ -204,6 +208,8 @@ impl Host {
         self.brief(briefing, around);
     }
 
+    /// Ends a turn as failed, because its prompt cannot be composed: stops its runtime, and queues
+    /// the command that records the end.
     fn cannot_brief(&mut self, run: &TurnDuty, error: &LogError) {
         tracing::error!(stream = %self.stream, turn = %run.turn, %error, "the prompt of a turn \
                                                                           cannot be composed");
@@ -239,6 +245,8 @@ impl Host {
         TurnKey { stream: self.stream.clone(), turn: run.turn, attempt: run.attempt }
     }
 
+    /// Sets the time of the next look: `wake_at`, the next deadline of the state, or at most
+    /// [`LOOKS`] from now if a remote client has a turn.
     fn set_alarm(&mut self, wake_at: Option<Timestamp>, around: &Around<'_>) {
         let now = around.now;
         // No event reports that a client has gone: while one has a turn, the host checks.

@@ -98,6 +98,8 @@ struct Memberships<'a> {
 }
 
 impl Memberships<'_> {
+    /// Returns the claim that a change to the participants takes or releases; `None` for other
+    /// changes and outside of tasks.
     fn of(&mut self, change: &Change) -> Option<ClaimChange> {
         let members = self.members.as_mut()?;
         match change {
@@ -112,19 +114,23 @@ impl Memberships<'_> {
     }
 }
 
+/// Returns the claim by which an agent is a member of the stream, which is of this kind.
 fn enter(stream: &StreamId, agent: &ParticipantId, kind: &str) -> ClaimChange {
     hold(stream, &membership_of(agent), kind)
 }
 
+/// Returns the claim of the stream in a namespace of an agent, with the kind of stream.
 fn hold(stream: &StreamId, namespace: &str, kind: &str) -> ClaimChange {
     let claim = claim(stream, &format!("{namespace}:{stream}"));
     ClaimChange::Take(Claim { outcome: kind.to_owned(), ..claim })
 }
 
+/// Returns the claim by which an agent manages the task for an app.
 fn manage(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
     hold(stream, &management_of(agent), TASK)
 }
 
+/// Returns the release of the claim by which an agent is a member.
 fn depart(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
     release(&format!("{}:{stream}", membership_of(agent)))
 }
@@ -209,6 +215,7 @@ fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Eff
     }
 }
 
+/// Adds the claim that a binding takes or its end releases, and changes `targets` accordingly.
 fn rebind(
     stream: &StreamId,
     targets: &mut BTreeSet<String>,
@@ -226,6 +233,7 @@ fn rebind(
     }
 }
 
+/// Adds a delivery of a post to each bound chat, except to the one that it came from.
 fn deliver(
     targets: &BTreeSet<String>,
     posted: &Posted,
@@ -251,6 +259,7 @@ fn split(target: &str) -> (String, String) {
     (namespace.to_owned(), key.to_owned())
 }
 
+/// Returns the claim that binds a target to the stream.
 fn take(stream: &StreamId, target: &str) -> ClaimChange {
     ClaimChange::Take(claim(stream, target))
 }
@@ -261,6 +270,7 @@ fn claim(stream: &StreamId, target: &str) -> Claim {
     Claim { namespace, key, stream: stream.clone(), fingerprint, outcome, expires: None }
 }
 
+/// Returns the release of the claim on a target.
 fn release(target: &str) -> ClaimChange {
     let (namespace, key) = split(target);
     ClaimChange::Release { namespace, key }

@@ -241,7 +241,7 @@ impl Host {
         self.working.as_ref().unwrap_or(&self.committed)
     }
 
-    /// Returns what the running turns have streamed so far.
+    /// Returns the text that the running turns have streamed so far, as far as it may be shown.
     pub fn partials(&self) -> Vec<Signal> {
         self.runs.partials()
     }
@@ -294,7 +294,8 @@ impl Host {
             && (self.unwritable.is_some() || !self.has_timers())
     }
 
-    /// Handles one look: decides, appends and publishes all inputs, then reconciles what runs.
+    /// Begins a look: puts all inputs into a batch, and starts to decide it. The answers to the
+    /// outputs continue the look: append, publish, and then the reconciliation of the turns.
     fn look(&mut self, around: &Around<'_>) {
         let now = around.now;
         self.refuse_unanswered(around);
@@ -341,6 +342,7 @@ impl Host {
         self.stood_still(gap).filter(|_| self.unwritable.is_none())
     }
 
+    /// Returns the command for the deadlines that have passed, if the alarm has gone off.
     fn tick(&self, now: Now) -> Option<Item> {
         let rings = self.unwritable.is_none() && self.wake.is_some_and(|at| at <= now.steady);
         rings.then(|| Item::internal(EngineCommand::Tick))
@@ -398,6 +400,7 @@ impl Host {
         ended.collect()
     }
 
+    /// True if a turn or an allowed request has to run, or a deadline is set.
     fn has_timers(&self) -> bool {
         let duties = self.committed.duties();
         !duties.run.is_empty() || !duties.requests.is_empty() || duties.wake_at.is_some()
@@ -431,6 +434,9 @@ impl Host {
         }
     }
 
+    /// Handles a report or a probe result of a turn: signals progress to listeners at once, and
+    /// adds the command that it leads to, if any, to `items`. A report that leads to no command is
+    /// answered at once.
     fn hear(&mut self, key: &TurnKey, notice: HostNotice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
@@ -504,12 +510,16 @@ impl Host {
         });
     }
 
+    /// Ends the stream for the reason given: drops the requests that wait for consent, and handles
+    /// no more inputs.
     pub(super) fn close(&mut self, why: EndReason) {
         self.stage = Stage::Closed;
         self.awaited = PendingConsents::default();
         self.out.push(Output::Close { why });
     }
 
+    /// Replaces the state by the one that was loaded again, and continues with the next batch.
+    /// Closes the stream if it cannot be read.
     fn reloaded(&mut self, result: Result<LoadedStream, HallError>, around: &Around<'_>) {
         match result {
             Ok(LoadedStream { state, unwritable }) => {

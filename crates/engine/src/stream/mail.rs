@@ -30,7 +30,8 @@ pub(crate) enum Request {
     Wake,
     /// Rereads the registry, which has changed.
     Refresh,
-    /// Answers when all earlier requests are committed and the turns here have ended.
+    /// Answers when all earlier requests are committed, and no turn runs here that the end of the
+    /// process would lose.
     Drain(oneshot::Sender<()>),
 }
 
@@ -52,7 +53,7 @@ pub(crate) enum Waiter {
     Question(StateQuestion),
     /// Waits for a subscription.
     Subscriber(oneshot::Sender<Result<Subscription, HallError>>),
-    /// Waits until all earlier requests are committed.
+    /// Waits until all earlier requests are committed, as a [`Request::Drain`] does first.
     Drained(oneshot::Sender<()>),
 }
 
@@ -87,7 +88,8 @@ pub(crate) struct Receipt {
     pub(crate) reply: ReplySender,
 }
 
-/// A notice about a turn. It comes through a lane of its own, so that reporting never waits.
+/// A notice about a turn. It comes through an unbounded channel of its own, so that reporting never
+/// waits.
 pub(crate) enum TurnNotice {
     /// A report of a runtime, and the receipt if its sender waits until the report is appended.
     Report(TurnKey, Report, Option<Receipt>),

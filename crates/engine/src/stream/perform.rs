@@ -147,6 +147,9 @@ impl Shell {
         }
     }
 
+    /// Appends a batch, and carries out what follows from it outside the host: metrics, erasures,
+    /// deliveries, news of memberships, and the steps of the sessions before and after. Returns the
+    /// ids of the deliveries.
     async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {
         let events = batch.events.clone();
         if let Some(state) = self.host.conversation() {
@@ -189,6 +192,7 @@ impl Shell {
         }
     }
 
+    /// Answers waiting requests with their verdicts. A caller that has gone is passed over.
     fn answer(&mut self, answers: Vec<(RequestId, Verdict)>) {
         crash::point("before_ack");
         for (id, verdict) in answers {
@@ -233,10 +237,13 @@ impl Shell {
         })
     }
 
+    /// Notes what was spent of the conversation's own budget, for turns that reserve money.
     fn note_standing(&self, state: &Conversation) {
         *self.own.lock().unwrap_or_else(PoisonError::into_inner) = state.standing();
     }
 
+    /// Starts a turn with its agent, or passes a newer job to one that waits already. Does nothing
+    /// if the agent cannot be found.
     fn start(&mut self, job: Job) {
         crash::point("turn_granted");
         crash::point("prompt_built");
@@ -264,6 +271,7 @@ impl Shell {
         Some(agent)
     }
 
+    /// Calls the agent that took the turn up, if it was taken up here.
     fn with_hand(&self, key: &TurnKey, tell: impl FnOnce(&dyn Agent)) {
         if let Some(agent) = self.hands.get(key) {
             tell(&**agent);

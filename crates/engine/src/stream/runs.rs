@@ -104,7 +104,7 @@ impl Runs {
         self.going.get_mut(&key.turn).filter(|going| going.attempt == key.attempt)
     }
 
-    /// Notes that a turn runs here from now on.
+    /// Notes a turn that was taken up. `hand` is `None` if it runs outside this process.
     pub(super) fn note(
         &mut self,
         run: &TurnDuty,
@@ -136,7 +136,8 @@ impl Runs {
         self.going.insert(run.turn, going);
     }
 
-    /// Returns what these running turns have produced, for the command that may end them.
+    /// Returns the output of the running turns that `of` selects, for the command that may end
+    /// them.
     pub(super) fn shown_answers(
         &self,
         of: impl Fn(TurnNo) -> bool,
@@ -156,7 +157,7 @@ impl Runs {
         self.going.iter().filter(|(turn, _)| of(**turn)).map(brought).collect()
     }
 
-    /// Returns what the running turns have streamed so far.
+    /// Returns the text that the running turns have streamed so far, as far as it may be shown.
     pub(super) fn partials(&self) -> Vec<Signal> {
         let shown = |(turn, going): (&TurnNo, &ActiveTurn)| {
             let text = going.partial.shown()?.to_owned();
@@ -244,7 +245,9 @@ impl Runs {
         }
     }
 
-    /// Returns the command for a report. The kernel judges reports of other attempts.
+    /// Returns the command for a report; `None` for progress, and for a start, a summary or a
+    /// question of an attempt that does not run here. Other reports of such an attempt are judged
+    /// by the kernel.
     pub(super) fn reported(&mut self, key: &TurnKey, report: Report) -> Option<EngineCommand> {
         let any = self
             .going
@@ -290,8 +293,9 @@ impl Runs {
         }
     }
 
-    /// Notes a streamed report. Returns the signal for listeners, if it may be shown: a
-    /// listener-only turn stays in the trace.
+    /// Notes a streamed report. Returns the signal for listeners; `None` if nothing may be shown:
+    /// in a pause, for a muted participant, for a turn that only listens, or while the text may
+    /// still become a pass.
     pub(super) fn streamed(
         &mut self,
         key: &TurnKey,
@@ -340,7 +344,8 @@ impl Runs {
         }
     }
 
-    /// Returns the answer of a permission for the turn that waits for it.
+    /// Returns the outputs that carry the answer to a permission (`None` if there was none in time)
+    /// to the runtime of the turn that asked; none if no such turn runs here.
     pub(super) fn permit(
         &mut self,
         stream: &StreamId,

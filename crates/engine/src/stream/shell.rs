@@ -106,6 +106,7 @@ fn leave(hall: &Services, stream: &StreamId, mut handle: StreamHandle, error: &H
 }
 
 impl Shell {
+    /// Makes the task of a loaded stream, and its host. Runs nothing before [`Shell::live`].
     fn new(
         hall: Arc<Services>,
         streams: Weak<dyn NoticeRouter>,
@@ -148,6 +149,8 @@ impl Shell {
         }
     }
 
+    /// Runs the task to its end. If it ends by an error, refuses the waiting requests and those in
+    /// the queue, and stops the hall if the log has failed.
     async fn live(mut self) {
         let ended = self.work().await;
         self.hall.reservations.drop_stream(&self.stream);
@@ -230,6 +233,8 @@ impl Shell {
         Ok(WakeReason::Work)
     }
 
+    /// Passes all notices and ended questions that have arrived to the host, and requests up to
+    /// [`DRAIN_MAX`]. `taken` is the number of requests taken already.
     async fn drain(&mut self, taken: usize) -> Result<(), EndReason> {
         while let Ok(notice) = self.handle.notices.try_recv() {
             self.hear(*notice).await?;
@@ -270,6 +275,8 @@ impl Shell {
         }
     }
 
+    /// Passes a report or a probe result of a runtime to the host. The sender of a report with a
+    /// receipt is answered later.
     async fn hear(&mut self, notice: TurnNotice) -> Result<(), EndReason> {
         match notice {
             TurnNotice::Report(key, report, receipt) => {
@@ -288,6 +295,7 @@ impl Shell {
         }
     }
 
+    /// Gives a caller a new request id, under which the host answers it.
     fn wait_for(&mut self, waiting: Waiter) -> RequestId {
         self.last_request += 1;
         let id = RequestId(self.last_request);
@@ -295,6 +303,8 @@ impl Shell {
         id
     }
 
+    /// Passes a request from the queue to the host, and keeps its reply channel until the host
+    /// answers.
     async fn take(&mut self, request: Request) -> Result<(), EndReason> {
         let input = match request {
             Request::Submit(submitted) => {

@@ -60,6 +60,8 @@ impl Snapshots {
         self.keep(log, state, EVENTS_AT_REST);
     }
 
+    /// Writes a snapshot in the background if at least `events` events are new. Does nothing while
+    /// another one is being written, or if the state is too large.
     fn keep(&mut self, log: &Arc<dyn EventLog>, state: &Aggregate, events: u64) {
         self.writing.take_if(|writing| writing.0.is_finished());
         if state.head().0 < self.newest.0 + events || self.writing.is_some() {
@@ -76,6 +78,7 @@ impl Snapshots {
     }
 }
 
+/// Stores a snapshot. A failure is only logged, because it only makes loading slower.
 async fn put(log: Arc<dyn EventLog>, stream: StreamId, snapshot: Snapshot) {
     if let Err(error) = log.put_snapshot(&stream, snapshot).await {
         tracing::debug!(%stream, %error, "the snapshot of a stream could not be stored; loading \

@@ -49,11 +49,14 @@ impl TailBudget {
     }
 }
 
+/// Returns the bytes that a message takes in a prompt, about.
 fn weight(message: &RecordedEvent) -> usize {
     message.event.body().map_or(0, str::len) + LABEL_BYTES
 }
 
 impl Tail {
+    /// Adds appended events, and erases the words that they erase. A gap before them drops all
+    /// earlier events and messages, because the tail holds only an unbroken run.
     pub(crate) fn push(&mut self, events: &[RecordedEvent]) {
         if self
             .events

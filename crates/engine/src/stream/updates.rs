@@ -115,10 +115,13 @@ impl Updates {
 }
 
 impl ListenerState {
+    /// Returns the channel of the listeners, if there are any.
     fn heard(&self) -> Option<&broadcast::Sender<RingItem>> {
         self.sender.as_ref().filter(|sender| sender.receiver_count() > 0)
     }
 
+    /// Sends a batch to the listeners, and drops the oldest waiting batches if too much waits for
+    /// slow ones.
     fn tell(&mut self, events: Arc<Vec<RecordedEvent>>, bytes: usize) {
         let Some(sender) = &self.sender else { return };
         let count = events.len();

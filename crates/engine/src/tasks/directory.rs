@@ -29,7 +29,9 @@ pub(crate) struct TaskDirectory {
 
 #[derive(Default)]
 struct State {
+    /// The number of the newest connection.
     last: u64,
+    /// The open connections (lines) of each connected agent, as queues for notices.
     lines: HashMap<ParticipantId, Vec<NoticeQueue>>,
     followed: HashMap<StreamId, FollowedStream>,
     /// The agents whose presence each connection watches.
@@ -272,6 +274,7 @@ impl TaskDirectory {
 }
 
 impl State {
+    /// Sends the new presence of an agent to each connection that watches that agent.
     fn announce(&self, agent: &ParticipantId, online: bool) {
         let watchers =
             self.watching.iter().filter(|(_, watched)| watched.contains(agent)).map(|(id, _)| id);
@@ -284,6 +287,7 @@ impl State {
         lines.for_each(|line| line.tell(&shared));
     }
 
+    /// True if a member of the stream is connected.
     fn is_heard(&self, followed: &FollowedStream) -> bool {
         followed.members.iter().any(|member| self.lines.contains_key(member))
     }

@@ -84,6 +84,8 @@ pub(super) async fn run(
     ready.send_replace(true);
 }
 
+/// Follows the stream until no member is connected. Subscribes, reads the events in the log that it
+/// has not heard, and then handles live updates. After a lag it subscribes again.
 async fn follow(
     path: &Path,
     stream: &StreamId,
@@ -145,6 +147,7 @@ async fn follow(
     }
 }
 
+/// Subscribes to a stream, which is loaded if necessary.
 async fn subscribe(hall: &Arc<Inner>, stream: &StreamId) -> Result<Subscription, HallError> {
     let (reply, answer) = oneshot::channel();
     hall.send(stream, Request::Subscribe(reply)).await?;
@@ -152,6 +155,8 @@ async fn subscribe(hall: &Arc<Inner>, stream: &StreamId) -> Result<Subscription,
 }
 
 impl Follower {
+    /// Makes a follower from the present state of the stream. `last` is the last event that it does
+    /// not have to handle.
     async fn begin(
         hall: &Arc<Inner>,
         directory: Arc<TaskDirectory>,
@@ -234,6 +239,8 @@ impl Follower {
         self.shown = here;
     }
 
+    /// Passes the members to the directory. Returns true if one of them, or the agent that manages
+    /// the task for an app, is connected.
     fn settle_members(&self) -> bool {
         self.directory.set_members(&self.stream, &self.hearers(), self.manager())
     }
@@ -274,6 +281,8 @@ impl Follower {
         }
     }
 
+    /// Sends the notices of an event of a task, and changes the members accordingly. Returns false
+    /// if no member is connected any more.
     fn hear_task(&mut self, event: &TaskEvent) -> bool {
         let FollowedContent::Task(task) = &self.known else { return true };
         let id = || task.stream().clone();
@@ -330,6 +339,8 @@ impl Follower {
         true
     }
 
+    /// Sends the notices of an event of a conversation to those members who may see it. Returns
+    /// false if no member is connected any more.
     fn hear_conversation(&mut self, task: &StreamId, recorded: &RecordedEvent) -> bool {
         let (task, conversation) = (task.clone(), self.stream.clone());
         match &recorded.event {
@@ -374,6 +385,10 @@ impl Follower {
         true
     }
 
+    /// Sends the notices of added and removed participants; for the first participants of a new
+    /// conversation, one notice that it began. `again` is true if `members` may have the changes
+    /// already: an added participant is then announced nevertheless. Returns false if no member is
+    /// connected any more.
     fn hear_changes(&mut self, task: &StreamId, changes: &[Change], again: bool) -> bool {
         let beginning = match &mut self.known {
             FollowedContent::Conversation { beginning, .. } => beginning.take(),

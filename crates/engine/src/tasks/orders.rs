@@ -1,4 +1,5 @@
-//! Queries of tasks to the hall: the names of agents, and the streams that they are in.
+//! Queries about the agents of tasks: their names, and the streams that they are in. Also starts
+//! the followers of those streams, and makes the order that begins a conversation of a task.
 
 use std::sync::{Arc, Weak};
 
@@ -25,6 +26,7 @@ impl Inner {
         &self,
         agents: &[ParticipantId],
     ) -> Result<Vec<NamedAgent>, HallError> {
+        // A card is the entry of an agent that registered itself.
         let cards = self.store.principals.cards(agents).await?;
         let name_of = |agent: &ParticipantId| {
             let card = cards.iter().find(|card| card.id == *agent);
@@ -96,7 +98,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Follows each stream that a connected agent joins, from the event that added the agent.
+    /// Follows each stream that a connected agent joins, from the event that added the agent. Runs
+    /// until the hall is dropped. After missed changes, follows all streams of each connected
+    /// agent.
     pub(crate) async fn watch_memberships(hall: Weak<Inner>) {
         let Some(mut changes) = hall.upgrade().map(|hall| hall.memberships()) else { return };
         loop {

@@ -70,8 +70,8 @@ impl Door {
         taken.map_err(TaskError::TooMany)
     }
 
-    /// Returns what is known of these participants: registered agents, and others that are or were
-    /// in a conversation with the caller's agent. Unknown ids are left out.
+    /// Returns the known facts of these participants: registered agents, and others that are or
+    /// were in a conversation with the caller's agent. Unknown ids are left out.
     ///
     /// # Errors
     /// [`TaskError`].

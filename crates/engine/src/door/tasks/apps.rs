@@ -212,6 +212,8 @@ fn check_not_built_in(app: &str) -> Result<(), AccessError> {
     Err(HallError::Rejected(Box::new(rejection)).into())
 }
 
+/// Returns the error if the agent did not get the app: another agent has it, or the agent has too
+/// many.
 fn check_hold(holding: AppHold) -> Result<(), AccessError> {
     let conflict = |code, message: String| {
         let rejection = Rejection::new(Refusal::Conflict, code, message);

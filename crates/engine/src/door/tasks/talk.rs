@@ -128,6 +128,8 @@ impl Door {
         }
     }
 
+    /// Submits a message if the manager of the task forwards it in time. Otherwise returns
+    /// [`TaskError::Blocked`] with the reason.
     async fn send_if_forwarded(
         &self,
         message: Forwarding,
@@ -199,6 +201,8 @@ impl Door {
         Ok(TaskMessages { messages, has_more, with_readers: manages })
     }
 
+    /// Returns the newest messages that `sees` selects, oldest first, at most `limit` and about one
+    /// page of bytes; and true if there may be earlier ones.
     async fn newest_messages(
         &self,
         conversation: &StreamId,
@@ -225,6 +229,8 @@ impl Door {
         Ok((found, has_more))
     }
 
+    /// Returns the messages after a position that `sees` selects, oldest first, at most `limit` and
+    /// about one page of bytes; and true if there may be later ones.
     async fn said_after(
         &self,
         conversation: &StreamId,
@@ -305,6 +311,7 @@ struct Moderator {
 }
 
 impl Moderator {
+    /// Returns the terms under which this agent sends a message in the task.
     fn of(task: &Task, sender: &ParticipantId) -> Self {
         Self {
             app: task.app().to_owned(),

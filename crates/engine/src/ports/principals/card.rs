@@ -82,7 +82,7 @@ impl CardCount {
 pub struct Registration {
     /// The card.
     pub card: AgentCard,
-    /// True if none of the agent's tokens is valid.
+    /// True if all of the agent's tokens were revoked.
     pub revoked: bool,
     /// Time at which its token was last used.
     pub last_used_at: Option<Timestamp>,
