@@ -221,7 +221,7 @@ const STREAM: &str = "/stream";
 
 /// Counts a request against the caller's write rate and number of streams. Returns the caller's
 /// place for a new stream, or `None` for other routes. On a spare connection slot, rejects all but
-/// operators and routes without a credential.
+/// operators and short requests with [`Need::Nothing`].
 fn charge(
     app: &App,
     caller: &Caller,
@@ -277,9 +277,9 @@ fn unknown_owner(app: &App, row: &Route, parts: &Parts) -> Option<UnknownPeer> {
 /// Identifies the caller of a request, and checks what the route needs. An error comes with the
 /// caller as far as known.
 ///
-/// If the caller is admitted, the caller and the place of the credential become extensions of the
-/// request. A route that needs a credential then marks the connection as a known caller's. Any
-/// other route accepts only a small body.
+/// For an admitted caller, the caller and the place of the credential become extensions of the
+/// request. With [`Need::Nothing`] the route accepts only a small body. Any other route marks the
+/// connection as a known caller's.
 async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (Caller, ApiError)> {
     let anonymous = anonymous(app, parts);
     let row = match row(template, &parts.method) {
