@@ -111,10 +111,12 @@ impl ConnectionSlots {
         }
     }
 
-    /// Returns a slot for a connection from this address. Call it once [`ConnectionSlots::room`]
-    /// has returned. Returns `None` if half of the spare slots are taken and the address has too
-    /// many connections. Also returns `None` for an address without a good key if the other slots
-    /// are full.
+    /// Returns a slot for a connection from this address. Evicts other connections if the slots
+    /// open to the address are full. Call it once [`ConnectionSlots::room`] has returned.
+    ///
+    /// Returns `None` if half of the spare slots are taken and the address has too many
+    /// connections. Also returns `None` for an address without a good key if all slots open to it
+    /// stay full.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let address = grouped(address);
         let mut table = self.lock();
@@ -141,21 +143,23 @@ impl ConnectionSlots {
         Some(ConnectionSlot { number, address, sitting, crowded, slots: self.clone() })
     }
 
-    /// Evicts the first connection in order, because the process has no file descriptor left.
+    /// Evicts the first connections in order, because the process has no file descriptor left.
+    /// Evicts none while each is too young or carries a known caller's request.
     pub fn free_one(&self) {
         self.lock().remove_for_a_file().iter().for_each(|sitting| self.end(sitting));
     }
 
-    /// Evicts the first connections in order. With many slots it evicts several, so that the table
-    /// is not scanned for each connection of a flood.
+    /// Evicts the first connections in order, on spare slots if `spare` is true and otherwise on
+    /// ordinary ones. With many slots it evicts several, so that the table is not scanned for each
+    /// connection of a flood. Returns true if it evicted any.
     fn send_one_away(&self, table: &mut Table, spare: bool) -> bool {
         let leaving = table.remove_least(spare);
         leaving.iter().for_each(|sitting| self.end(sitting));
         !leaving.is_empty()
     }
 
-    /// Evicts the connections with the most bytes while their group exceeds its budget, until an
-    /// eighth of the budget is free.
+    /// Evicts the connections with the most bytes if the strangers or the known callers exceed
+    /// their budget, until an eighth of that budget is free.
     fn cut_heaviest(&self) {
         let Some(known) = self.accounts.overdrawn() else { return };
         let mut table = self.lock();
@@ -179,7 +183,8 @@ impl ConnectionSlots {
 }
 
 impl ConnectionSlot {
-    /// Records that a request's whole head has arrived.
+    /// Records that a request's whole head has arrived. The request counts as unanswered until the
+    /// returned guard is dropped.
     pub fn hear(&self) -> BusyGuard {
         self.sitting.hears();
         BusyGuard { sitting: self.sitting.clone(), slots: self.slots.clone() }
@@ -216,7 +221,8 @@ impl ConnectionSlot {
         self.sitting.is_spare()
     }
 
-    /// Resolves when the connection has to end: its first head is late, or it is evicted.
+    /// Resolves when the connection has to end: its first head is late, or it is evicted. After the
+    /// first head, only an eviction ends it.
     pub async fn wait_for_end(&self) {
         let within = if self.is_spare() { SPARE_HEAD_WITHIN } else { HEAD_WITHIN };
         let late = async {

@@ -160,9 +160,9 @@ pub fn cookie_name(port: u16) -> String {
     format!("moothall_{port}")
 }
 
-/// Passes a request on to its handler with the caller as an extension, or rejects and records it.
-/// The page's files and unknown paths need no credential, because a browser loads the page before
-/// it can sign in.
+/// Passes a request on to its handler with the caller as an extension, or rejects it. A denial is
+/// recorded. An event stream ends with the caller's rights. The page's files and unknown paths need
+/// no credential, because a browser loads the page before it can sign in.
 pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     let template = request.extensions().get::<MatchedPath>().cloned();
     let Some(template) = template.filter(|template| !app.page.contains(template.as_str())) else {
@@ -210,7 +210,7 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     }
 }
 
-/// Returns the thread in the path of a route.
+/// Returns the thread in the path of a route, or `None` for a route outside of `/threads/{id}`.
 async fn thread_of(template: &MatchedPath, parts: &mut Parts) -> Option<StreamId> {
     let names_one = template.as_str().starts_with("/threads/{id}");
     if names_one { stream_id(&named(parts).await) } else { None }
@@ -219,8 +219,9 @@ async fn thread_of(template: &MatchedPath, parts: &mut Parts) -> Option<StreamId
 /// The end of the path of every route that answers with a stream.
 const STREAM: &str = "/stream";
 
-/// Checks the slot, the rate limit and the number of streams of a request. Returns the slot of a
-/// new stream.
+/// Counts a request against the caller's write rate and number of streams. Returns the caller's
+/// place for a new stream, or `None` for other routes. On a spare connection slot, rejects all but
+/// operators and short requests with [`Need::Nothing`].
 fn charge(
     app: &App,
     caller: &Caller,
@@ -273,6 +274,12 @@ fn unknown_owner(app: &App, row: &Route, parts: &Parts) -> Option<UnknownPeer> {
     (app.unasked == UnknownPeerRights::SignIn && !open).then_some(*why)
 }
 
+/// Identifies the caller of a request, and checks what the route needs. An error comes with the
+/// caller as far as known.
+///
+/// For an admitted caller, the caller and the place of the credential become extensions of the
+/// request. With [`Need::Nothing`] the route accepts only a small body. Any other route marks the
+/// connection as a known caller's.
 async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (Caller, ApiError)> {
     let anonymous = anonymous(app, parts);
     let row = match row(template, &parts.method) {
@@ -306,7 +313,9 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
     Ok(caller)
 }
 
-/// Finds the caller by the credential in the headers. Credentials in the URL are ignored.
+/// Finds the caller by the credential in the headers. Returns `None` without one, and for a cookie
+/// that is no longer valid. An invalid `Authorization` header is an error. Credentials in the URL
+/// are ignored.
 async fn identify(
     access: &Access,
     parts: &Parts,
@@ -325,7 +334,8 @@ async fn identify(
     Ok(None)
 }
 
-/// Returns the credential of the `Authorization` header, which must occur once and read `Bearer …`.
+/// Returns the credential of the `Authorization` header, or `None` without that header. The header
+/// must occur once and read `Bearer …` with at most 256 bytes.
 pub(super) fn bearer(headers: &HeaderMap) -> ApiResult<Option<&str>> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let Some(first) = given.next() else { return Ok(None) };
@@ -352,8 +362,8 @@ fn check(row: &Route, via: CredentialSource, parts: &Parts) -> ApiResult<()> {
     }
 }
 
-/// Browsers attach the cookie to any request, so a writing request must carry headers that only our
-/// page sends. The value of `Origin` was checked before.
+/// Rejects a request without the headers that only our page sends. Browsers attach the cookie to
+/// any request, so the cookie alone is not enough. The value of `Origin` was checked before.
 fn check_page(headers: &HeaderMap) -> ApiResult<()> {
     let own = headers.get(OWN_HEADER).is_some_and(|value| value == HeaderValue::from_static("1"));
     if own && headers.contains_key(header::ORIGIN) {

@@ -115,6 +115,8 @@ pub async fn run(
     }))
 }
 
+/// Returns the text of `/why`: one line for each agent that was asked or not asked about the newest
+/// message of a person, with the reason.
 async fn explain_latest(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
     let latest = newest_of_people(door, Action::RunCommand, stream, viewer).await?;
     let Some(latest) = latest else {
@@ -129,6 +131,8 @@ async fn explain_latest(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiR
     Ok(unasked.chain(explained.turns.iter().map(line)).collect())
 }
 
+/// Returns the line of `/why` about one agent: the reason why it was asked and the outcome, or the
+/// reason why it was not asked.
 fn line(entry: &TurnEntry) -> String {
     let mut line = entry.participant.clone();
     let outcome = match (&entry.outcome, &entry.asks, &entry.detail) {

@@ -65,6 +65,7 @@ fn elsewhere(client: &str) -> AgentEntry {
     }
 }
 
+/// Returns the entry of an agent that this server can run.
 fn entry(spec: &AgentSpec) -> AgentEntry {
     let facts = spec.facts();
     AgentEntry {

@@ -43,7 +43,7 @@ pub(super) fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Opera
         .filter_map(Option::as_mut)
 }
 
-/// Gives a parameter the range that `crate::request` accepts.
+/// Gives a parameter the range that `crate::request` accepts, and takes null from its type.
 fn narrow(parameter: &mut Parameter) {
     let Some(RefOr::T(Schema::Object(object))) = &mut parameter.schema else { return };
     if let SchemaType::Array(types) = &object.schema_type

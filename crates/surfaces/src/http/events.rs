@@ -73,7 +73,7 @@ pub async fn read(
     Ok(([(header::CONTENT_TYPE, json)], HttpBody::from_stream(chunks)).into_response())
 }
 
-/// Returns the later of the positions given by `after` and `since`.
+/// Returns the later of the positions given by `after` and `since`, or `None` without both.
 pub(crate) async fn start(
     door: &Door,
     stream: &StreamId,
@@ -101,6 +101,7 @@ struct PageWriter {
 }
 
 impl PageWriter {
+    /// Creates a writer for these pages of the log, which stops after `limit` events.
     fn new(pages: Pages, stream: StreamId, head: Seq, limit: usize) -> Self {
         Self {
             through: pages.through(),
@@ -206,7 +207,8 @@ pub async fn post(
     }))
 }
 
-/// Returns warnings about a command that was accepted: first words for programs, then sentences.
+/// Returns warnings about a command that was accepted. Some begin with a word for programs, which
+/// the sentence for people follows.
 pub(crate) async fn warnings_of(
     door: &Door,
     stream: &StreamId,
@@ -271,8 +273,8 @@ pub(crate) fn strangers(recorded: &RecordedEvent) -> Vec<String> {
     changes.iter().filter_map(stranger).collect()
 }
 
-/// Returns a warning if the sender's name is unknown in the thread. Its words then count as an
-/// agent's, which a person may not expect.
+/// Returns a warning if the sender's name is unknown in the thread and the caller is not an agent.
+/// The sender's words then count as an agent's, which a person may not expect.
 async fn unknown_speaker(
     door: &Door,
     stream: &StreamId,
@@ -296,7 +298,8 @@ async fn unknown_speaker(
     })
 }
 
-/// Returns the instructions for an invited agent that connects by itself.
+/// Returns the instructions for the first invited agent that connects by itself; `None` if the
+/// event invites no such agent.
 fn join(app: &App, stream: &StreamId, recorded: &RecordedEvent) -> Option<JoinPrompt> {
     let Event::Controlled { changes, .. } = &recorded.event else { return None };
     let participant = changes.iter().find_map(|change| match change {

@@ -1,5 +1,5 @@
-//! The layer before every route: checks of user, host and origin, headers of all answers, and
-//! errors for panicking handlers.
+//! The layer before every route: checks of the user, proxies, host, origin, conditions and log,
+//! headers of all answers, and errors for panicking handlers.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -173,6 +173,8 @@ pub fn stand_before(router: Router, surface: Surface, app: App) -> Router {
     router.layer(middleware::from_fn_with_state((surface, app), enter))
 }
 
+/// Answers a request: checks it, passes it on to [`access::guard`], and adds the headers that every
+/// answer carries. Counts and logs the answer. A handler that panics is answered with an error.
 async fn enter(
     State((surface, app)): State<(Surface, App)>,
     mut request: Request,
@@ -236,7 +238,8 @@ fn check_conditions(request: &Request) -> ApiResult<()> {
     Ok(())
 }
 
-/// Rejects a position of another log, if the request names the log of its position.
+/// Rejects a position of another log, if the request names the log of its position. Rejects a
+/// `moothall-log` header that occurs twice or cannot be read.
 fn check_log(own: &str, request: &Request) -> ApiResult<()> {
     // A query that cannot be read is rejected by the route itself, if it reads one.
     let query = pairs(request.uri()).unwrap_or_default();
@@ -251,6 +254,7 @@ fn check_log(own: &str, request: &Request) -> ApiResult<()> {
     }
 }
 
+/// Logs the reason of a panic, which the client does not see, and returns the error for the client.
 fn answer_panic(reason: Box<dyn Any + Send>) -> Response {
     let text = reason
         .downcast_ref::<&str>()

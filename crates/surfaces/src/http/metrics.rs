@@ -47,6 +47,7 @@ pub async fn metrics(State(app): State<App>, params: Params) -> ApiResult<Respon
 struct MetricsPage(String);
 
 impl MetricsPage {
+    /// Adds the metrics of the engine: events, turns, queues, deliveries, and their cost.
     fn engine(&mut self, counted: &EngineCounts) {
         self.one(
             "moothall_events_appended_total",
@@ -100,6 +101,7 @@ impl MetricsPage {
         self.spending(counted);
     }
 
+    /// Adds the tokens and the money that turns used, and the rest of the server's budgets.
     fn spending(&mut self, counted: &EngineCounts) {
         let tokens = [("input", counted.input_tokens), ("output", counted.output_tokens)];
         let tokens = tokens
@@ -126,6 +128,7 @@ impl MetricsPage {
         );
     }
 
+    /// Adds the metrics of the surfaces: requests, event streams and connections.
     fn surfaces(&mut self, meters: &SurfaceMetrics) {
         let counts = meters.requests.counts();
         let requests = counts.iter().map(|((method, route, status), count)| {
@@ -169,11 +172,13 @@ impl MetricsPage {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
+    /// Adds a metric with a single value and no labels.
     fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
         self.head(name, kind, help);
         let _ = writeln!(self.0, "{name} {value}");
     }
 
+    /// Adds a metric with a value for each set of labels.
     fn many(
         &mut self,
         name: &str,
@@ -187,6 +192,7 @@ impl MetricsPage {
         }
     }
 
+    /// Adds a histogram.
     fn spread(&mut self, name: &str, help: &str, spread: &HistogramSnapshot) {
         self.head(name, "histogram", help);
         for (bound, count) in &spread.buckets {

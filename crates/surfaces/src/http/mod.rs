@@ -147,8 +147,8 @@ pub fn here(bound: SocketAddr) -> String {
 pub(crate) struct App(Arc<Parts>);
 
 impl App {
-    /// Creates the state for a gate. `known` lists the parameters of each route. `closing` turns
-    /// true at shutdown.
+    /// Creates the state that all handlers of a surface share. `known` lists the parameters of each
+    /// route. `closing` turns true at shutdown.
     pub(crate) fn of(
         surface: &Surface,
         known: query::KnownParameters,
@@ -209,7 +209,8 @@ pub(crate) struct Parts {
     pub(crate) closing: watch::Receiver<bool>,
 }
 
-/// Returns the router with all HTTP routes. `closing` turns true at shutdown.
+/// Returns the router with all HTTP routes, the page and its files, behind the guards of [`layer`].
+/// `closing` turns true at shutdown.
 pub(crate) fn router_until(surface: &Surface, closing: watch::Receiver<bool>) -> Router {
     let (routes, api) = api_router().split_for_parts();
     let api = completed(api, &access::cookie_name(surface.options().bound.port()));
@@ -236,6 +237,8 @@ fn completed(api: utoipa::openapi::OpenApi, cookie: &str) -> utoipa::openapi::Op
     description::completed(security::described(api, cookie))
 }
 
+/// Returns the routes that the OpenAPI description lists, together with that description. It also
+/// names the types of events, because only streams send them.
 fn api_router() -> OpenApiRouter<App> {
     #[derive(OpenApi)]
     #[openapi(

@@ -98,7 +98,7 @@ impl<T: Clone> KeyedAnswers<T> {
     }
 
     /// Returns the answer to an earlier request with this key, or an error if that request was
-    /// another one.
+    /// another one. Returns `None` if the key is not kept.
     pub(crate) fn earlier(&self, given: &Idempotency) -> Option<ApiResult<T>> {
         let kept = self.lock();
         let (key, answer) = kept
@@ -112,7 +112,7 @@ impl<T: Clone> KeyedAnswers<T> {
         })
     }
 
-    /// Keeps an answer for its key.
+    /// Keeps an answer for its key, in place of the oldest one if [`KEYS_MAX`] are kept.
     pub(crate) fn keep(&self, key: Idempotency, answer: T) {
         let mut kept = self.lock();
         if kept.len() == KEYS_MAX {
@@ -124,6 +124,8 @@ impl<T: Clone> KeyedAnswers<T> {
 
 impl Inbound for NewPresence {}
 
+/// Returns the given state. Rejects an absent or empty state, one of more than 64 characters, and
+/// control characters.
 fn checked_state(state: Option<String>) -> ApiResult<String> {
     match state.filter(|state| !state.is_empty()) {
         None => Err(ApiError::new(
@@ -142,6 +144,8 @@ fn checked_state(state: Option<String>) -> ApiResult<String> {
     }
 }
 
+/// Returns the given details, or `None` if they are absent. Rejects all but an object of at most
+/// [`DETAILS_BYTES_MAX`].
 fn checked_details(details: Option<Value>) -> ApiResult<Option<Map<String, Value>>> {
     let Some(details) = details else { return Ok(None) };
     let bytes = details.to_string().len();

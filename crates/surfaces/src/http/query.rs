@@ -23,7 +23,8 @@ impl KnownParameters {
         Self(api.paths.paths.iter().map(|(path, item)| (path.clone(), operations(item))).collect())
     }
 
-    /// Rejects a query with an unknown parameter.
+    /// Rejects a query with an unknown parameter. Routes outside of the description are not
+    /// checked.
     ///
     /// # Errors
     /// [`Code::InvalidParameter`], also if the query cannot be read.

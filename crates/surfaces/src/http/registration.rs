@@ -57,6 +57,8 @@ impl IntoResponse for Refusal {
 }
 
 impl From<ApiError> for Refusal {
+    /// Returns the error in the form of this protocol. The sentence for a bad request is fixed, and
+    /// `detail` has the server's own.
     fn from(error: ApiError) -> Self {
         let (status, said) = (error.status(), error.detail());
         if status == StatusCode::BAD_REQUEST {
@@ -67,6 +69,8 @@ impl From<ApiError> for Refusal {
 }
 
 impl From<RegistrationError> for Refusal {
+    /// Returns the status and code of an error, with the time until another try if waiting helps.
+    /// The client does not see the reason of an internal error, which is logged.
     fn from(error: RegistrationError) -> Self {
         let say = |status, code| Self::new(status, error.to_string(), code);
         match &error {
@@ -92,6 +96,7 @@ impl From<RegistrationError> for Refusal {
     }
 }
 
+/// Reads the fields of a body. Returns the body as well, because it names the caller.
 fn read<T: DeserializeOwned>(body: Result<Body, ApiError>) -> Result<(Body, T), Refusal> {
     let body = body?;
     let wrong =
@@ -101,7 +106,7 @@ fn read<T: DeserializeOwned>(body: Result<Body, ApiError>) -> Result<(Body, T), 
 }
 
 /// Returns the response for a failed registration or claim. A wrong code or claim counts as a wrong
-/// key.
+/// key, and after too many of them the response is that of the rate limit.
 fn refused(app: &App, address: Option<IpAddr>, error: RegistrationError) -> Refusal {
     let is_wrong = matches!(error, RegistrationError::Code | RegistrationError::NoClaim);
     let limited = if is_wrong { app.rates.wrong_key(address) } else { None };

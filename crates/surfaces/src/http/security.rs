@@ -37,6 +37,7 @@ pub(super) fn described(mut api: OpenApi, cookie: &str) -> OpenApi {
     api
 }
 
+/// Returns the described operation of a route, or `None` if the description leaves the route out.
 fn operation<'a>(
     paths: &'a mut BTreeMap<String, PathItem>,
     route: &Route,

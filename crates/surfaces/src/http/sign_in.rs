@@ -65,7 +65,8 @@ pub async fn who(State(app): State<App>, Extension(caller): Extension<Caller>) -
     Json(WhoAmI::of(app.access.mode(), &caller))
 }
 
-/// Returns the cookie as a header. It is limited to TLS if the page was loaded over TLS.
+/// Returns the cookie as a header. It is limited to TLS if the page was loaded over TLS. With 0
+/// seconds, the browser forgets it.
 fn cookie(name: &str, value: &str, seconds: u64, headers: &HeaderMap) -> ApiResult<HeaderValue> {
     let tls = headers
         .get(header::ORIGIN)

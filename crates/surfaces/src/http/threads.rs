@@ -48,6 +48,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Thre
     Ok(Json(ThreadList { threads, next: page.next }))
 }
 
+/// Converts a listed thread to its wire type. [`list`] adds how far a reader has read.
 fn entry(listed: &ListedStream) -> ThreadEntry {
     ThreadEntry {
         id: listed.stream.to_string(),
@@ -89,8 +90,8 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
 
 impl Inbound for NewThread {}
 
-/// Reads a policy. A thread without one uses the plain policy, in which only addressed agents
-/// answer, with the server's settings.
+/// Reads a policy: its name, or an object with its settings. A thread without one uses the plain
+/// policy, in which only addressed agents answer, with the server's settings.
 pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
     match given {
         None => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),
@@ -102,9 +103,9 @@ pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<P
 /// later reading. Only people may.
 ///
 /// Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
-/// deleted. All other requests for the thread are answered with 410. Repeating the request changes
-/// nothing. The home of a live session and an open link are refused: end the session, or close the
-/// link, first.
+/// deleted. All other requests for the thread are answered with 410. Repeating the request erases
+/// what was left, if `erased` was false. The home of a live session and an open link are refused:
+/// end the session, or close the link, first.
 #[utoipa::path(delete, path = "/threads/{id}", operation_id = "delete_thread", tag = "threads",
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadDeleted), (status = "4XX", body = ErrorBody)))]

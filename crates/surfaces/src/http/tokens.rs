@@ -51,6 +51,8 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<TokenC
     Ok(Json(TokenCreated { token: secret.reveal().to_owned(), entry: TokenEntry::of(&token) }))
 }
 
+/// Checks the fields of a request and returns the token to make, or the error of the first wrong
+/// field.
 fn wanted(request: TokenRequest) -> ApiResult<NewToken> {
     let TokenRequest { principal, kind, scopes, threads, label, expires_in_days } = request;
     Ok(NewToken {
@@ -82,7 +84,8 @@ pub(super) fn no_principal() -> ApiError {
     invalid("'principal' is missing: the id of the person or agent that the credential is for.")
 }
 
-/// Returns the error for a value of the wrong type.
+/// Returns the error for a value of the wrong type. An item of a list is named `list[]`, and its
+/// error names the list.
 pub(super) fn wrong_words(field: &str, takes: &str) -> ApiError {
     match field.trim_end_matches("[]") {
         list @ ("scopes" | "threads") => invalid(format!("'{list}' must be a list of strings.")),
@@ -95,7 +98,7 @@ pub(super) fn no_length(field: &str, most: u64) -> ApiError {
     invalid(format!("'{field}' takes a whole number from 1 to {most}."))
 }
 
-/// Reads the principal of a credential.
+/// Reads the principal of a credential. Without a kind it is a person.
 pub(super) fn principal_of(id: &str, kind: Option<&str>) -> ApiResult<Principal> {
     Ok(Principal { id: participant(id, "principal")?, kind: kind_of(kind)? })
 }
@@ -138,7 +141,8 @@ fn label_of(label: String) -> ApiResult<String> {
     Ok(label)
 }
 
-/// Reads a duration of `count` units, each of `unit` seconds.
+/// Returns a duration of `count` units, each of `unit` seconds. Rejects a count outside of 1 to
+/// `most`.
 pub(super) fn valid_for(count: u64, field: &str, unit: u64, most: u64) -> ApiResult<Millis> {
     if (1..=most).contains(&count) {
         Ok(Millis::from_secs(count * unit))
@@ -162,10 +166,13 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Toke
     Ok(Json(TokenList { tokens: tokens.iter().map(TokenEntry::of).collect(), next }))
 }
 
+/// Returns the cursor of the page after this token, which [`place_of`] reads.
 fn cursor_of(token: &Token) -> String {
     format!("{}_{}", token.created_at.millis(), token.id)
 }
 
+/// Reads a cursor: the time at which the last token of the earlier page was made, and its id. Any
+/// other text is an error.
 fn place_of(cursor: &str) -> ApiResult<TokenPlace> {
     let read = || {
         let (millis, id) = cursor.split_once('_')?;

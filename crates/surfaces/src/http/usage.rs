@@ -69,6 +69,8 @@ fn invalid(message: &str) -> ApiError {
     ApiError::new(Code::InvalidParameter, message)
 }
 
+/// Returns the thread in the parameter, or `None` without it. Rejects a thread that the caller
+/// cannot reach.
 async fn thread(door: &Door, params: &Params) -> ApiResult<Option<StreamId>> {
     let Some(id) = params.get("thread") else { return Ok(None) };
     let stream = stream_id(id).ok_or_else(|| ApiError::no_thread(id))?;
@@ -76,6 +78,7 @@ async fn thread(door: &Door, params: &Params) -> ApiResult<Option<StreamId>> {
     Ok(Some(stream))
 }
 
+/// Returns the key by which the sums are grouped, or `None` for the total only.
 fn by(params: &Params) -> ApiResult<Option<UsageBy>> {
     match params.get("by") {
         None => Ok(None),
@@ -86,6 +89,7 @@ fn by(params: &Params) -> ApiResult<Option<UsageBy>> {
     }
 }
 
+/// Returns the beginning of the day in a parameter, in UTC, or `None` without the parameter.
 fn day(params: &Params, name: &str) -> ApiResult<Option<Timestamp>> {
     let Some(day) = params.get(name) else { return Ok(None) };
     let read = if day.len() == 10 { format!("{day}T00:00:00Z").parse().ok() } else { None };
@@ -126,6 +130,8 @@ impl Inbound for BudgetRaise {
     }
 }
 
+/// Returns the owner of the budget to raise. Rejects `whose` for the hall, and its absence for an
+/// agent or a principal.
 fn budget_owner(budget: &str, whose: Option<String>) -> ApiResult<BudgetOwner> {
     let refused = |message: &str| ApiError::new(Code::InvalidField, message);
     if budget == "hall" && whose.is_some() {

@@ -31,7 +31,8 @@ pub async fn start(door: &Door, asked: StartGathering) -> ApiResult<GatheringAns
     gather::begin(door, by, new).await
 }
 
-/// Converts `1,2,1` to its three numbers. Another word stays as it is.
+/// Converts numbers with commas or hyphens between them, such as `1,2,1`, to a list of numbers. Any
+/// other text stays as it is.
 fn rounds(breath: &str) -> Value {
     let numbers: Option<Vec<u64>> =
         breath.split([',', '-']).map(|number| number.trim().parse().ok()).collect();
@@ -51,7 +52,8 @@ pub async fn pass(door: &Door, asked: PassPiece) -> ApiResult<GatheringAnswer> {
     Ok(GatheringAnswer::from(&door.pass_piece(&id, by, non_empty(asked.to)).await?))
 }
 
-/// Returns the named gathering, or the one in which the calling session takes part.
+/// Returns the named gathering, or the one in which the calling session takes part. Returns an
+/// error if neither exists.
 async fn resolve_gathering(
     door: &Door,
     action: Action,

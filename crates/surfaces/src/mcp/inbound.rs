@@ -12,8 +12,8 @@ const ACCEPTED: &str = "application/json, text/event-stream";
 /// The protocol revision for a client that names none.
 const VERSION: &str = "2025-06-18";
 
-/// Replaces an `Accept` header that allows JSON with the exact value that the library requires.
-/// Answers are always JSON.
+/// Sets the `Accept` header to the exact value that the library requires, if it is missing or
+/// allows JSON. Answers are always JSON.
 pub(super) fn accept(headers: &mut HeaderMap) {
     let said: Vec<_> = headers.get_all(ACCEPT).iter().map(|value| value.to_str()).collect();
     let takes_json = |range: &str| {
@@ -25,7 +25,8 @@ pub(super) fn accept(headers: &mut HeaderMap) {
     }
 }
 
-/// Adds what a message may omit: `params`, and in `initialize` the client's name.
+/// Removes a `params` that is null. To `initialize`, adds all that a client may omit: `params`, the
+/// version of the protocol, the capabilities, and the client's name.
 pub(super) fn complete(message: &mut Value) {
     let opens = message["method"] == "initialize";
     let Value::Object(message) = message else { return };
@@ -52,7 +53,8 @@ fn fill(object: &mut Value, whole: Value) {
     }
 }
 
-/// Converts arguments that a model wrote as text: `"5"`, `"true"`, `"[\"a\"]"`.
+/// Converts arguments that a model wrote as text, such as `"5"`, `"true"` or `"[\"a\"]"`. A text
+/// that is not JSON of the type that the argument takes stays a text.
 pub(super) fn forgive(takes: &[Argument], arguments: &mut Map<String, Value>) {
     for Argument { name, kind, .. } in takes {
         let Some(value) = arguments.get_mut(*name) else { continue };

@@ -14,7 +14,8 @@ mod inbound;
 
 pub use tools::page as tools_page;
 
-/// Returns each tool with its actions.
+/// Returns each tool with its action. A tool appears twice if it has another action for a call that
+/// names a session.
 pub fn actions_of_tools() -> Vec<(&'static str, Action)> {
     let mut all: Vec<_> = Tool::VARIANTS
         .iter()
@@ -230,6 +231,8 @@ impl ServerHandler for Calls {
         ))
     }
 
+    /// Returns the error for a request that the library could not read: invalid parameters if its
+    /// method is known here, otherwise an unknown method.
     async fn on_custom_request(
         &self,
         CustomRequest { method, .. }: CustomRequest,
@@ -246,6 +249,8 @@ impl ServerHandler for Calls {
         })
     }
 
+    /// Carries out a call. Only an unknown tool is an error of the protocol. All other errors are
+    /// tool results, which the client's model reads.
     async fn call_tool(
         &self,
         mut call: CallToolRequestParams,
@@ -275,6 +280,8 @@ impl ServerHandler for Calls {
 }
 
 impl Calls {
+    /// Checks the caller's rights, counts a change against the write rate, runs the tool, and
+    /// returns its answer as JSON. Returns the first error of these steps.
     async fn call(
         &self,
         tool: Tool,
@@ -366,6 +373,8 @@ impl Inbound for StartSession {
     }
 }
 
+/// Keeps the reason of a denied call for [`serve`], which adds it to the response for the audit
+/// record.
 fn note_denial(parts: &Parts, error: Option<&ApiError>) {
     let denied = parts.extensions.get::<Denial>().zip(error.and_then(ApiError::refused));
     if let Some((denial, refused)) = denied {

@@ -18,7 +18,8 @@ use crate::wire::{
 };
 use crate::{ask, request, strict};
 
-/// Returns the caller, under its credential's name or the one in `from`. Rejects people.
+/// Returns the caller, under its credential's name or the one in `from`. Returns an error for a
+/// caller without a name, and for a person.
 pub fn actor(door: &Door, from: Option<&str>) -> ApiResult<Actor> {
     let by = door.named_actor(request::named(from)?)?.ok_or_else(|| {
         let message = "Give your name as 'from', e.g. \"planner\", or send a session's token, \

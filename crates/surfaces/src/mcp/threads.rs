@@ -43,7 +43,7 @@ const HITS_MAX: usize = 100;
 const CHARS_MAX: usize = 48_000;
 
 /// Finds the thread for a word, within reach of the action: by id, by title, or as the home of a
-/// session.
+/// session. Returns an error if several threads have the title.
 pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     if let Some(id) = stream_id(word)
         && door.find(action, &id).await.is_ok()
@@ -226,6 +226,7 @@ struct GrowingPage {
 
 impl GrowingPage {
     /// Adds a message, if it fits. The first one always does, and is truncated if necessary.
+    /// Ignores events other than messages, and everything after the first message that did not fit.
     fn take(&mut self, stream: &StreamId, recorded: &RecordedEvent, limit: usize) {
         let Event::Posted(posted) = &recorded.event else { return };
         if self.full {
@@ -327,6 +328,8 @@ pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
     read(door, ReadThread { thread: stream.to_string(), after: Some(after.0), limit: None }).await
 }
 
+/// Reads the events of a thread until one of them is a posted message, or until the reader was too
+/// slow and missed some.
 async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
     let is_said = |recorded: &RecordedEvent| matches!(recorded.event, Event::Posted(_));
     loop {
@@ -347,7 +350,7 @@ async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
     }
 }
 
-/// Returns the messages in a range, oldest first.
+/// Returns the messages in a range, oldest first. The page is full if more messages follow.
 async fn forward(
     door: &Door,
     stream: &StreamId,
@@ -367,7 +370,8 @@ async fn forward(
     Ok(page)
 }
 
-/// Returns the newest messages, oldest first.
+/// Returns the newest messages up to `head`, oldest first. The page is full if there are older
+/// ones.
 async fn newest(
     door: &Door,
     stream: &StreamId,

@@ -51,6 +51,7 @@ enum ToolEffect {
 }
 
 impl Tool {
+    /// Returns the name of the tool that clients show to people.
     const fn title(self) -> &'static str {
         match self {
             Tool::SendMessage => "Send a message",
@@ -74,6 +75,7 @@ impl Tool {
         }
     }
 
+    /// Returns the description of the tool for the client's model.
     const fn description(self) -> &'static str {
         match self {
             Tool::SendMessage => {
@@ -194,6 +196,8 @@ impl Tool {
         self.does() != ToolEffect::Reads
     }
 
+    /// Returns the effect of a call: the annotations, [`Tool::writes`] and the reference page
+    /// follow from it.
     const fn does(self) -> ToolEffect {
         match self {
             Tool::GetSessionData
@@ -236,6 +240,8 @@ impl Tool {
         }
     }
 
+    /// Returns the JSON Schema of the tool's arguments, made from their descriptions. It allows no
+    /// further arguments.
     fn schema(self) -> Map<String, Value> {
         let takes = self.takes();
         let property = |Argument { name, kind, means, items, .. }: &Argument| {

@@ -50,6 +50,8 @@ impl Accounts {
         if is_known { &self.known } else { &self.strangers }
     }
 
+    /// Changes an account, and moves its bytes between the totals of strangers and known callers
+    /// accordingly. Leaves the account of an evicted connection unchanged.
     fn change(&self, account: &Account, change: impl FnOnce(&mut AccountState)) {
         let mut state = account.lock();
         let before = *state;
@@ -69,6 +71,7 @@ impl Accounts {
         self.change(account, |state| state.bytes = bytes);
     }
 
+    /// Counts the bytes of the account among those of known callers from now on.
     pub(super) fn vouch(&self, account: &Account) {
         self.change(account, |state| state.is_known = true);
     }
@@ -78,6 +81,7 @@ impl Accounts {
         self.change(account, |state| *state = AccountState::default());
     }
 
+    /// Stops counting the bytes of a connection that was evicted or has ended.
     pub(super) fn close(&self, account: &Account) {
         self.change(account, |state| *state = AccountState { bytes: 0, is_closed: true, ..*state });
     }

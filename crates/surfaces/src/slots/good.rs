@@ -18,6 +18,8 @@ impl GoodAddresses {
         self.last.contains_key(&address)
     }
 
+    /// Notes that a good key came from this address now. Drops the address whose last good key is
+    /// oldest if there are more than [`ADDRESSES_MAX`].
     pub(super) fn add(&mut self, address: IpAddr) {
         self.next += 1;
         if let Some(before) = self.last.insert(address, self.next) {

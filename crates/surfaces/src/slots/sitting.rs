@@ -55,6 +55,8 @@ impl SlotState {
         *self.since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
+    /// Counts one request more, whose whole head has arrived, and wakes the task that waits for the
+    /// head.
     pub(super) fn hears(&self) {
         self.heard.store(true, Ordering::Release);
         self.busy.fetch_add(1, Ordering::AcqRel);

@@ -61,7 +61,8 @@ impl ConnectionWorth {
         }
     }
 
-    /// Returns the age from which such a connection can be evicted.
+    /// Returns the age from which such a connection can be evicted. `spare` is true for one on a
+    /// spare slot.
     const fn least(self, spare: bool) -> Duration {
         match (self, spare) {
             (Self::Silent, false) => SILENT_MIN,
@@ -90,6 +91,8 @@ impl Table {
         self.addresses.get(&address).copied().unwrap_or(0)
     }
 
+    /// True if an ordinary or a spare slot is free, or if a connection can be evicted. `most` and
+    /// `spare` are the numbers of both kinds of slots.
     pub(super) fn has_room(&self, most: usize, spare: usize) -> bool {
         let may_leave = |spare| self.leaving(spare).next().is_some();
         self.ordinary() < most || self.spares < spare || may_leave(false) || may_leave(true)
@@ -104,7 +107,7 @@ impl Table {
         self.next
     }
 
-    /// Removes a connection that ended.
+    /// Removes a connection that ended, from its slot and from the count of its address.
     pub(super) fn stand_up(&mut self, number: u64, address: IpAddr) {
         // An evicted connection is removed already, but counts for its address until its task ends.
         self.remove(number);
@@ -116,6 +119,8 @@ impl Table {
         }
     }
 
+    /// Frees the slot of a connection, which still counts for its address. Returns `None` if the
+    /// slot was freed before.
     pub(super) fn remove(&mut self, number: u64) -> Option<Arc<SlotState>> {
         let sitting = self.taken.remove(&number)?;
         self.spares -= usize::from(sitting.is_spare());
@@ -137,6 +142,8 @@ impl Table {
         self.remove_first(leaving)
     }
 
+    /// Removes those of the given connections that go first, as [`Table::remove_least`] says, and
+    /// returns them.
     fn remove_first(&mut self, mut leaving: Vec<EvictionRank>) -> Vec<Arc<SlotState>> {
         let Some((least, ..)) = leaving.iter().min().copied() else { return Vec::new() };
         let many = match least {
@@ -161,6 +168,8 @@ impl Table {
         weighed.into_iter().map(|(.., number)| number).collect()
     }
 
+    /// Returns the connections that can be evicted: those on spare slots if `spare` is true, and
+    /// otherwise those on ordinary slots.
     fn leaving(&self, spare: bool) -> impl Iterator<Item = EvictionRank> {
         self.leaving_after(
             move |sitting| sitting.is_spare() == spare,
@@ -168,7 +177,9 @@ impl Table {
         )
     }
 
-    /// Returns the connections on these slots that can be evicted, because they are old enough.
+    /// Returns the connections that can be evicted, on the slots that `of` accepts. A connection
+    /// stays while the server answers a known caller on it, and until it is as old as `least` says
+    /// for its worth.
     fn leaving_after(
         &self,
         of: impl Fn(&SlotState) -> bool,

@@ -1,4 +1,6 @@
-//! Tests of slots under a flood of connections: which get one, and which are evicted.
+//! Tests of slots under a flood of connections: which get one, and which are evicted. In the names
+//! of the tests, a seat is a slot, a seat that is kept back is a spare slot, and to give way is to
+//! be evicted.
 
 #![allow(clippy::unwrap_used)]
 use super::table::{IDLE_MIN, SPARE_SILENT_MIN, STRANGER_MIN};

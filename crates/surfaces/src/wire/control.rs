@@ -184,6 +184,7 @@ fn readable_target(target: &str) -> &str {
     if target.starts_with(LINK_KEY) { OF_MEMBERS } else { target }
 }
 
+/// Returns the key of a change in the content of a control, and its value.
 fn change_as_entry(change: &Change) -> (&'static str, Value) {
     match change {
         Change::Invited { participant, given, address, reach, .. } => {

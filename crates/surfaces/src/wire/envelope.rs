@@ -278,6 +278,8 @@ pub fn type_word(event: &Event) -> &str {
     }
 }
 
+/// Returns the addressee, the content and the facts of an event. Only messages, custom events, and
+/// turns that were granted or ended can have another addressee than `all`.
 fn face(stream: &StreamId, event: &Event) -> Face {
     match event {
         Event::Created { name, .. } => Face::new(json!(name)),
@@ -357,6 +359,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
     }
 }
 
+/// Returns the facts about a message. The caller sets `redacted`.
 fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
     Meta {
         reply_to: posted.reply_to.as_ref().map(|cause| cause.id.to_string()),
@@ -379,6 +382,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
     }
 }
 
+/// Returns the content of a notice, with the participant that it is about if there is one.
 fn notice(code: &str, text: &str, about: Option<&ParticipantId>) -> Value {
     match about {
         Some(about) => json!({"code": code, "text": text, "about": about}),
@@ -409,6 +413,7 @@ fn spent_content(spent: &SpentBudget, currency: &str, about: &ParticipantId) -> 
     content
 }
 
+/// Returns the content of an event of type `turn`, or null for any other event.
 fn turn_content(stream: &StreamId, event: &Event) -> Value {
     TurnEvent::of(stream, event)
         .and_then(|content| serde_json::to_value(content).ok())
@@ -433,6 +438,9 @@ const fn guard_sentence(guard: Guard) -> &'static str {
     }
 }
 
+/// Returns the content of an event of type `permission`, or null for any other event. Its key
+/// `event` is the step: `requested`, `answered`, `settled`, `expired`, `gave_up` or `withdrawn`. A
+/// request that stands has no time limit.
 fn permission(stream: &StreamId, event: &Event) -> Value {
     match event {
         Event::PermissionRequested {

@@ -228,6 +228,7 @@ impl From<&Member> for GatheringMember {
     }
 }
 
+/// Returns the member of this id as the holder of the piece; `None` if it is not a member.
 fn holder(gathering: &Gathering, id: &ParticipantId) -> Option<PieceHolder> {
     let member = gathering.members.iter().find(|member| member.id == *id)?;
     Some(PieceHolder {
@@ -238,6 +239,8 @@ fn holder(gathering: &Gathering, id: &ParticipantId) -> Option<PieceHolder> {
 }
 
 impl From<&GatheringEntry> for GatheringAnswer {
+    /// Returns a gathering as it is now. From the request for the harvest on, its phase is `close`.
+    /// Before the gathering is open, only the fields that `seeding` sets are known.
     fn from(entry: &GatheringEntry) -> Self {
         let view = &entry.view;
         let seeding = GatheringAnswer::seeding(entry);
@@ -276,7 +279,8 @@ impl From<&GatheringEntry> for GatheringAnswer {
 }
 
 impl GatheringAnswer {
-    /// Returns the answer about a gathering that is not open yet.
+    /// Returns the answer about a gathering that is not open yet. Its id, title, harvest, seed
+    /// message and pulse are also those of an open or closed gathering.
     fn seeding(entry: &GatheringEntry) -> Self {
         let view = &entry.view;
         Self {

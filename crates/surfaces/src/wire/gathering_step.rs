@@ -116,6 +116,7 @@ pub enum GatheringStep {
 }
 
 impl From<&GatheringEvent> for GatheringStep {
+    /// Returns a step as all readers may see it, without the pulse of a beat.
     fn from(step: &GatheringEvent) -> Self {
         match step {
             GatheringEvent::Opened { plan, by, members, .. } => GatheringStep::Opened {

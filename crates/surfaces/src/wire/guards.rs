@@ -114,6 +114,8 @@ impl GuardEntry {
         }
     }
 
+    /// Returns the entry of a guard that belongs to the rules of one thread: a hold, a pause, a
+    /// mute, or a limit.
     fn of_floor(row: &GuardRow) -> Self {
         let hold = if let Check::Hold(guard) = row.guard { Some(guard) } else { None };
         let until = if let Lift::Until(at) = row.lift { Some(at) } else { None };
@@ -135,6 +137,7 @@ impl GuardEntry {
         }
     }
 
+    /// Returns the entry of a budget, with a raise as its remedy.
     fn of_budget(guard: &BudgetGuard) -> Self {
         let budget = &guard.budget;
         Self {
@@ -149,6 +152,8 @@ impl GuardEntry {
         .raised(&budget.owner)
     }
 
+    /// Returns the entry of a call that waits for money. Its remedy is a raise of the short budget,
+    /// or time if the call only waits for an earlier one.
     fn of_waiting(call: &TurnReservation) -> Self {
         let entry = Self {
             guard: "waiting".into(),
@@ -167,6 +172,8 @@ impl GuardEntry {
         }
     }
 
+    /// Returns the entry of the hourly limit of own words: messages of agents that answer no turn.
+    /// Its state is `near` until the limit is reached, and then `refused`.
     fn of_own_words(row: &OwnWordsRow) -> Self {
         let state = if row.count.is_full() { GuardState::Refused } else { GuardState::Near };
         let (says, who) = match &row.of {
@@ -187,11 +194,13 @@ impl GuardEntry {
         }
     }
 
+    /// Returns an empty entry with a count and its limit, if the guard counts.
     fn counting(count: Option<Count>) -> Self {
         let (count, limit) = count.map(|count| (count.count, count.limit)).unzip();
         Self { count, limit, ..Self::default() }
     }
 
+    /// Adds the owner of a budget, and as the remedy a raise, which needs a credential.
     fn raised(self, owner: &BudgetOwner) -> Self {
         let (budget, whose) = owner_words(owner);
         let lift = GuardLift { by: "raise".into(), proof: true, ..GuardLift::time() };
@@ -216,6 +225,8 @@ const fn lift_word(lift: &Lift) -> &'static str {
     }
 }
 
+/// Returns the participants that a guard is about. The list is empty if the guard is about the
+/// whole thread.
 fn participants_of(check: &Check) -> Vec<&ParticipantId> {
     match check {
         Check::Stop(id) | Check::Mute(id) | Check::QueueShare(id) | Check::Refused(id) => vec![id],
@@ -230,6 +241,7 @@ fn participants_of(check: &Check) -> Vec<&ParticipantId> {
     }
 }
 
+/// Returns the description of a thread's guard for people, in a few words.
 fn floor_words(check: &Check) -> String {
     match check {
         Check::Hold(Guard::Exchanges) => "agents talked too long without a person".into(),
@@ -252,6 +264,7 @@ fn floor_words(check: &Check) -> String {
     }
 }
 
+/// Returns the description of a budget for people: its measure and its owner.
 fn budget_words(measure: Measure, owner: &BudgetOwner) -> String {
     let what = match measure {
         Measure::Turns => "turns an hour",

@@ -1,6 +1,6 @@
 //! The types that cross the wire, and nothing else: bodies that clients send and answers that they
 //! get, converted by hand from the kernel's types. The command line reads them too. Durations are
-//! in seconds, times are RFC 3339 in UTC.
+//! in seconds, times are RFC 3339 in UTC. The types of JSON-RPC follow the rules in [`rpc`].
 
 mod envelope;
 mod types;

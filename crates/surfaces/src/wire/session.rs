@@ -153,6 +153,8 @@ pub struct SessionEnd {
 }
 
 impl From<&Status> for SessionEntry {
+    /// Returns a session for the wire. `waits_for` is empty: `ask::session` adds it for an answer
+    /// about one session.
     fn from(status: &Status) -> Self {
         let session = &status.session;
         Self {
@@ -292,6 +294,8 @@ pub struct SessionDataAnswer {
 }
 
 impl From<SessionData> for SessionDataAnswer {
+    /// Returns the text of a session for the wire. If it was cut, the notice says how to get
+    /// earlier text.
     fn from(data: SessionData) -> Self {
         let notice = data.truncated.then(|| {
             let oldest = oldest_shown(&data).map_or_else(String::new, |ts| format!(" = {ts}"));
@@ -311,7 +315,8 @@ impl From<SessionData> for SessionDataAnswer {
     }
 }
 
-/// Returns the time of the oldest line that is within the cut, at least in part.
+/// Returns the time of the oldest line that is within the cut, at least in part, or `None` without
+/// such a line.
 fn oldest_shown(data: &SessionData) -> Option<Timestamp> {
     let mut left = data.tail_chars;
     let within = data.lines.iter().rev().take_while(|line| {

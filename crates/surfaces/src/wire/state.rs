@@ -230,6 +230,7 @@ impl ThreadState {
     }
 }
 
+/// Returns the invited participants, sorted by id.
 fn invited(conversation: &Conversation) -> Vec<InvitedEntry> {
     let numbered = conversation.participants().iter().enumerate();
     let mut entries: Vec<InvitedEntry> =
@@ -247,6 +248,8 @@ fn left(conversation: &Conversation) -> Vec<LeftEntry> {
 }
 
 impl InvitedEntry {
+    /// Returns a participant for the wire. `order` is its place among the invited participants,
+    /// which sets its color. A person counts as known.
     fn of(participant: &Participant, order: usize) -> Self {
         let agent = participant.kind == Kind::Agent;
         Self {
@@ -264,6 +267,8 @@ impl InvitedEntry {
 }
 
 impl OpenTurn {
+    /// Returns an open turn for the wire. It is `running` once an attempt began and until that
+    /// attempt is lost.
     fn of(conversation: &Conversation, turn: &Turn) -> Self {
         Self {
             id: turn_id(conversation.stream(), turn.no),

@@ -280,6 +280,8 @@ impl TurnEvent {
         })
     }
 
+    /// Returns the content of an event about rounds, refused or kept words, summaries or an agent's
+    /// facts, or `None` for an event of another type.
     fn of_the_floor(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
         let id = |turn: &TurnNo| turn_id(stream, *turn);
         Some(match event {

@@ -52,6 +52,7 @@ impl EventTypes {
     }
 }
 
+/// Returns the words of all types. The place of a word is the number of its bit.
 fn words() -> impl Iterator<Item = &'static str> {
     OwnKind::OF_SERVER.into_iter().chain([OTHER])
 }
@@ -60,7 +61,8 @@ fn place(word: &str) -> Option<usize> {
     words().position(|known| known == word)
 }
 
-/// Returns the bit of a type. A type that is not the server's is a client's own.
+/// Returns the bit of a type. A word that is not a type of the server's is a client's own type, and
+/// has the bit of `other`.
 fn bit(word: &str) -> u16 {
     1 << place(word).unwrap_or(OwnKind::OF_SERVER.len())
 }
@@ -72,6 +74,7 @@ mod tests {
     use moothall_kernel::command::Actor;
     use serde_json::json;
 
+    /// Returns an event of a client's own type.
     fn own(kind: &str) -> Event {
         let Actor { id: from, .. } = Actor::human("user");
         let to = moothall_kernel::event::Recipient::All;

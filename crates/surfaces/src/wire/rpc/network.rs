@@ -39,6 +39,7 @@ struct Connect {
 impl TryFrom<Connect> for NetworkConnect {
     type Error = &'static str;
 
+    /// Returns an error unless exactly one of the two credentials is present.
     fn try_from(connect: Connect) -> Result<Self, &'static str> {
         let Connect { agent_key, session_token, min_protocol, max_protocol } = connect;
         match (agent_key, session_token) {
