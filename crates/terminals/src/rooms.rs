@@ -171,6 +171,8 @@ impl Sessions {
         changes(event).iter().filter_map(invited).collect()
     }
 
+    /// Records that a session came into a conversation or left it, in memory and then in the store.
+    /// A session that comes back into a link loses the place that it had kept there.
     async fn note(&self, stream: &StreamId, moved: Move) -> Result<(), LogError> {
         let (session, comes) = match &moved {
             Move::In(session) => (session, true),
