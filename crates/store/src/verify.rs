@@ -112,6 +112,8 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry { key, listed })
 }
 
+/// Reads the events of a stream and compares them with its row and snapshot. Returns the number of
+/// events that were read, and a fault if there is one. An unreadable event ends the walk.
 async fn walk(
     readers: &Arc<Readers>,
     listed: &ListedStream,
