@@ -68,6 +68,8 @@ impl Frame {
         (!method.is_empty()).then_some(Self::Request { id, method, params })
     }
 
+    /// Reads a response: exactly one of a result and an error, and an id that is a string or null.
+    /// `None` for every other form.
     fn response(id: Value, result: Option<Value>, error: Option<Value>) -> Option<Self> {
         let id = match id {
             Value::Null => None,
