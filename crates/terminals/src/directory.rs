@@ -165,7 +165,7 @@ impl Sessions {
         }
     }
 
-    /// Resumes the sessions that lived when the server stopped.
+    /// Registers all stored sessions, and starts the tasks of those that have not ended.
     pub(super) async fn open(&self, hall: WeakHall) -> Result<(), HallError> {
         // A hall opens once, so this cannot fail.
         let _ = self.shared.hall.set(hall);

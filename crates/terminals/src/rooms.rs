@@ -77,8 +77,8 @@ impl Sessions {
         Ok(false)
     }
 
-    /// Restores the memberships of a session that lived when the server stopped: the stored ones,
-    /// and those conversations with deliveries to the session that it still belongs to.
+    /// Restores the memberships of a session that lives when the server starts, or is resumed: the
+    /// stored ones, and those conversations with deliveries to it that it still belongs to.
     pub(super) async fn find_rooms(
         &self,
         hall: &ResidentHall,

@@ -323,7 +323,8 @@ impl Runner {
         }
     }
 
-    /// Ends the program and the session, and gives up its places in links.
+    /// Ends the session and gives up its places in links. A program that was started here is ended
+    /// first, and after an error in that the session lives on. An adopted program keeps running.
     async fn end(&mut self, why: &str) -> Result<(), SessionError> {
         if let Some(pane) =
             self.session.pane.clone().filter(|_| self.session.origin == Origin::Started)

@@ -104,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// Records a prompt that the program took: a turn's, or a person's.
+    /// Records a prompt that the program took: a turn's, a person's, or a checkpoint.
     pub(super) fn prompted(
         &mut self,
         around: &Around<'_>,
