@@ -27,7 +27,8 @@ fn kind_of(word: &str) -> Kind {
     word.parse().unwrap_or(Kind::Agent)
 }
 
-/// Stores a token, and its principal if that is new.
+/// Stores a token, and its principal if that is new. Stores neither, and returns `OtherKind`, if
+/// the principal is known as another kind. Expired sessions are deleted.
 pub(crate) fn add(
     conn: &Connection,
     token: &Token,
@@ -75,7 +76,8 @@ fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Uses up an invitation and stores the token made from it.
+/// Uses up an invitation and stores the token made from it. Returns `Used` for an invitation that
+/// was used, revoked or has expired.
 pub(crate) fn redeem(
     conn: &Connection,
     invitation: &TokenId,

@@ -211,19 +211,20 @@ impl Body {
         strict::read(&self.fields)
     }
 
-    /// Returns who asks, if the body has no other field: the credential's principal, or else
-    /// `from`, or else `user`.
+    /// Returns the asker of a request whose body may have only `from`: the credential's principal,
+    /// or else `from`, or else `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
         let wire::Actor { from } = self.read()?;
         self.asker_named(from.as_deref())
     }
 
-    /// Returns who asks: the credential's principal, or else the named participant, or else `user`.
+    /// Returns the asker: the credential's principal, or else the named participant, or else
+    /// `user`.
     pub fn asker_named(&self, from: Option<&str>) -> ApiResult<Actor> {
         Ok(self.caller.asking_as(named(from)?)?)
     }
 
-    /// Returns who speaks: the credential's principal, or else the named participant. One of them
+    /// Returns the speaker: the credential's principal, or else the named participant. One of them
     /// is required.
     pub fn speaker(&self, from: Option<&str>) -> ApiResult<Actor> {
         let named = self.caller.acting_as(named(from)?)?;

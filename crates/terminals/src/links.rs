@@ -287,8 +287,9 @@ impl Sessions {
         }
     }
 
-    /// Closes a link for all its members. A person or any member may do so. Earlier words are still
-    /// delivered, and running turns continue. (Ruling 27.)
+    /// Closes a link for all its members. A person or any member may do so. Words whose turns are
+    /// granted are still delivered, and running turns continue; a message that waits in the queue
+    /// gets no turn any more. (Ruling 27.)
     ///
     /// # Errors
     /// [`SessionError`].

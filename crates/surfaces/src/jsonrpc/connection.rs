@@ -499,7 +499,8 @@ impl Connection {
     }
 
     /// Writes a notice, unless it is about a message sent over this connection. The id of a message
-    /// is unknown while it is being sent, so notices that may be about it are held until then.
+    /// is unknown while it is being sent, so notices that may be about it are held until then. If
+    /// more than [`OWN_MAX`] are held, all of them are written.
     fn tell(&mut self, notice: Arc<SharedNotice>) {
         let conversation = notice.notice().conversation();
         let is_behind = self.held.iter().any(|held| held.notice().conversation() == conversation);
