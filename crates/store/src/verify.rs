@@ -20,6 +20,7 @@ const STRIDE: usize = 1000;
 const FAULTS_TOLD: u32 = 20;
 
 /// Walks the whole log. Anything that cannot be read is a fault, and the walk continues behind it.
+/// It ends early only if rows of the catalog cannot be read at all.
 pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
     let mut verified = Verification {

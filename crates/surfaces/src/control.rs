@@ -94,7 +94,8 @@ fn of_floor(control: &mut NewControl) -> ApiResult<Vec<Control>> {
 }
 
 /// Converts the controls of the policy. A policy given as an object replaces all settings, one
-/// given by name keeps them. `confirm` counts only if it is true.
+/// given by name keeps them. The settings in an object of an unproven caller are a change of their
+/// own. `confirm` counts only if it is true.
 fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec<Control>> {
     let mut controls = Vec::new();
     if let Some(given) = control.policy {

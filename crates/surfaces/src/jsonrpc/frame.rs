@@ -26,7 +26,7 @@ pub enum Frame {
     },
     /// A response to a request of the server.
     Response {
-        /// The id of that request. A response without one is ignored.
+        /// The id of that request. A response without one counts as a refused frame.
         id: Option<String>,
         /// The result or the error.
         outcome: Result<Value, RpcFault>,
