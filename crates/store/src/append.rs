@@ -1,4 +1,4 @@
-//! One request inside the writer's transaction. The writer wraps it in a savepoint.
+//! One request inside the writer's transaction. The writer undoes the changes of a rejected one.
 
 use moothall_engine::crash;
 use moothall_engine::log_format::{BodyHash, ChainLink, StoredParts, code_of};
@@ -45,6 +45,8 @@ pub(crate) fn erases(batches: &[StreamBatch]) -> bool {
         .any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
 }
 
+/// Appends one batch: its events, their erasures, the stream's row, claims, deliveries and charges.
+/// `newest` is the newest time in all batches of the request, by which claims have lapsed.
 fn append_one(
     conn: &Connection,
     batch: &StreamBatch,
@@ -113,6 +115,8 @@ const FIND: &str = "SELECT key, epoch, head, chain, title, policy, created_at, n
     FROM streams WHERE id = ?1";
 
 impl StreamRow {
+    /// Returns a stream's row, or `None` for an unknown stream. A row without events begins the
+    /// chain at its origin.
     fn find(conn: &Connection, stream: &StreamId) -> Result<Option<Self>, Refusal> {
         let found = conn.prepare_cached(FIND)?.query_row([stream.as_str()], |row| {
             let head = Seq(counter(row, 2)?);
@@ -227,6 +231,7 @@ fn erase(conn: &Connection, stream: i64, seq: Seq) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Takes a claim, or releases one. Releasing a claim that the stream does not have changes nothing.
 fn change_claim(
     conn: &Connection,
     stream: &StreamId,
@@ -243,6 +248,8 @@ fn change_claim(
     }
 }
 
+/// Stores a claim. Rejects it if the key is claimed by a claim that has not lapsed at `newest`;
+/// without `newest` none has lapsed.
 fn take(conn: &Connection, claim: &Claim, newest: Option<Timestamp>) -> Result<(), Refusal> {
     let sql = "SELECT namespace, key, stream, fingerprint, outcome, expires FROM claims WHERE namespace = ?1 AND key = ?2";
     let held = conn

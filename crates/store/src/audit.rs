@@ -130,6 +130,8 @@ pub(crate) fn read(
     statement.query_map(values, read_row)?.collect()
 }
 
+/// Reads a row with the columns of `COLUMNS`. An action that this version does not know is an
+/// error.
 fn read_row(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     let name = |place: usize| row.get::<_, Option<String>>(place);
     let action = row
@@ -241,6 +243,8 @@ impl Walk {
         self.faults.push(damaged(row, reason));
     }
 
+    /// Checks the next row and moves on to it. Adds a fault if rows are missing before it, or if it
+    /// does not match its link.
     fn row(&mut self, row: &Row<'_>) -> Result<(), LogError> {
         self.count += 1;
         let number: i64 = row.get(0).map_err(failed)?;

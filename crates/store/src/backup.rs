@@ -57,7 +57,7 @@ pub enum BackupError {
 /// server may write meanwhile. The search index is not copied: a server rebuilds it.
 ///
 /// # Errors
-/// [`BackupError`]. Then `dest` is not created.
+/// [`BackupError`]. Then `dest` is not created, unless only the sync of its new name failed.
 pub async fn backup(dir: &Path, dest: &Path) -> Result<Verification, BackupError> {
     let unfinished = begin(dir, dest)?;
     let (from, to) = (dir.join(LOG_FILE), unfinished.log_file()?);

@@ -27,7 +27,8 @@ pub(crate) enum Word {
     Name,
 }
 
-/// Stores a card, its claim, and the token of its new principal.
+/// Stores a card, its claim, and the token of its new principal. Stores none of them if the name is
+/// taken or the cards have reached a limit.
 pub(crate) fn register(
     conn: &Connection,
     card: &AgentCard,

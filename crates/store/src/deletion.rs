@@ -1,9 +1,10 @@
 //! Erases the contents of deleted streams.
 //!
 //! The append that deletes a stream also removes its small rows. The events go afterwards, one
-//! piece at a time, so that other writes do not wait long. After a crash the next start resumes.
-//! Two events of the stream stay, with its row: `Deleted` itself, and the link of the event before
-//! it, from which the chain can still be checked (decisions/0037).
+//! piece at a time, so that other writes do not wait long. After a crash the next start continues,
+//! or a repeated or later deletion does. Two events of the stream stay, with its row: `Deleted`
+//! itself, and the link of the event before it, from which the chain can still be checked
+//! (decisions/0037).
 
 use moothall_engine::crash;
 use moothall_engine::log_format::{ChainLink, code_of};

@@ -105,6 +105,8 @@ pub(crate) fn judged(trouble: StoreFault, dir: &Path) -> StoreFault {
     judged_by(trouble, || probe(dir))
 }
 
+/// Keeps every fault but `Unwritten`. For that one, writes a probe: if no space is left for it, the
+/// fault is `Full`, otherwise `Fatal`.
 fn judged_by(trouble: StoreFault, probe: impl FnOnce() -> io::Result<()>) -> StoreFault {
     let StoreFault::Unwritten(reason) = trouble else { return trouble };
     match probe() {

@@ -27,7 +27,8 @@ fn kind_of(word: &str) -> Kind {
     word.parse().unwrap_or(Kind::Agent)
 }
 
-/// Stores a token, and its principal if that is new.
+/// Stores a token, and its principal if that is new. Stores neither, and returns `OtherKind`, if
+/// the principal is known as another kind. Expired sessions are deleted.
 pub(crate) fn add(
     conn: &Connection,
     token: &Token,
@@ -51,6 +52,7 @@ pub(crate) fn add(
     Ok(InsertOutcome::Yes)
 }
 
+/// Inserts the row of a token. `threads` is null for a token that reaches all streams.
 fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
     let sql = "INSERT INTO tokens (id, kind, hash, principal, scopes, threads, label, parent, created_at, expires_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -74,7 +76,8 @@ fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Uses up an invitation and stores the token made from it.
+/// Uses up an invitation and stores the token made from it. Returns `Used` for an invitation that
+/// was used, revoked or has expired.
 pub(crate) fn redeem(
     conn: &Connection,
     invitation: &TokenId,
@@ -99,6 +102,8 @@ pub(crate) fn redeem(
 const DESCENT: &str = "WITH RECURSIVE meant (id) AS (VALUES (?1) UNION SELECT t.id FROM tokens t JOIN meant m ON t.parent = m.id
     WHERE ?3 OR t.kind IN ('session', 'invitation'))";
 
+/// Revokes a token and those of its descendants that `descent` includes. Returns the tokens that
+/// were not revoked before.
 fn mark_revoked(
     conn: &Connection,
     id: &TokenId,
@@ -219,6 +224,7 @@ pub(crate) fn token_of(conn: &Connection, id: &TokenId) -> rusqlite::Result<Opti
     conn.prepare_cached(&sql)?.query_row([id.as_str()], read_token).optional()
 }
 
+/// Reads a token from a row with the columns of [`COLUMNS`]. An unknown kind of token is an error.
 fn read_token(row: &Row<'_>) -> rusqlite::Result<Token> {
     let text = |place: usize| row.get_ref(place)?.as_str().map_err(rusqlite::Error::from);
     let time = |place: usize| {
@@ -305,6 +311,7 @@ impl Principals for SqliteLog {
         self.read_rows(move |conn| token_of(conn, &id)).await
     }
 
+    /// Revokes all tokens of a principal. The audit record gets a row only if there were any.
     async fn revoke_all(
         &self,
         principal: &ParticipantId,

@@ -118,6 +118,7 @@ pub(crate) fn used(conn: &Connection, wanted: &UsageWanted) -> rusqlite::Result<
     rows.collect()
 }
 
+/// Reads a sum from a row. The first column is the key by which the rows are grouped.
 fn sum(row: &Row<'_>, by: Option<UsageBy>) -> rusqlite::Result<UsageSum> {
     let mut used = UsageSum {
         turns: counter(row, 1)?,

@@ -63,6 +63,8 @@ impl SqliteLog {
         Self::open_with_queue(dir, QUEUE)
     }
 
+    /// Opens the log as [`SqliteLog::open`] does, with room for this number of waiting requests. It
+    /// opens even without a usable index, and with too little free space for the reserve.
     pub(crate) fn open_with_queue(dir: &Path, queue: usize) -> Result<SqliteLog, OpenError> {
         let folder = Folder::take(dir)?;
         // Check before SQLite opens the file: it would silently drop the frames behind a damaged
@@ -302,6 +304,7 @@ impl Ledger for SqliteLog {
         self.read_rows(move |conn| ledger::used(conn, &wanted)).await
     }
 
+    /// Stores the raise and its entry in the audit record in one write.
     async fn keep_raise(
         &self,
         owner: &BudgetOwner,
@@ -333,6 +336,7 @@ impl Ledger for SqliteLog {
 
 #[async_trait]
 impl ReadMarks for SqliteLog {
+    /// Returns the mark after reading up to `seq`, which never moves back. Writes only if it moves.
     async fn mark(
         &self,
         reader: &ParticipantId,
@@ -449,6 +453,7 @@ impl Deliveries for SqliteLog {
         self.read_rows(move |conn| reader::of_stream(conn, &stream)).await
     }
 
+    /// Sends the change to the writer. [`Durability::Written`] does not wait for a sync.
     async fn advance(
         &self,
         id: u64,

@@ -91,6 +91,8 @@ pub fn look(dir: &Path) -> Result<(u32, bool), OpenError> {
     Ok((found, found == schema::FORMAT))
 }
 
+/// Returns the format of the log in a folder. Returns an error if the write-ahead log is damaged or
+/// a newer version wrote the format.
 fn format_in(folder: &Folder) -> Result<u32, OpenError> {
     loss::refuse(folder.path())?;
     let path = folder.path().join(LOG_FILE);

@@ -61,6 +61,8 @@ impl Readers {
             .unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
     }
 
+    /// Runs a query in a read transaction on an idle or new connection. The connection is kept only
+    /// if its transaction ended without an error.
     fn run<T>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, LogError>,
@@ -212,6 +214,8 @@ pub(crate) const MESSAGES_BEFORE: &str = "SELECT e.seq, e.ts, e.envelope, e.body
     FROM events e INDEXED BY events_said LEFT JOIN events p ON p.stream = e.stream AND p.seq = e.seq - 1
     WHERE e.stream = ?1 AND e.seq < ?2 AND e.envelope GLOB '{\"posted\"*' ORDER BY e.seq DESC LIMIT ?3";
 
+/// Returns messages before a position, newest first: at most `limit`, and as many as fit on a page.
+/// Each is checked against its link in the chain.
 pub(crate) fn messages_before(
     conn: &Connection,
     stream: &StreamId,
@@ -321,6 +325,7 @@ pub(crate) const MARKED: &str = "SELECT key, id, head, last_ts, title, policy, c
         UNION ALL SELECT key FROM streams INDEXED BY streams_waiting WHERE waits_for_people > 0)
     ORDER BY key LIMIT ?2";
 
+/// Returns the query for a filter. `marked` decides first: then `archived` is not looked at.
 fn list_sql(filter: &ListFilter) -> &'static str {
     if filter.marked {
         return MARKED;
@@ -341,6 +346,7 @@ fn list_sql(filter: &ListFilter) -> &'static str {
     }
 }
 
+/// Returns a page of streams. Damaged rows are logged and left out, but count towards the limit.
 pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<ListPage> {
     let after = filter.after.unwrap_or(0);
     let limit = filter.limit.map_or(i64::MAX, |limit| int(limit as u64));
@@ -367,6 +373,7 @@ pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<L
     Ok(page)
 }
 
+/// Returns a claim, unless it has lapsed by `now`.
 pub(crate) fn claim(
     conn: &Connection,
     namespace: &str,

@@ -113,6 +113,8 @@ pub(crate) fn cover(conn: &Connection) -> rusqlite::Result<()> {
     COVERED.iter().try_for_each(|table| cover_table(conn, table))
 }
 
+/// Adds the checksum column to a table if it is missing, and computes it for all rows. Then
+/// replaces each trigger that differs from this version's.
 fn cover_table(conn: &Connection, table: &str) -> rusqlite::Result<()> {
     let shape = Shape::of(conn, table)?;
     if !shape.has_sum {
@@ -154,6 +156,7 @@ struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
+    /// Reads the columns of a table from its schema, without the column of checksums.
     fn of(conn: &Connection, table: &'a str) -> rusqlite::Result<Self> {
         let mut info = conn.prepare("SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")?;
         let all: Vec<(String, i64)> = info

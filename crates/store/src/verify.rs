@@ -20,6 +20,7 @@ const STRIDE: usize = 1000;
 const FAULTS_TOLD: u32 = 20;
 
 /// Walks the whole log. Anything that cannot be read is a fault, and the walk continues behind it.
+/// It ends early only if rows of the catalog cannot be read at all.
 pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
     let mut verified = Verification {
@@ -112,6 +113,8 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry { key, listed })
 }
 
+/// Reads the events of a stream and compares them with its row and snapshot. Returns the number of
+/// events that were read, and a fault if there is one. An unreadable event ends the walk.
 async fn walk(
     readers: &Arc<Readers>,
     listed: &ListedStream,

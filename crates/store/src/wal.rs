@@ -37,6 +37,7 @@ pub(crate) fn look(path: &Path) -> io::Result<WalFindings> {
     }
 }
 
+/// Reads the frames up to the end of the file, each checked against the one before it.
 fn read(mut file: impl Read) -> io::Result<WalFindings> {
     let mut bytes = [0; HEADER];
     if !fill(&mut file, &mut bytes)? {
@@ -105,6 +106,8 @@ enum Order {
 }
 
 impl Order {
+    /// Continues a checksum over bytes, as SQLite computes it: two running sums over pairs of
+    /// words.
     fn sum(self, sum: (u32, u32), bytes: &[u8]) -> (u32, u32) {
         bytes.chunks_exact(8).fold(sum, |(first, second), eight| {
             let read = |at: usize| {

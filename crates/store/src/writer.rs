@@ -1,5 +1,5 @@
-//! The one thread that writes. It takes all waiting requests, runs each in its own savepoint, and
-//! commits once.
+//! The one thread that writes. It takes all waiting requests, runs them in one transaction, and
+//! commits once. Several requests have a savepoint each, so that a rejected one leaves no changes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -167,6 +167,8 @@ struct Writer {
 }
 
 impl Writer {
+    /// Carries out requests until `Close` comes or all senders are gone. Each round takes all
+    /// waiting requests, answers them, and then makes a checkpoint if one is due.
     fn run(mut self) {
         while let Some(first) = self.queue.blocking_recv() {
             let (writes, close) = self.gather(first);
@@ -228,6 +230,9 @@ impl Writer {
         }
     }
 
+    /// Runs the writes in one transaction and commits it. If all are [`Kind::Written`], the commit
+    /// is not synced. After an error the transaction may be open still: [`Writer::abandon`] ends
+    /// it.
     fn commit(&mut self, writes: &mut [Box<dyn Write>]) -> Result<(), StoreFault> {
         if let Some(trouble) = &self.failed {
             return Err(trouble.clone());
@@ -279,6 +284,8 @@ impl Writer {
         Ok(())
     }
 
+    /// Rolls a failed transaction back. After a fault that is neither `Full` nor `Busy`, or if the
+    /// rollback fails, the writer accepts no more writes.
     fn abandon(&mut self, trouble: &StoreFault) {
         // After some errors, such as a full disk, SQLite itself has rolled back already.
         let rolled_back = if self.conn.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") };

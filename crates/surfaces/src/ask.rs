@@ -191,6 +191,8 @@ impl Inbound for wire::NewLink {
     }
 }
 
+/// Converts a member of a new link. Returns an error if its session does not exist for the caller,
+/// or its number is 0.
 fn member(door: &Door, given: NewLinkMember) -> ApiResult<Member> {
     let NewLinkMember { session, name, number, role } = given;
     let status = door.resolve_session(&required("session", session)?)?;

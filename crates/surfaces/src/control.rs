@@ -58,6 +58,7 @@ pub async fn of(
     Ok(ClientCommand::Control { by, controls })
 }
 
+/// Takes the controls of participants out of the request: `uninvite`, `mute` and `unmute`.
 fn of_participants(control: &mut NewControl) -> ApiResult<Vec<Control>> {
     let mut controls = Vec::new();
     if let Some(NewUninvite { participant_id: id }) = control.uninvite.take() {
@@ -72,6 +73,8 @@ fn of_participants(control: &mut NewControl) -> ApiResult<Vec<Control>> {
     Ok(controls)
 }
 
+/// Takes the controls of the floor out of the request, in the order in which they are carried out.
+/// The floor decides which agents may answer and when.
 fn of_floor(control: &mut NewControl) -> ApiResult<Vec<Control>> {
     let pause = control.pause.take().map(|given| Control::Pause(switch(&given)));
     let resume = control.resume.take().map(|Resume {}| Control::Resume);
@@ -90,6 +93,9 @@ fn of_floor(control: &mut NewControl) -> ApiResult<Vec<Control>> {
     Ok(controls)
 }
 
+/// Converts the controls of the policy. A policy given as an object replaces all settings, one
+/// given by name keeps them. The settings in an object of an unproven caller are a change of their
+/// own. `confirm` counts only if it is true.
 fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec<Control>> {
     let mut controls = Vec::new();
     if let Some(given) = control.policy {
@@ -290,6 +296,8 @@ fn targets(key: &str, given: Targets) -> ApiResult<Vec<String>> {
     if given.targets.is_empty() { Err(no_targets(key)) } else { Ok(given.targets) }
 }
 
+/// Converts an invitation. If the profile names a session, that session is invited; otherwise the
+/// participant of `participant_id`, with the facts that the server has about it.
 async fn invite(door: &Door, stream: &StreamId, given: NewInvite) -> ApiResult<Control> {
     let NewInvite { participant_id: id, profile: given, reach } = given;
     let reach = reach.as_deref().map(terminal_reach).transpose()?;

@@ -338,6 +338,8 @@ impl ApiError {
         }
     }
 
+    /// Converts a rejection by a rule. Its kind gives the status, the rule gives the code and the
+    /// message.
     fn of_rejection(rejection: &Rejection) -> Self {
         let status = match rejection.refusal {
             Refusal::Invalid => 422,
@@ -406,6 +408,7 @@ impl From<HallError> for ApiError {
 }
 
 impl From<SessionError> for ApiError {
+    /// Converts an error about a session, with the client's next step added if there is one.
     fn from(error: SessionError) -> Self {
         let text = error.to_string();
         if let SessionError::Ended { name, .. } = &error {
@@ -474,6 +477,8 @@ impl ApiError {
 }
 
 impl IntoResponse for ApiError {
+    /// Writes the error as JSON. A 429 or 503 has `Retry-After`, of one second if the error names
+    /// no time. The text for agents and the reason for the access log go along as extensions.
     fn into_response(self) -> Response {
         let busy = self.status == StatusCode::SERVICE_UNAVAILABLE
             || self.status == StatusCode::TOO_MANY_REQUESTS;

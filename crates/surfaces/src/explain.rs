@@ -328,6 +328,8 @@ impl TurnFold {
         }
     }
 
+    /// Notes the root of a message that the viewer sees: the person's message that it goes back to.
+    /// A message of a turn is also noted as the reply of that turn.
     fn observe_posted(&mut self, posted: &Posted, recorded: &RecordedEvent) {
         let (id, seen) = (recorded.id(&self.stream), self.sees(recorded.seq));
         let root = match (posted.kind, &posted.reply_to) {
@@ -346,6 +348,7 @@ impl TurnFold {
         });
     }
 
+    /// Enters the end of an attempt into the entry of its turn: outcome, fault and usage.
     fn observe_ended(&mut self, recorded: &RecordedEvent) {
         let Event::TurnEnded { turn, attempt, outcome, fault, usage, ended, .. } = &recorded.event
         else {
@@ -417,6 +420,7 @@ impl TurnFold {
         }
     }
 
+    /// Returns an entry for a granted or refused turn, without a result.
     fn entry(&self, participant: String, cause: &Cause, granted_at: Timestamp) -> TurnEntry {
         TurnEntry {
             id: None,

@@ -74,6 +74,8 @@ fn no_members() -> ApiError {
     )
 }
 
+/// Reads a breath: its name, or its rounds of inhale, hold and exhale. Without one, the second of
+/// [`BREATHS`] is used.
 fn breath(given: Option<&Value>) -> ApiResult<[u32; 3]> {
     let no_breath = || {
         let names = BREATHS.map(|(name, _)| format!("\"{name}\"")).join(", ");
@@ -103,6 +105,8 @@ fn seconds(field: &str, given: f64) -> ApiResult<Millis> {
     Err(invalid(format!("'{field}' takes a number of seconds.")))
 }
 
+/// Converts a member of a gathering. Rejects a number of 0, another computer, an unknown role or
+/// kind, and fields that belong to another kind.
 async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
     let name = required("name", given.name.clone())?;
     let about = |what: &str| invalid(format!("{name}: {what}"));

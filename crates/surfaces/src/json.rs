@@ -117,6 +117,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
         Ok(Value::Number(number.into()))
     }
 
+    /// Accepts a number with a fraction or an exponent; a whole one becomes an integer. Rejects
+    /// negative zero and numbers beyond 2^53-1.
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Value, E> {
         let ambiguous =
             number.abs() > SAFE_INTEGER as f64 || (number == 0.0 && number.is_sign_negative());
@@ -140,6 +142,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         Ok(Value::Array(list))
     }
 
+    /// Reads an object. Rejects a key that comes twice.
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let inner = self.deeper()?;
         let mut object = Map::new();

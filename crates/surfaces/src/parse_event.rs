@@ -78,6 +78,7 @@ impl Inbound for NewEvent {
 }
 
 impl Open for NewEvent {
+    /// Rejects fields that the server sets, and fields that a client would use to hide its message.
     fn check(object: &str, key: &str) -> ApiResult<()> {
         let servers = [
             "turn",
@@ -222,6 +223,8 @@ fn no_pass() -> ApiError {
     ApiError::new(Code::InvalidField, format!("{}.", NewPass::TAKES))
 }
 
+/// Returns the error for an event type of the server, with the request that has the same effect if
+/// there is one.
 fn server_type(kind: &str) -> ApiError {
     let way = match kind {
         "thread.created" => " `POST /threads` creates a thread.",

@@ -143,6 +143,7 @@ mod system {
         netlink.recv_from_full().map(|(answer, _)| answer)
     }
 
+    /// Returns the netlink message that asks for the socket with these addresses.
     fn question(client: SocketAddr, server: SocketAddr) -> Vec<u8> {
         // A dual-stack socket is listed under its IPv4 addresses.
         let (from, to) = (client.ip().to_canonical(), server.ip().to_canonical());

@@ -124,6 +124,8 @@ pub async fn whole(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec
     collect(headers, body, BODY_BYTES_MAX).await
 }
 
+/// Reads a body of at most `most` bytes within [`BODY_TIMEOUT`]. One that announces more is not
+/// read.
 async fn collect(headers: &HeaderMap, body: axum::body::Body, most: usize) -> ApiResult<Vec<u8>> {
     let announced = headers
         .get(header::CONTENT_LENGTH)
@@ -142,6 +144,7 @@ fn too_large(most: usize) -> ApiError {
     ApiError::new(Code::TooLarge, format!("The body is larger than {most} bytes."))
 }
 
+/// Reads a body. Rejects it as soon as it has more than `max` bytes.
 async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> {
     let mut chunks = body.into_data_stream();
     let mut bytes = Vec::new();
@@ -208,19 +211,20 @@ impl Body {
         strict::read(&self.fields)
     }
 
-    /// Returns who asks, if the body has no other field: the credential's principal, or else
-    /// `from`, or else `user`.
+    /// Returns the asker of a request whose body may have only `from`: the credential's principal,
+    /// or else `from`, or else `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
         let wire::Actor { from } = self.read()?;
         self.asker_named(from.as_deref())
     }
 
-    /// Returns who asks: the credential's principal, or else the named participant, or else `user`.
+    /// Returns the asker: the credential's principal, or else the named participant, or else
+    /// `user`.
     pub fn asker_named(&self, from: Option<&str>) -> ApiResult<Actor> {
         Ok(self.caller.asking_as(named(from)?)?)
     }
 
-    /// Returns who speaks: the credential's principal, or else the named participant. One of them
+    /// Returns the speaker: the credential's principal, or else the named participant. One of them
     /// is required.
     pub fn speaker(&self, from: Option<&str>) -> ApiResult<Actor> {
         let named = self.caller.acting_as(named(from)?)?;
@@ -452,6 +456,7 @@ pub struct Params {
 impl<S: Send + Sync> FromRequestParts<S> for Params {
     type Rejection = ApiError;
 
+    /// Reads the query. Rejects a parameter that appears twice.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         let pairs = pairs(&parts.uri)?;
         for (place, (name, _)) in pairs.iter().enumerate() {
@@ -478,6 +483,8 @@ impl Params {
         self.pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
+    /// Reads a parameter with `parse`; `None` if it is absent. `expected` names the accepted values
+    /// in the error.
     fn parsed<T>(
         &self,
         name: &str,

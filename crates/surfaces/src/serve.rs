@@ -106,6 +106,8 @@ struct Door {
     meters: Arc<SurfaceMetrics>,
 }
 
+/// Accepts connections without end. Each has a task of its own, and ends at the latest when its
+/// slot ends, for example because it was evicted.
 async fn accept(
     listener: &TcpListener,
     door: &Door,
@@ -165,6 +167,8 @@ impl Door {
         }
     }
 
+    /// Serves HTTP/1 on a connection until it ends. When the server shuts down, the request in
+    /// flight is still answered.
     async fn serve_connection<S>(mut self, stream: S, who: ConnectionOrigin)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -230,6 +234,8 @@ impl Service<Request<Incoming>> for ConnectionService {
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
+    /// Answers a request. The connection counts as busy until the body of the answer is dropped. If
+    /// too many connections are open, the error is the last answer on this one.
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let (router, ConnectionOrigin { user, peer, slot }) =
             (self.router.clone(), self.who.clone());
@@ -296,6 +302,7 @@ mod tests {
         crate::router(hall().await, &options)
     }
 
+    /// Serves a stream as a connection of the server. Resolves when the connection has ended.
     fn connected<S>(
         stream: S,
         router: Router,

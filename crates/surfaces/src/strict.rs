@@ -84,6 +84,8 @@ fn warning(object: &str, key: &str) -> String {
 /// A handler of unknown fields: takes the object's field, the key and the known keys.
 type UnknownFieldRule<'a> = &'a dyn Fn(&str, &str, &[&'static str]) -> ApiResult<()>;
 
+/// Reads an object. `unknown` decides about each unknown field. The fields in [`Inbound::EMPTY`]
+/// count as empty texts if they are absent or null.
 fn read_with<T: Inbound>(
     fields: &Map<String, Value>,
     unknown: UnknownFieldRule<'_>,
@@ -210,6 +212,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         }
     }
 
+    /// Reads a list. The faults of its items name the field with `[]`.
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.value {
             Value::Array(items) => {
@@ -225,6 +228,7 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         }
     }
 
+    /// Reads an object, once the rule for unknown fields has accepted its keys.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,

@@ -140,6 +140,8 @@ fn mark(file: &Path) -> Mark {
     Some((found.modified().ok()?, found.ino()))
 }
 
+/// Reads the certificates and the private key. The fault names the file that cannot be used, or
+/// both if they do not belong together.
 fn read(cert: &Path, key: &Path) -> Result<CertifiedKey, TlsFault> {
     let fault =
         |file: &Path, what: &dyn fmt::Display| TlsFault(format!("{}: {what}", file.display()));

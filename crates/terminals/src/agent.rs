@@ -132,6 +132,9 @@ impl Terminal {
     }
 }
 
+/// Starts a session for the participant of a job and brings it into the job's conversation under
+/// that participant's name. The session has that name too, if it is free. After an error the
+/// started program is ended again.
 async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionError> {
     let client = job.profile.client.clone().unwrap_or_default();
     let by = Actor::human(ParticipantId::moothall());

@@ -113,6 +113,8 @@ impl Checkpoints {
 impl TryFrom<Vec<String>> for Checkpoints {
     type Error = String;
 
+    /// Rejects an empty beginning, one with which no prompt can begin, and one of more than
+    /// `CHECKPOINT_BYTES_MAX` bytes. An empty list means no checkpoints.
     fn try_from(marks: Vec<String>) -> Result<Self, String> {
         for mark in &marks {
             if mark.trim().is_empty() {

@@ -1,5 +1,5 @@
-//! Bringing sessions into a conversation, some of which must be started first: all of them come, or
-//! none and no trace is left.
+//! Bringing sessions into a conversation, some of which must be started first: either all of them
+//! come, or none does and the started programs end.
 //!
 //! This takes several appends and several programs, so it is a saga. Before any program is started,
 //! the conversation owes the undoing, as a delivery. One append that brings all sessions settles
@@ -122,6 +122,9 @@ impl Sessions {
         self.bring(&under_way, stream, by, coming).await
     }
 
+    /// Creates the undo record of a saga and marks the saga as in progress until the guard is
+    /// dropped. `fresh` is true if the conversation is created for the saga, so that undoing it
+    /// archives the conversation.
     fn begin_saga(
         &self,
         joining: &[JoiningSession],
@@ -142,6 +145,9 @@ impl Sessions {
         Ok(SagaGuard { sagas, undoing })
     }
 
+    /// Brings all sessions in, as [`Sessions::try_to_bring`] does, and undoes the saga at once if
+    /// that fails. If the undoing fails too, its error is returned, and the owed delivery undoes
+    /// the saga later.
     async fn bring(
         &self,
         under_way: &SagaGuard<'_>,
@@ -156,6 +162,9 @@ impl Sessions {
         brought
     }
 
+    /// Starts the programs one after another, then makes all invitations and claims in one append.
+    /// Returns the sessions in the order of the invitations. After an error the started programs
+    /// still run. A session started for a gathering ends with it, unless `keep` is true.
     async fn try_to_bring(
         &self,
         undoing: &UndoRecord,
@@ -248,6 +257,9 @@ impl DeliveryHandler for UndoHandler {
         true
     }
 
+    /// Undoes the saga once it is not in progress in this process, unless it was completed. The
+    /// delivery is done if its conversation does not exist, and is retried after any other error of
+    /// the undoing.
     async fn carry(&self, delivery: &Delivery) -> Outcome {
         let undoing: UndoRecord = match delivery.carried() {
             Ok(undoing) => undoing,

@@ -165,7 +165,7 @@ impl Sessions {
         }
     }
 
-    /// Resumes the sessions that lived when the server stopped.
+    /// Registers all stored sessions, and starts the tasks of those that have not ended.
     pub(super) async fn open(&self, hall: WeakHall) -> Result<(), HallError> {
         // A hall opens once, so this cannot fail.
         let _ = self.shared.hall.set(hall);
@@ -330,6 +330,8 @@ impl Sessions {
         started.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
     }
 
+    /// Starts a program, or returns the session that an earlier request with this key started. The
+    /// home is created first, then the program starts, and its terminal is stored last.
     async fn start_now(
         &self,
         new: NewSession,
@@ -545,6 +547,8 @@ impl Sessions {
         Ok(self.start_runner(session.clone()).status())
     }
 
+    /// Ends a session whose program did not start, archives its home, and returns `fault` as an
+    /// error.
     pub(crate) async fn abort_start(
         &self,
         mut session: Session,

@@ -216,6 +216,9 @@ impl Sessions {
         Ok((self.link_of(&stream).await?, LinkState::Created))
     }
 
+    /// Returns the sessions of the members, in their order. Returns an error if one of them does
+    /// not live or is named twice, if there are fewer than [`MEMBERS_MIN`], or if two have the same
+    /// number.
     fn members_of(&self, new: &NewLink) -> Result<Vec<Session>, SessionError> {
         let sessions: Vec<Session> = new
             .members
@@ -284,8 +287,9 @@ impl Sessions {
         }
     }
 
-    /// Closes a link for all its members. A person or any member may do so. Earlier words are still
-    /// delivered, and running turns continue. (Ruling 27.)
+    /// Closes a link for all its members. A person or any member may do so. Words whose turns are
+    /// granted are still delivered, and running turns continue; a message that waits in the queue
+    /// gets no turn any more. (Ruling 27.)
     ///
     /// # Errors
     /// [`SessionError`].
@@ -388,6 +392,8 @@ pub(crate) fn invite_as(mut invite: Invite, session: &Session, member: &Member) 
     Invite { number: member.number, ..invite }
 }
 
+/// Returns the link that a conversation is: its members are the participants that are sessions.
+/// `waits_for` stays empty here.
 fn link_in(state: &Conversation) -> Link {
     let members = state.participants().iter().filter_map(|participant| {
         Some(Member {

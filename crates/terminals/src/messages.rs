@@ -51,7 +51,7 @@ impl Sessions {
     /// Sends words to a session, at most once per key.
     ///
     /// # Errors
-    /// [`SessionError`]; no words were posted then.
+    /// [`SessionError`]; no words were posted then, unless only the closing of the link failed.
     pub async fn send_once(
         &self,
         message: Message,
@@ -145,7 +145,8 @@ impl Sessions {
         }
     }
 
-    /// Closes the link of the two, after posting the words, if any.
+    /// Closes the smallest link of the two, or of the receiver if the sender is not a session. The
+    /// words, if there are any, are posted there first. Without such a link nothing happens.
     async fn close_between(
         &self,
         message: Message,

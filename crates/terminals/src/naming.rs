@@ -53,7 +53,8 @@ impl Sessions {
         Ok(names.into_iter().map(|(name, _)| NameLook::of(&name)).collect())
     }
 
-    /// Returns the given name if it is free, or the client's name with the first free number.
+    /// Returns the given name, or an error if it is not free. Without one, returns the client's
+    /// name, with the first free number behind it if the name alone is taken.
     pub(super) async fn free_name(
         &self,
         client: &str,

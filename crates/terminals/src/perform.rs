@@ -96,6 +96,8 @@ impl Runner {
         self.host.find_record(&self.pane().ok()?, &self.session.client, query).await
     }
 
+    /// Reads the screen. Returns `None` if it cannot be read or the program has not started yet. A
+    /// missing terminal is a view with [`PaneState::Gone`].
     pub(super) async fn view(&self) -> Option<View> {
         match self.host.view(&self.pane().ok()?, &self.session.client).await {
             Ok(view) => Some(view),
@@ -128,6 +130,8 @@ impl Runner {
         Ok(())
     }
 
+    /// Moves the row of a delivery to `to` if its state is one of `from`. Returns true if it moved,
+    /// and false also while the server shuts down.
     async fn mark(
         &self,
         id: u64,
@@ -155,6 +159,8 @@ impl Runner {
             .ok()?
     }
 
+    /// Carries out the steps of a report in their order, up to the first error. If one of them is
+    /// about words, the id of the program's conversation is then saved for a resume.
     async fn keep_all(&mut self, steps: Vec<(String, KeptItem)>) -> Result<(), SessionError> {
         let crossed = self.crossed(&steps);
         let is_of_words =
@@ -186,6 +192,8 @@ impl Runner {
         }
     }
 
+    /// Carries out one step of a report. `id` is the idempotency key of its words, and `crossed`
+    /// has the conversations that receive words of the same report.
     async fn keep(
         &mut self,
         id: &str,

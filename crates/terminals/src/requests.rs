@@ -145,7 +145,7 @@ impl Sessions {
         Ok(TalkOutcome::Linked { link: sent.stream, unsaid })
     }
 
-    /// Retries a command until it is committed or finally rejected.
+    /// Retries a command until it is committed or finally rejected, or the server shuts down.
     pub(crate) async fn tell_until_kept(&self, stream: &StreamId, command: EngineCommand) {
         loop {
             let Ok(hall) = self.hall() else { return };

@@ -51,6 +51,9 @@ impl Sessions {
         resumed.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
     }
 
+    /// Reserves the session's name, records the session as living, starts its program, and reopens
+    /// its links, in this order. If the program does not start, the session is ended again and the
+    /// fault returned.
     async fn resume_now(
         &self,
         session: Session,
@@ -123,6 +126,9 @@ impl Sessions {
         Ok(())
     }
 
+    /// Removes an ended session from the links in which it was the last member, and makes it forget
+    /// its places in all others. Returns an error if it runs again, or ended without a place to
+    /// give up.
     async fn clear_places(&self, handle: &SessionHandle) -> Result<(), SessionError> {
         let session = handle.session();
         match &session.ended {
@@ -227,7 +233,7 @@ impl Sessions {
         all.filter(|session| is_waited_for(session, link, here)).map(|session| session.id).collect()
     }
 
-    /// Returns true if a link is archived, and its members if it exists.
+    /// Returns true if a link is archived or does not exist, and its members if it exists.
     async fn standing_of(
         &self,
         link: &StreamId,
@@ -253,6 +259,8 @@ impl Sessions {
         Ok(self.shared.reserved.reserve(&session.name))
     }
 
+    /// Returns an error if the session lives or was adopted, if another one has its name, if its
+    /// folder or program is missing, or if the server has as many sessions as it may.
     fn check_resume(&self, host: &dyn SessionHost, session: &Session) -> Result<(), SessionError> {
         let name = &session.name;
         let conflict = |why: String| Err(SessionError::Conflict(why));

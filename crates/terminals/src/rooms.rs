@@ -77,8 +77,8 @@ impl Sessions {
         Ok(false)
     }
 
-    /// Restores the memberships of a session that lived when the server stopped: the stored ones,
-    /// and those conversations with deliveries to the session that it still belongs to.
+    /// Restores the memberships of a session that lives when the server starts, or is resumed: the
+    /// stored ones, and those conversations with deliveries to it that it still belongs to.
     pub(super) async fn find_rooms(
         &self,
         hall: &ResidentHall,
@@ -171,6 +171,8 @@ impl Sessions {
         changes(event).iter().filter_map(invited).collect()
     }
 
+    /// Records that a session came into a conversation or left it, in memory and then in the store.
+    /// A session that comes back into a link loses the place that it had kept there.
     async fn note(&self, stream: &StreamId, moved: Move) -> Result<(), LogError> {
         let (session, comes) = match &moved {
             Move::In(session) => (session, true),

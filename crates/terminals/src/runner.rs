@@ -62,6 +62,8 @@ pub(super) struct Runner {
 }
 
 impl Runner {
+    /// Creates the task of a session, with an empty machine. [`Runner::run`] replaces it by one
+    /// that knows the leftovers of the earlier process.
     pub(super) fn new(
         sessions: Sessions,
         host: Arc<dyn SessionHost>,
@@ -85,6 +87,8 @@ impl Runner {
         }
     }
 
+    /// Runs the task until the session has ended or its inbox is closed. A session without a
+    /// terminal is ended at once, because an earlier process did not finish its start.
     pub(super) async fn run(mut self) {
         if self.session.pane.is_none() {
             return self.never_began().await;
@@ -140,6 +144,8 @@ impl Runner {
         }
     }
 
+    /// Handles a message to the task: most become inputs of the machine, the others are carried out
+    /// or answered here.
     async fn open(&mut self, mail: Mail) {
         let input = match mail {
             Mail::Ensure(job) => Input::Offered(job),
@@ -317,7 +323,8 @@ impl Runner {
         }
     }
 
-    /// Ends the program and the session, and gives up its places in links.
+    /// Ends the session and gives up its places in links. A program that was started here is ended
+    /// first, and after an error in that the session lives on. An adopted program keeps running.
     async fn end(&mut self, why: &str) -> Result<(), SessionError> {
         if let Some(pane) =
             self.session.pane.clone().filter(|_| self.session.origin == Origin::Started)

@@ -64,7 +64,8 @@ impl Sessions {
         Ok(StartRequest { client, args, folder, name, message: first.text, direct: first.direct })
     }
 
-    /// Starts a program that a person allowed.
+    /// Starts a program that a person allowed, and posts the first words to it. If only the words
+    /// fail, the outcome is still `Started`, with the reason.
     pub(crate) async fn start_allowed(
         &self,
         stream: &StreamId,

@@ -47,7 +47,7 @@ impl Runner {
         }
     }
 
-    /// Ends the session of a program that is gone, and removes its terminal.
+    /// Ends the session of a program that is gone. Its terminal is removed if it was started here.
     async fn end_lost_program(&mut self) {
         let Some(pane) = self.session.pane.clone() else {
             return self.end_exited_session(PROGRAM_ENDED).await;

@@ -23,7 +23,8 @@ pub(crate) enum ErasedPart {
 /// this turn an erasure could end while its words are still in the write-ahead log.
 pub(crate) type WriteTurn = tokio::sync::Mutex<()>;
 
-/// Removes the words at once, including their residue in the file.
+/// Removes the words at once, including their residue in the file. If a reader keeps the residue
+/// in the write-ahead log, a later call of [`residue`] removes it.
 pub(crate) fn now(
     path: &Path,
     turn: &WriteTurn,

@@ -71,6 +71,8 @@ impl Feeder {
         }
     }
 
+    /// Adds the next events to the index in one transaction, at most [`BATCH`] of them. Returns
+    /// [`Step::All`] if the log had no new event. Residue of erased words is removed first.
     fn step(&mut self) -> rusqlite::Result<Step> {
         let turn = Arc::clone(&self.turn);
         let _turn = turn.blocking_lock();
@@ -113,6 +115,7 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
+    /// Takes the next event of the log. An event that cannot be decoded counts as read.
     fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         self.through = row.get(0)?;
         self.link = row.get(6)?;
@@ -131,6 +134,8 @@ impl Batch<'_> {
         }
     }
 
+    /// Applies an event to the index: erasures first, then new nicknames, then the message that it
+    /// may be.
     fn event(
         &mut self,
         stream: i64,
@@ -153,6 +158,7 @@ impl Batch<'_> {
         }
     }
 
+    /// Adds a message, unless it is empty or was erased. Its words are stored in their folded form.
     fn message(
         &mut self,
         stream: i64,
@@ -205,6 +211,8 @@ impl Batch<'_> {
         Ok(self.index.last_insert_rowid())
     }
 
+    /// Stores a participant's nickname, or removes it for `None`. Messages indexed before keep
+    /// their keys.
     fn rename(
         &self,
         stream: i64,

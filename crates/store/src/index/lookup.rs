@@ -48,6 +48,8 @@ struct LookupResult {
     indexed: u64,
 }
 
+/// Returns the messages that match, newest first and at most `limit`, with a cursor for the rest.
+/// Messages that the index has not yet read are counted in [`Hits::lag`].
 pub(crate) async fn search(
     index: &Arc<Readers>,
     log: &Arc<Readers>,
@@ -78,6 +80,8 @@ pub(crate) fn key_of_name(conn: &Connection, name: &str) -> rusqlite::Result<Opt
         .optional()
 }
 
+/// Returns the key and head of each requested stream that has begun; `None` if all streams are
+/// requested.
 fn asked(
     conn: &Connection,
     streams: Option<&[StreamId]>,
@@ -95,6 +99,8 @@ fn asked(
     Ok(Some(asked))
 }
 
+/// Finds the positions of at most `limit` messages in the index, older than the cursor, and notes
+/// if there are more.
 fn places(
     conn: &Connection,
     query: &Query,
@@ -224,6 +230,8 @@ fn hits(
     Ok(Hits { hits, next, lag })
 }
 
+/// Reads a message from the log. Returns `None` if it was deleted or erased, or does not match the
+/// query any more.
 fn hit(conn: &Connection, query: &Query, place: &IndexedMessage) -> Result<Option<Hit>, LogError> {
     let id = conn.prepare_cached("SELECT id FROM streams WHERE key = ?1");
     let id = id

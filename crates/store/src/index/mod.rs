@@ -77,6 +77,8 @@ impl Index {
         lookup::search(&self.readers, log, wanted, limit, cursor).await
     }
 
+    /// Erases an event or a stream from the index. The residue in its file is removed too, at the
+    /// latest when no reader uses the write-ahead log. A stream without events is skipped.
     pub(crate) async fn forget(
         &self,
         log: &Arc<Readers>,

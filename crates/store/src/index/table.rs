@@ -109,6 +109,7 @@ pub(crate) fn newest_seen(dir: &Path) -> Option<i64> {
     conn.query_row("SELECT through FROM place", [], |row| row.get(0)).ok()
 }
 
+/// Removes the file of the index and SQLite's two files beside it. A missing file is not an error.
 fn remove(path: &Path) -> Result<(), LogError> {
     for end in ["", "-wal", "-shm"] {
         let mut name = OsString::from(path);

@@ -78,6 +78,8 @@ async fn a_copy_under_load_is_a_prefix_of_the_log() {
     }
 }
 
+/// Asserts that a copy has a prefix of each stream of the live log, that it has an append to two
+/// streams in both or in neither, and that it can be appended to.
 async fn is_a_prefix(copy: &SqliteLog, live: &SqliteLog) {
     let heads = |letter: char, streams: &[moothall_engine::ports::ListedStream]| -> Vec<Seq> {
         let mut of: Vec<_> =

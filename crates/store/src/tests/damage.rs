@@ -25,6 +25,7 @@ async fn three_words() -> Disk {
     disk
 }
 
+/// Returns the position of the damaged event that a read reports; `None` for every other result.
 fn damaged_at(result: Result<Page, LogError>) -> Option<u64> {
     match result {
         Err(LogError::Damaged { seq, .. }) => Some(seq.0),
@@ -286,6 +287,8 @@ fn catalog_bits(path: &Path) -> std::iter::StepBy<std::ops::Range<usize>> {
     ((page * size - 220) * 8..page * size * 8).step_by(11)
 }
 
+/// Flips a bit of the log's file and opens it. Returns true if the opening or the walk reports a
+/// fault. Panics if the damage is served as good.
 async fn notices(bytes: &[u8], good: &Readable, bit: usize) -> bool {
     let mut bytes = bytes.to_vec();
     bytes[bit / 8] ^= 1 << (bit % 8);

@@ -22,6 +22,8 @@ struct KilledFolder {
 }
 
 impl KilledFolder {
+    /// Copies the folder of an open log after [`COMMITS`] events. `indexed` tells if the index,
+    /// with all events in it, is copied too.
     async fn after_talking(indexed: bool) -> Self {
         let disk = Disk::fresh();
         for head in 0..COMMITS {
@@ -75,6 +77,8 @@ impl KilledFolder {
         let _ = fs::remove_file(self.path().join(format!("{LOG_FILE}-shm")));
     }
 
+    /// Returns the reason if both the walk and the opening refuse the folder; `None` if both accept
+    /// it. Panics if they differ.
     async fn is_refused(&self) -> Option<String> {
         let verified = verify(self.path()).await;
         let opened = SqliteLog::open(self.path());

@@ -37,6 +37,9 @@ struct CoolingAgent {
     participant: ParticipantId,
 }
 
+/// Completes the turns of the fold with the current state: an agent in its cooldown, drafts that
+/// hold turns up, and messages that asked no agent. With `message`, lists only the turns about it,
+/// and the answers to it that are still to come.
 pub(super) async fn by_state(
     door: &Door,
     action: Action,
@@ -132,6 +135,8 @@ impl TurnFold {
     }
 }
 
+/// Converts a message that asked no agent. If the message only waits, the text gives the reason of
+/// the wait, as far as the viewer may see it.
 fn unasked(
     state: &Conversation,
     message: SilentMessage,

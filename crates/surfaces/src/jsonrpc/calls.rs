@@ -98,6 +98,8 @@ pub(super) fn check_versions(min: &str, max: &str) -> Result<(), RpcError> {
     })))
 }
 
+/// Returns the numbers of a version without zeros at its end. `None` if a part is not a number.
+/// Parts after the sixteenth are ignored.
 fn numbers(version: &str) -> Option<Vec<u64>> {
     const NUMBERS_MAX: usize = 16;
     let mut numbers: Vec<u64> = version
@@ -149,6 +151,8 @@ pub(super) async fn perform(app: &App, at: &ConnectedAgent, id: &str, call: Call
     }
 }
 
+/// Sends a message, and returns the response and the message's id. The response has a warning if a
+/// name in the message does not reach a participant.
 async fn send_message(
     at: &ConnectedAgent,
     id: &str,
@@ -181,6 +185,8 @@ async fn send_message(
     Ok((frame::response(id, &rpc::MessageSent { message, warnings }), event))
 }
 
+/// Carries out a call and returns its response. [`perform`] handles messages itself, because it
+/// also needs their ids.
 async fn answered(
     app: &App,
     at: &ConnectedAgent,
@@ -281,6 +287,7 @@ async fn answered(
     })
 }
 
+/// Requests a task. A first conversation without participants of its own gets all invited agents.
 async fn requested(
     app: &App,
     at: &ConnectedAgent,
@@ -310,6 +317,7 @@ async fn requested(
     Ok(rpc::TaskRequested { task: task.into(), conversation })
 }
 
+/// Returns a page of messages. Messages whose content was erased are left out.
 async fn listed(
     at: &ConnectedAgent,
     list: rpc::MessagesList,

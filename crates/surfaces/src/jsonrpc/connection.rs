@@ -212,6 +212,8 @@ async fn last_words(mut socket: AgentSocket, end: End) -> Result<(), Error> {
 }
 
 impl Connection {
+    /// Serves the connection until it has to end, and returns the reason. Queued frames are written
+    /// first in each round; new frames are read last, and only if there is room for their calls.
     async fn live(
         &mut self,
         sink: &mut SplitSink<AgentSocket, Message>,
@@ -318,6 +320,8 @@ impl Connection {
         self.unless_ended(sink.send(Message::Ping(<_>::default())), closing).await
     }
 
+    /// Handles a message, a fault or the end of the socket. Each message shows that the client is
+    /// alive. Returns an error if the connection has to end.
     async fn take(
         &mut self,
         came: Option<Result<Message, Error>>,
@@ -343,6 +347,8 @@ impl Connection {
         }
     }
 
+    /// Handles a frame. A response goes to the request that it answers; a request begins a call, or
+    /// is refused. Before authentication only `network/connect` is accepted.
     async fn read(&mut self, text: &str, revocations: &mut Option<Revocations>) -> Result<(), End> {
         let (id, method, params) = match Frame::read(text) {
             Err(error) => return self.refuse(None, &error),
@@ -404,6 +410,8 @@ impl Connection {
         }
     }
 
+    /// Authenticates the client and takes its agent online. A client that is authenticated already
+    /// gets the same response again, if its key is of the same agent.
     async fn connected(
         &mut self,
         connect: &rpc::NetworkConnect,
@@ -466,6 +474,9 @@ impl Connection {
         self.calls.begin(self.app.clone(), known.at.clone(), id, call);
     }
 
+    /// Queues the response of a finished call. After a message, also remembers the message's id,
+    /// and writes the notices that were held for its conversation once no other message is being
+    /// sent there.
     fn done(&mut self, done: CallOutcome) {
         let CallOutcome { text, sent_to, sent } = done;
         // Only consecutive refusals count as abuse.
@@ -488,7 +499,8 @@ impl Connection {
     }
 
     /// Writes a notice, unless it is about a message sent over this connection. The id of a message
-    /// is unknown while it is being sent, so notices that may be about it are held until then.
+    /// is unknown while it is being sent, so notices that may be about it are held until then. If
+    /// more than [`OWN_MAX`] are held, all of them are written.
     fn tell(&mut self, notice: Arc<SharedNotice>) {
         let conversation = notice.notice().conversation();
         let is_behind = self.held.iter().any(|held| held.notice().conversation() == conversation);

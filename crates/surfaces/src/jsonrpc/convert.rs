@@ -151,6 +151,7 @@ fn texts(text: &str) -> Vec<rpc::Part> {
     pieces.map(|text| rpc::Part::Text { text }).collect()
 }
 
+/// Converts a part. `None` if it does not keep the limits of the protocol.
 fn wire_part(part: MessagePart) -> Option<rpc::Part> {
     Some(match part {
         MessagePart::Text(text) => rpc::Part::Text { text: text.try_into().ok()? },
@@ -202,6 +203,7 @@ pub(super) fn written(notice: &Notice) -> String {
     }
 }
 
+/// Converts a notice. `None` for a message whose content was erased.
 fn notification(notice: &Notice) -> Option<Notification> {
     Some(match notice {
         Notice::TaskCreated(task) => {

@@ -52,6 +52,8 @@ fn schemas() -> BTreeMap<String, Value> {
     found.into_iter().map(|(name, schema)| (name, written(schema))).collect()
 }
 
+/// Returns the description of a method. The errors that all calls have are listed only for methods
+/// that the client sends.
 fn method(row: &Row, schemas: &BTreeMap<String, Value>) -> Value {
     let mut method = json!({
         "name": row.name,

@@ -32,6 +32,8 @@ impl RpcError {
         }
     }
 
+    /// Converts an error of the door. An unexpected error of the hall is logged, and becomes
+    /// `InternalError`.
     fn of_access(method: Method, error: AccessError) -> Self {
         match error {
             AccessError::Denied(AccessDenial::Stranger) => {
@@ -61,6 +63,8 @@ impl RpcError {
         }
     }
 
+    /// Converts a rejection by a rule. Rules with a code of their own in the protocol come first;
+    /// the rest get the code of their kind.
     fn of_rejection(method: Method, rejection: &Rejection) -> Self {
         // The rule's own message is for readers of HTTP.
         if rejection.code == "thread_archived" {

@@ -26,7 +26,7 @@ pub enum Frame {
     },
     /// A response to a request of the server.
     Response {
-        /// The id of that request. A response without one is ignored.
+        /// The id of that request. A response without one counts as a refused frame.
         id: Option<String>,
         /// The result or the error.
         outcome: Result<Value, RpcFault>,
@@ -68,6 +68,8 @@ impl Frame {
         (!method.is_empty()).then_some(Self::Request { id, method, params })
     }
 
+    /// Reads a response: exactly one of a result and an error, and an id that is a string or null.
+    /// `None` for every other form.
     fn response(id: Value, result: Option<Value>, error: Option<Value>) -> Option<Self> {
         let id = match id {
             Value::Null => None,

@@ -144,6 +144,8 @@ impl FramePosition {
         }
     }
 
+    /// Begins the frame whose header is complete. Returns an error if its message is too large, or
+    /// if it is one frame without data too many.
     fn begin_frame(&mut self, bounds: &Bounds, now: Instant) -> Result<(), FrameFault> {
         let is_final = self.head[0] & 0x80 != 0;
         self.is_control = self.head[0] & 0x08 != 0;
@@ -199,6 +201,8 @@ impl<S> FrameGuard<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for FrameGuard<S> {
+    /// Reads bytes and checks the frames in them. A fault is an error, which ends the connection.
+    /// The number of unfinished bytes is noted in the slot.
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -38,6 +38,8 @@ fn unreachable<T>() -> Result<T, Option<String>> {
 
 #[async_trait]
 impl TaskManager for RemoteManager {
+    /// Asks the manager to accept a task. The reason is `UNREACHABLE` if it is offline, responds
+    /// with an error, or its response cannot be read.
     async fn wants(&self, wish: TaskProposal) -> Result<(), Option<String>> {
         let TaskProposal { task, invited, first, exchanges_max } = wish;
         let first = first.map(|first| rpc::InitialConversation {
@@ -68,6 +70,8 @@ impl TaskManager for RemoteManager {
         }
     }
 
+    /// Asks the manager for the readers of a message. The reason is `UNREACHABLE` as for a task,
+    /// and also if it names an agent that is not a member.
     async fn forwards(&self, message: Forwarding) -> Result<Vec<ParticipantId>, Option<String>> {
         let Forwarding { task, app, conversation, draft, sender, parts, at, members } = message;
         let id = |text: &str| rpc::Uuid(uuid::Uuid::try_parse(text).unwrap_or_default());

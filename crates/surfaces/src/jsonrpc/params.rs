@@ -110,6 +110,7 @@ impl<'de> Deserializer<'de> for ParamPath {
         }
     }
 
+    /// Reads a word of an enum. The error for another kind of value lists the words.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -131,6 +132,7 @@ impl<'de> Deserializer<'de> for ParamPath {
         }
     }
 
+    /// Reads an object. Errors about its fields begin with their path.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,

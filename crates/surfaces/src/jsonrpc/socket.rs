@@ -37,6 +37,7 @@ pub struct Handshake {
 impl<S: Send + Sync> FromRequestParts<S> for Handshake {
     type Rejection = Response;
 
+    /// Checks the headers of the handshake, and makes the response that accepts it.
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
         // Taken first, because axum's extractor would keep the connection to itself.
         let upgraded = parts.extensions.get::<OnUpgrade>().cloned();

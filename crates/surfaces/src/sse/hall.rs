@@ -1,5 +1,5 @@
-//! The event stream of the whole hall: notifications and presence. Notifications have no position
-//! to resume from, so a client lists the threads after it has opened the stream.
+//! The event stream of the whole hall: notifications about threads and sessions, and presence. They
+//! have no position to resume from, so a client lists the threads after it has opened the stream.
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
@@ -36,6 +36,8 @@ struct HallReader {
 }
 
 impl HallReader {
+    /// Returns the next bytes of the stream: its opening, then a change or a keep-alive. `None`
+    /// after the last event.
     async fn next(&mut self) -> Option<Bytes> {
         if self.over {
             return None;
@@ -67,6 +69,7 @@ impl HallReader {
     }
 }
 
+/// Encodes a change as an event. A change of a thread's head is an event without a name.
 fn frame(change: hall::HallChange) -> Bytes {
     match change {
         hall::HallChange::Head { stream, head, waits_for_people } => {

@@ -2,8 +2,8 @@
 //!
 //! The items come from the door: a thread's from its reader, the hall's from its changes, a
 //! terminal's from a watch. This module turns them into bytes. The next item is made only when the
-//! connection can take one. A reader that is too far behind gets `resync` and is cut off, and can
-//! resume from its position.
+//! connection can take one. A reader that is too far behind gets `resync` and is cut off. It can
+//! resume a thread from its position; of the hall, it lists the threads again.
 
 pub mod frames;
 mod hall;

@@ -46,6 +46,7 @@ enum ScreenState {
     Listens,
     /// The program has exited. The last screen is sent first, and then `ended`.
     Ends,
+    /// The stream is over.
     SessionAct,
 }
 
@@ -58,6 +59,8 @@ struct ScreenReader {
 }
 
 impl ScreenReader {
+    /// Returns the next bytes of the stream: a screen that has changed, or a keep-alive. `None`
+    /// after the last event.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.state {

@@ -41,6 +41,8 @@ struct Writer {
 }
 
 impl Writer {
+    /// Returns the next bytes of the stream. `None` after the last event, which says why the stream
+    /// ends.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(bytes) = self.ready.pop_front() {
@@ -84,6 +86,8 @@ impl Writer {
         Ok(())
     }
 
+    /// Encodes an item for sending. A reader that is too far behind gets `resync`, which ends the
+    /// stream.
     fn write(&mut self, piece: ReaderItem) {
         let stream = self.reader.stream();
         match piece {

@@ -80,8 +80,8 @@ impl Sessions {
         }
     }
 
-    /// Ends a session: its program, its turns, and its places in links. A session that has already
-    /// ended only gives up its places.
+    /// Ends a session: its turns, its places in links, and its program if that was started here. A
+    /// session that has already ended only gives up its places.
     ///
     /// # Errors
     /// [`SessionError`].

@@ -210,6 +210,7 @@ impl Machine {
         std::mem::take(&mut self.out)
     }
 
+    /// Handles an input of the inbox. `handle` calls it only while no question is outstanding.
     fn take(&mut self, around: &Around<'_>, input: Input) {
         match input {
             Input::Offered(job) => self.take_offer(around, job),
@@ -303,6 +304,8 @@ impl Machine {
         self.wait = wait;
     }
 
+    /// Queues an offered turn, or replaces the job of a queued one. A turn that has ended is
+    /// ignored, and after the end of the session the turn fails.
     fn take_offer(&mut self, around: &Around<'_>, job: Box<Job>) {
         if self.over.contains(&job.key) {
             return;
@@ -325,6 +328,8 @@ impl Machine {
         self.advance();
     }
 
+    /// Makes an offered turn ready to be typed: its start is committed. If the turn has ended
+    /// meanwhile, its row is closed.
     fn confirm_start(&mut self, key: &TurnKey, delivery: Option<u64>) {
         if self.over.contains(key) {
             return self.drop_row(delivery);
@@ -395,7 +400,7 @@ impl Machine {
         }
     }
 
-    /// Ends all turns of the session.
+    /// Ends all turns and questions of the session. A turn offered later fails at once.
     fn end_all_turns(&mut self, why: &str) {
         let fault = Fault::new("session_ended", format!("its session has ended: {why}"));
         self.ended = Some(fault.clone());
@@ -460,6 +465,8 @@ impl Machine {
         );
     }
 
+    /// Does the first of these whose time has come: the look at the end of the grace period, other
+    /// looks, or the retry of typing.
     fn tick(&mut self, around: &Around<'_>) {
         let now = around.now.steady;
         self.alarm = None;
@@ -490,6 +497,7 @@ impl Machine {
         }
     }
 
+    /// Passes the result of a key, or of a chosen option, to the step that waits for it.
     fn pressed(&mut self, around: &Around<'_>, result: Result<(), HostFault>) {
         match self.answered() {
             Wait::Enter => self.handle_send_result(around, result),
@@ -512,6 +520,8 @@ impl Machine {
         }
     }
 
+    /// Notes the program's state and draft from a look, and passes the look to the step that waits
+    /// for it. `None` stands for a failed look, which is repeated later.
     fn handle_view(&mut self, around: &Around<'_>, seen: Option<PaneContent>) {
         match &seen {
             Some(seen) => {

@@ -56,6 +56,8 @@ impl Machine {
         }
     }
 
+    /// Asks people the question of a hook. An earlier hook that waits with the same question gets
+    /// `Undecided`. With [`CARDS_MAX`] questions open, the hook gets `TooMany` instead.
     fn ask_for_hook(&mut self, hooked: HookQuestion) {
         let HookQuestion { id, key, permission, asks } = hooked;
         let question = Question {
@@ -150,6 +152,9 @@ impl Machine {
         !waits
     }
 
+    /// Asks people the question of a dialog: in the conversation of its turn, or outside a turn in
+    /// each of `places_in_no_turn`. The question also has the words of a report that fits the
+    /// dialog.
     fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
         let (action, partial) =
             match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
@@ -321,6 +326,7 @@ impl Machine {
         self.tell_withdrawn(ask.asked_in, ask.permission, because);
     }
 
+    /// Emits the withdrawal of a question, to its turn or to its conversation outside turns.
     fn tell_withdrawn(
         &mut self,
         asked_in: QuestionPlace,
@@ -399,6 +405,9 @@ impl Machine {
         self.ask(Output::Choose { dialog, chosen, text }, Wait::Choice(Box::new(choice)));
     }
 
+    /// Handles the result of choosing options in the dialog, and looks at the screen again. After a
+    /// failure, a person's answer counts as not given, and people are told if its words may stand
+    /// in the dialog.
     pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {
         match result {
             Ok(()) => {

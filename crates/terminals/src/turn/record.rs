@@ -37,7 +37,8 @@ impl Machine {
         sent.map(|current| current.tag.clone()).or_else(late)
     }
 
-    /// Handles the record.
+    /// Handles the record that was looked up, by the purpose of the look. For a turn that owes an
+    /// answer, an entry with its end counts like a report, which gets time to arrive first.
     pub(super) fn looked_up(&mut self, around: &Around<'_>, record: Option<Record>) {
         let (view, patience) = match self.answered() {
             Wait::LookUp { view, patience } => (view, patience),

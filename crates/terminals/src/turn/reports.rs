@@ -85,6 +85,7 @@ impl Machine {
         (rebinds || known == Some(native)).then(|| rebinds.then(|| native.clone()))
     }
 
+    /// Returns the changes of a report before it is read: none.
     pub(super) fn draft(&self, request: Option<RequestId>) -> Draft {
         let (typed, inputs_seen, steps) = (self.typed, self.inputs_seen, Vec::new());
         Draft {
@@ -103,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// Records a prompt that the program took: a turn's, or a person's.
+    /// Records a prompt that the program took: a turn's, a person's, or a checkpoint.
     pub(super) fn prompted(
         &mut self,
         around: &Around<'_>,
@@ -260,6 +261,8 @@ impl Machine {
         }
     }
 
+    /// Applies a report if all its steps are committed. Otherwise a report of a hook is to be
+    /// delivered again, and a screen or record is to be read again.
     pub(super) fn handle_keep_result(
         &mut self,
         around: &Around<'_>,

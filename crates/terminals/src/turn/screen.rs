@@ -37,6 +37,8 @@ impl Machine {
         self.judge(around, seen.view, patient, looker);
     }
 
+    /// Acts on the state of the program that the screen shows, and answers the looker. A missing
+    /// terminal, or a shell after the program has drawn, means that the program may have ended.
     fn judge(&mut self, around: &Around<'_>, view: View, patient: bool, looker: Option<RequestId>) {
         self.drawn |= matches!(view.state, PaneState::Idle | PaneState::Busy | PaneState::Asking);
         self.note_unread(around, &view);
@@ -143,6 +145,8 @@ impl Machine {
         self.is_unexplained |= reports.turns && !reports.prompts && is_new;
     }
 
+    /// Handles an idle screen: sends a prompt that came back into the composer, otherwise begins to
+    /// wait for an owed answer, and types the next prompt if nothing else is outstanding.
     fn seen_idle(&mut self, around: &Around<'_>, view: &View) {
         self.questions.forget_report();
         self.was_idle = true;
@@ -156,7 +160,8 @@ impl Machine {
         }
     }
 
-    /// Handles an idle program. If an answer is owed, it gets a short time to arrive.
+    /// Handles an idle program. If an answer is owed, or work is unexplained, the grace period for
+    /// its report begins. If reports alone do not suffice, the program's record is read first.
     pub(super) fn idle_for_now(&mut self, around: &Around<'_>, view: &View) {
         let stage = self.sent_stage();
         if stage.is_none() && self.typed == PromptSource::Nothing && self.late.is_none() {
@@ -180,7 +185,8 @@ impl Machine {
         self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent)
     }
 
-    /// Starts the grace period for an owed answer.
+    /// Starts the grace period, unless it runs: if the program is still idle at its end, no report
+    /// is expected any more. It is longer while the program may not have taken the prompt.
     pub(super) fn wait_out(&mut self, around: &Around<'_>) {
         let is_unseen = self.sent_stage() == Some(Stage::Sent);
         // A running grace period stays: a redraw must not extend it.

@@ -197,6 +197,8 @@ impl Machine {
         }
     }
 
+    /// Pastes the prompt of the current turn with its tag. If it was pasted before, presses Enter
+    /// only.
     pub(super) fn paste(&mut self) {
         if self.current.as_ref().is_some_and(|current| current.is_pasted) {
             return self.ask(Output::Press { key: Key::Enter }, Wait::Enter);
@@ -210,6 +212,8 @@ impl Machine {
         }
     }
 
+    /// Handles the result of the paste: presses Enter, tries again later if the host refused, or
+    /// fails the turn after any other fault.
     pub(super) fn pasted(&mut self, around: &Around<'_>, result: Result<PasteReport, HostFault>) {
         match self.answered() {
             Wait::Paste => match result {
@@ -268,7 +272,8 @@ impl Machine {
         self.advance();
     }
 
-    /// Handles the result of the key that sends the prompt.
+    /// Handles the result of the key that sends the prompt. A refused key is pressed again later.
+    /// After any other fault it is unknown if the prompt arrived, so the turn ends.
     pub(super) fn handle_send_result(
         &mut self,
         around: &Around<'_>,
@@ -316,7 +321,8 @@ impl Machine {
     }
 
     /// Sends a prompt once more, without typing it, if a program that was not ready put it back.
-    /// The note of a paste is not enough here: the paste may be a person's.
+    /// The note of a paste is not enough here: the paste may be a person's. Returns true if the key
+    /// is being pressed.
     pub(super) fn send_again(&mut self, composer: &str) -> bool {
         let came_back = |current: &&mut Current| {
             matches!(current.stage, Stage::Sent | Stage::Working)
@@ -330,7 +336,9 @@ impl Machine {
         true
     }
 
-    /// Retries the second send later if a dialog was in the way.
+    /// Handles a failure of the second Enter. If the host refused the key, because a dialog
+    /// appeared or the composer was emptied, the machine looks again after [`RETRY`] and may press
+    /// it again. After any other fault the grace period for the answer begins.
     pub(super) fn handle_resend_result(
         &mut self,
         around: &Around<'_>,
@@ -345,7 +353,8 @@ impl Machine {
         }
     }
 
-    /// Looks again later: a dialog came before the key for a prompt found in the composer.
+    /// Looks again later: the host refused the key for a prompt found in the composer, because a
+    /// dialog came first or the composer was emptied.
     pub(super) fn found_covered(&mut self, around: &Around<'_>, looker: Option<RequestId>) {
         self.reply(looker, Reply::Looked);
         self.look_at = Some(around.after(RETRY));
@@ -438,6 +447,8 @@ impl Machine {
     }
 }
 
+/// Returns the trace of an interrupted prompt on the screen. `tag_seen` is true if the screen or
+/// its history shows the prompt's tag.
 fn trace(view: &View, tag_seen: bool, tag: &str) -> PromptEvidence {
     let composer = view.composer.as_deref().unwrap_or_default();
     let is_empty = composer.trim().is_empty();
