@@ -104,6 +104,8 @@ impl Book {
         (!words.is_empty()).then_some(Offer { from: 0, words })
     }
 
+    /// Completes the word at `from` as an argument: ids, clients or policies, as the command's
+    /// usage says. Returns `None` if the text begins with no known command.
     fn argument(&self, before: &str, from: usize) -> Option<Offer> {
         let usage = self.usage(before)?;
         let begun = before[from..].trim_start_matches('@');
@@ -177,6 +179,8 @@ mod tests {
     use super::*;
     use moothall_kernel::slash::COMMANDS;
 
+    /// Returns a book with all commands and a few participants, one of them with a space in the
+    /// name.
     fn book() -> Book {
         let usage = |usage: &moothall_kernel::slash::CommandHelp| CommandUsage {
             name: usage.name.into(),

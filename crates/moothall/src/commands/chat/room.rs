@@ -266,6 +266,8 @@ impl ChatView {
         }
     }
 
+    /// Applies a permission event to the open requests. Returns the item to show; `None` if the
+    /// event is unreadable or reports a refused or expired outcome.
     fn permission(&mut self, envelope: &Envelope) -> Option<Item> {
         let news = permit::news(envelope)?;
         let asked = self.asks.all().iter().find(|asked| news.is_about(asked)).cloned();
@@ -345,6 +347,8 @@ impl ChatView {
         items.into_iter().filter(|(seq, _)| open(*seq)).filter_map(|(_, item)| item).collect()
     }
 
+    /// Applies a message: ends its turn and its author's presence, and keeps its number for
+    /// replies. Returns the message to show.
     fn message(&mut self, envelope: &Envelope) -> ShownMessage {
         if let Some(turn) = &envelope.meta.turn {
             self.turns.remove(turn);
@@ -374,6 +378,8 @@ impl ChatView {
         }
     }
 
+    /// Applies a turn event to the open turns. Returns a status line if the event matters to the
+    /// person and the line differs from the participant's latest one.
     fn turn(&mut self, event: TurnEvent) -> Option<String> {
         match event {
             TurnEvent::Granted { turn, participant, kind, may_pass, .. } => {
@@ -535,6 +541,7 @@ fn control_words(content: &Value) -> String {
     parts.join(", ")
 }
 
+/// Describes one change of a control event, to be read after the author's name.
 fn change_words(key: &str, value: &Value) -> String {
     let on = value.get("on").and_then(Value::as_bool).unwrap_or(true);
     let text =

@@ -112,6 +112,8 @@ impl StreamReader {
         }
     }
 
+    /// Passes on the frames of one connection until it closes. An error means that the chat has
+    /// ended.
     async fn hear(&mut self, frames: impl Stream<Item = Frame>) -> Result<(), ReceiverGone> {
         let mut frames = std::pin::pin!(frames);
         while let Some(frame) = frames.next().await {
@@ -137,6 +139,9 @@ impl StreamReader {
         }
     }
 
+    /// Passes on an event, and then the state or the gathering if the event may have changed them.
+    /// Skips events up to the current position. Reports an unreadable event as a refusal, which
+    /// ends the chat.
     async fn event(&mut self, frame: &Frame) -> Result<(), ReceiverGone> {
         let envelope: Envelope = match serde_json::from_str(&frame.data) {
             Ok(envelope) => envelope,
