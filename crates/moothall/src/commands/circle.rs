@@ -357,6 +357,7 @@ impl Circle {
 const HARVEST: &str =
     "You write the harvest: your next message is kept as the result of this gathering.";
 
+/// Describes the start of a gathering: its rhythm, speakers, harvester and opening question.
 fn opened(by: &str, plan: &GatheringRules, participants: &[GatheringMember]) -> String {
     let with = |role: &str| {
         let members = participants.iter().filter(|member| member.role == role);

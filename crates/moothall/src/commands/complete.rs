@@ -136,6 +136,8 @@ fn plain(word: &str) -> String {
     meant
 }
 
+/// Asks the server for all names of the wanted kind. Options of the typed line override this
+/// program's own. Returns `None` on any error.
 async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
     let option = |name: &str| typed.options.get(name).cloned();
     let global = Global {

@@ -60,6 +60,7 @@ fn next_number(before: &[NewGatheringMember]) -> u32 {
     before.last().map_or(0, |member| member.number).saturating_add(1)
 }
 
+/// Converts a member given by a flag. The caller sets its number.
 fn member(given: &GatherMember) -> NewGatheringMember {
     let named = NewGatheringMember { name: given.name.clone(), ..NewGatheringMember::default() };
     match &given.is {
