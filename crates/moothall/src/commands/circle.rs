@@ -309,7 +309,7 @@ impl Circle {
             || self.harvests.as_deref() == Some(me)
     }
 
-    /// Returns the status line about the piece.
+    /// Returns the status line about the talking piece, or about the harvest.
     pub fn standing(&self, me: &str, now: Timestamp) -> Option<String> {
         if let Some(harvester) = &self.harvests {
             return Some(match harvester == me {

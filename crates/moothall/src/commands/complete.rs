@@ -1,5 +1,5 @@
 //! `complete`: completes names that only the server knows. The user waits for it at each key press,
-//! so it answers quickly or prints nothing, and never reports errors.
+//! so it answers quickly or prints nothing, and hides errors of the server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -130,8 +130,8 @@ fn print(printer: &Printer, finding: &Finding) -> Result<(), Fault> {
     })
 }
 
-/// Checks this computer and the configuration. With an invalid configuration, only the checks that
-/// do not need it follow.
+/// Checks this computer and the configuration. With an invalid configuration, leaves out the checks
+/// that need it.
 async fn examine(args: &Doctor) -> Vec<Finding> {
     let mut findings = vec![version(), sqlite(), clock(), files()];
     match settle(&args.place, &config::environment()) {
@@ -257,7 +257,8 @@ pub fn tmux_version() -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Checks tmux, which sessions run in. A missing tmux fails only if the configuration needs it.
+/// Checks tmux, in which sessions run. A missing or old tmux fails only if the configuration needs
+/// it.
 fn tmux(version: Option<&str>, wanted: bool) -> Finding {
     let found = |trouble: &str| match wanted {
         true => Finding::new(
@@ -382,7 +383,8 @@ fn file_system(_: &Path) -> Option<Finding> {
     None
 }
 
-/// Checks the premise of local mode: the system can tell which user a request is from.
+/// Checks the premise of local mode: the system can tell which user a request is from. `None` if
+/// the configuration does without it.
 fn owner(settled: &StartupSettings) -> Option<Finding> {
     let server = &settled.config.server;
     if settled.mode == Mode::Token || server.other_users {

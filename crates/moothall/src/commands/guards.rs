@@ -108,7 +108,8 @@ fn at(time: &str) -> String {
     day_and_time(time).unwrap_or_else(|| time.to_owned())
 }
 
-/// Returns a command that can be pasted into a shell, or the time at which the guard ends.
+/// Returns a command that can be pasted into a shell, or the time at which the guard ends; empty if
+/// the server names no remedy.
 fn lifted_by(guard: &GuardEntry) -> String {
     let Some(lift) = &guard.lift else { return String::new() };
     match (lift.by.as_str(), guard.thread.as_deref().map(threads::short)) {

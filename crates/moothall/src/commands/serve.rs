@@ -1,4 +1,4 @@
-//! `serve`: opens the log, the hall and the listener, and closes them in the opposite order.
+//! `serve`: opens the log, the listener and the hall, and closes them in the opposite order.
 
 mod reload;
 

@@ -106,7 +106,7 @@ pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
     ))
 }
 
-/// Explains why a log cannot be checked.
+/// Returns the error for a log that cannot be checked.
 pub fn closed(error: &OpenError) -> Fault {
     let fault = |exit| Fault::new(exit, error.to_string());
     match error {

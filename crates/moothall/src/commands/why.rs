@@ -99,7 +99,8 @@ impl Stories {
     }
 }
 
-/// Groups turns by the message that they go back to.
+/// Groups turns by the message that they go back to. `only` selects one message by id or number; an
+/// unknown one is an error.
 fn tell(
     thread: String,
     events: Vec<Envelope>,

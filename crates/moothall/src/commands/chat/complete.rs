@@ -62,7 +62,7 @@ impl Book {
         Self { commands, clients, ..Self::default() }
     }
 
-    /// Stores the names of the present participants.
+    /// Stores the ids, nicknames and roles of the participants.
     pub fn update(&mut self, state: &ThreadStateAnswer) {
         let invited = &state.state.participants.invited;
         self.ids = invited.iter().map(|entry| entry.id.clone()).collect();
@@ -81,7 +81,7 @@ impl Book {
         Self { ids: names.clone(), names, ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// Returns completions for the word at the end of this text.
+    /// Returns completions for the command, the argument or the mention at the end of this text.
     pub fn offer(&self, before: &str) -> Option<Offer> {
         let from = before
             .rfind(char::is_whitespace)

@@ -210,7 +210,8 @@ impl Editor {
         }
     }
 
-    /// Moves to the row below, or to a later line.
+    /// Moves to the row below, or to a later line with the same beginning, and at last to the
+    /// draft.
     fn down(&mut self) {
         if let Some(shown) = self.place {
             match (shown + 1..self.past.len())

@@ -78,7 +78,7 @@ impl History {
     }
 }
 
-/// Creates a folder that only its owner can enter.
+/// Creates a folder that only its owner can enter, and makes an existing history in it private.
 fn make_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -135,7 +135,7 @@ fn is_secret(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+=~".contains(c))
 }
 
-/// Matches `password: x`, `API_KEY=x`, `Bearer x`.
+/// True if a line gives a secret by its name, such as `password: x`, `API_KEY=x` or `Bearer x`.
 fn names_secret(line: &str) -> bool {
     let line = line.to_lowercase();
     let followed = |name: &str| {

@@ -498,7 +498,8 @@ impl InteractiveChat<'_> {
         Live { rows, row: begin + row - first, column: lead + column }
     }
 
-    /// Returns the row below the line: a question, completions, or a command's description.
+    /// Returns the row below the line, the first that applies: the hint in `whisper`, completions,
+    /// or a command's description.
     fn below(&self, brush: &RenderContext<'_>) -> Option<String> {
         let printer = &self.context.printer;
         if let Some(whisper) = self.whisper {

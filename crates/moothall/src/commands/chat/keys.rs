@@ -113,7 +113,8 @@ fn control(byte: u8) -> Option<Key> {
     })
 }
 
-/// Decodes the first character: its length, and `None` for bytes that are not UTF-8.
+/// Decodes the first character: its length, with `None` for a control character and for bytes that
+/// are not UTF-8. Returns `None` as a whole if more bytes are needed.
 fn character(bytes: &[u8]) -> Option<(usize, Option<char>)> {
     let length = match bytes.first()? {
         0x00..=0x7f => 1,

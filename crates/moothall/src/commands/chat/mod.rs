@@ -70,7 +70,7 @@ async fn gathering(
     circle::ask_as(&context.client, &state.thread, me).await.map(Some)
 }
 
-/// Returns the latest messages up to the head of a state.
+/// Returns the latest events that a chat shows, up to the head of a state.
 async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let mut page = last(
         &context.client,

@@ -265,7 +265,8 @@ impl PlainChat<'_> {
         Ok(())
     }
 
-    /// True if every request is answered, and no agent is about to speak.
+    /// True if every request is answered, and no agent is about to speak. False while the server is
+    /// unreachable. Notes a pause, because it may be the reason for silence.
     async fn is_answered(&self) -> Result<bool, Fault> {
         if self.under_way > 0 {
             return Ok(false);

@@ -119,7 +119,7 @@ impl ChatView {
         room
     }
 
-    /// Stores the participants, and the reason why agents do not respond.
+    /// Stores the name, the participants, and the reason why agents do not respond.
     pub fn update(&mut self, answer: &ThreadStateAnswer) {
         let state = &answer.state;
         let invited = &state.participants.invited;

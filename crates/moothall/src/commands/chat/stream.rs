@@ -43,8 +43,8 @@ pub enum ChatNews {
 /// The receiver is closed.
 struct ReceiverGone;
 
-/// Follows a conversation from a state's head until the receiver closes. Notifies `back` when the
-/// server is reachable again.
+/// Follows a conversation from a state's head until the receiver closes or the server refuses.
+/// Notifies `back` when the server is reachable again.
 pub async fn listen(
     client: Client,
     me: String,
@@ -82,7 +82,8 @@ impl StreamReader {
         self.out.send(heard).await.map_err(|_| ReceiverGone)
     }
 
-    /// Connects at the current position; returns `None` if the server refuses.
+    /// Connects at the current position, and retries while the server is unreachable. Reports the
+    /// outage and its end. Returns `None` if the server refuses.
     async fn connect(&self) -> Result<Option<impl Stream<Item = Frame> + use<>>, ReceiverGone> {
         let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
         let mut away = false;

@@ -272,8 +272,8 @@ async fn version(file: &str, account: Option<&Account>) -> String {
     }
 }
 
-/// Returns the models of the configured agents, then, with discovery, those whose keys are set and
-/// whose names the configuration does not use. Leaves out invalid ones.
+/// Returns the models of the configured agents, then, with discovery, those whose variable is set
+/// and whose names the configuration does not use. Leaves out invalid ones.
 fn models_of(config: &Config) -> Vec<(String, LlmSpec)> {
     let enabled =
         config.agents.iter().filter(|(_, agent)| agent.is_enabled() && agent.provider.is_some());

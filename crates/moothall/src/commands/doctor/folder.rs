@@ -1,4 +1,4 @@
-//! Checks of the data folder's owner and permissions.
+//! Checks of the data folder: its owner, its permissions, its log, and its file system.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -18,7 +18,7 @@ const LEFT_OUT: &str = "participants = []\nnumber = 0";
 /// Builds the request for a gathering.
 ///
 /// # Errors
-/// The file cannot be read, or the flags contradict each other.
+/// The file cannot be read, the participants are missing, or `--harvester` names another name.
 pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
     let mut new = match &args.file {
         Some(file) => read(file)?,

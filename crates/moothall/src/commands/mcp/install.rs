@@ -92,7 +92,7 @@ pub async fn run(
     Ok(())
 }
 
-/// Removes the entry, and revokes its token.
+/// Removes the entry, revokes its token and deletes the token's file.
 pub async fn undo(
     printer: &Printer,
     person: &Client,
@@ -295,7 +295,8 @@ fn toml_entry(program: &Start) -> String {
     )
 }
 
-/// Appends the entry. The existing text keeps its comments.
+/// Returns the TOML configuration with the entry at its end, and the existing text with its
+/// comments; unchanged if it has the same entry already. Another entry of this name is an error.
 fn with_toml(before: &str, program: &Start) -> Result<String, String> {
     let whole: toml::Table = before.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let entry = toml_entry(program);
