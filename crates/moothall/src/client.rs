@@ -186,8 +186,8 @@ impl Client {
         self.decode(self.send(self.request(Method::DELETE, path)).await?).await
     }
 
-    /// Sends a POST request with an idempotency key. The key makes retries safe, so a broken
-    /// connection is retried, even across a restart of the server.
+    /// Sends a POST request with an idempotency key. The key makes retries safe, so the request is
+    /// sent again after 429, and after a broken connection, even across a restart of the server.
     ///
     /// # Errors
     /// The server is unreachable or refuses.

@@ -61,7 +61,8 @@ impl DeliveryHandler for Trails {
     }
 }
 
-/// Returns the rhythm and the text for its trail.
+/// Returns the rhythm and the text for its trail; `None` if the harvest or its text does not exist
+/// any more.
 async fn entry(
     hall: &ResidentHall,
     delivery: &Delivery,

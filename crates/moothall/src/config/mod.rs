@@ -484,7 +484,7 @@ pub fn settings(named: Option<&Path>, variables: &Variables) -> Result<Vec<Setti
     Ok(found)
 }
 
-/// Appends all settings at or below a key, with the place that sets each of them.
+/// Appends all settings at or below a key, each with its origin: a line of a file, or a variable.
 fn gather(
     document: &Document,
     key: String,
