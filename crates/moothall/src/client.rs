@@ -262,6 +262,7 @@ impl Client {
         }))
     }
 
+    /// Builds a request with the credential and, once known, the log's identity.
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base()));
         let request = match self.log.get() {

@@ -231,6 +231,7 @@ impl StopSignals {
         })
     }
 
+    /// Waits for a signal. SIGHUP after the loss of the terminal means stop.
     async fn next(&mut self) -> SignalRequest {
         tokio::select! {
             _ = self.interrupt.recv() => SignalRequest::Stop,

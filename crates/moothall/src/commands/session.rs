@@ -228,6 +228,8 @@ pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
         .await
 }
 
+/// Sends `what`, an action without content, to a session, and notes `done` after the session's
+/// name.
 async fn act(context: &Context, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
     let acted: SessionActed =
         context.client.post(&path(&args.session, what), &Actor::default()).await?;

@@ -332,7 +332,8 @@ impl InteractiveChat<'_> {
     }
 
     /// Applies the server's answer to a pending request. The text of a failed request returns to
-    /// the input line. An accepted one stays pending until the stream delivers its event.
+    /// the input line, unless another is being written. An accepted one stays pending until the
+    /// stream delivers its event.
     fn answer(&mut self, answer: SendOutcome) {
         let place = self.pending.iter().position(|pending| pending.key == answer.key);
         match answer.result {

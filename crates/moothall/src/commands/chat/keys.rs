@@ -85,6 +85,7 @@ impl Keys {
     }
 }
 
+/// Decodes the first key of these bytes.
 fn front(bytes: &[u8]) -> Front {
     match bytes {
         [0x1b, rest @ ..] => escape(bytes, rest),

@@ -212,6 +212,8 @@ impl ChatView {
         }
     }
 
+    /// Applies an event of the gathering. Returns the person's call to act, the beat, or the step's
+    /// text. Calls and beats are only for new events.
     fn gathering(&mut self, envelope: &Envelope, is_news: bool) -> Option<Item> {
         let step = self.circle.hear(envelope)?;
         self.seeded &= !(is_news && matches!(step, GatheringStep::Opened { .. }));

@@ -129,6 +129,7 @@ impl StreamReader {
         Ok(())
     }
 
+    /// Passes on a delta or presence; skips an unreadable one.
     async fn signal<T: DeserializeOwned>(
         &self,
         frame: &Frame,

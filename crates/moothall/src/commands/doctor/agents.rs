@@ -210,6 +210,7 @@ impl Runs {
             .fix(format!("as {user}, {}; or set {key} for the server, or env = {{ {key} = \"…\" }} in [agents.{client}]", login.by_hand))
     }
 
+    /// Reports the user of the program. Fails if this process may not run it as that user.
     fn as_whom(&self, user: &str, account: &Result<Account, String>) -> Finding {
         match account {
             Ok(_) => Finding::new("runs as", Verdict::Ok, format!("{}: {user}", self.client)),

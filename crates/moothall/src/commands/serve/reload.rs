@@ -92,6 +92,7 @@ impl RunningServer<'_> {
         self.hall.replace(agents, now.defaults.clone()).await;
     }
 
+    /// Logs the changed parts that need a restart.
     fn say_what_waits(&self, now: &StartupSettings) {
         let waiting = self.started.waiting(now);
         if !waiting.is_empty() {
