@@ -16,7 +16,7 @@ pub struct NamedUser<'a> {
     pub in_terminals: bool,
 }
 
-/// Returns every configured user with its section.
+/// Returns the users of sessions and of enabled agents, each with its section.
 pub fn named(config: &Config) -> Vec<NamedUser<'_>> {
     let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled());
     let agents = enabled.filter_map(|(client, agent)| {

@@ -186,8 +186,8 @@ impl Client {
         self.decode(self.send(self.request(Method::DELETE, path)).await?).await
     }
 
-    /// Sends a POST request with an idempotency key. The key makes retries safe, so a broken
-    /// connection is retried, even across a restart of the server.
+    /// Sends a POST request with an idempotency key. The key makes retries safe, so the request is
+    /// sent again after 429, and after a broken connection, even across a restart of the server.
     ///
     /// # Errors
     /// The server is unreachable or refuses.
@@ -262,6 +262,7 @@ impl Client {
         }))
     }
 
+    /// Builds a request with the credential and, once known, the log's identity.
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base()));
         let request = match self.log.get() {
@@ -279,6 +280,8 @@ impl Client {
         self.check(answer).await
     }
 
+    /// Returns a successful response. Turns a failed connection, a redirect or any other status
+    /// into an error; notes the log's identity that the response names.
     async fn check(&self, answer: reqwest::Result<Response>) -> Result<Response, Fault> {
         let response = answer.map_err(|error| self.unreachable(&error))?;
         detail(|| format!("{} {}", response.status().as_u16(), response.url()));
@@ -312,6 +315,8 @@ impl Client {
         })
     }
 
+    /// Reads a response as JSON. An error means that the connection broke or that another program
+    /// answered.
     async fn decode<T: DeserializeOwned>(&self, response: Response) -> Result<T, Fault> {
         let foreign = |error: &dyn std::error::Error| {
             Fault::new(
@@ -424,6 +429,8 @@ const NO_CREDENTIAL: &str = "run this as the user that runs the server, or name 
                              --token-file FILE or MOOTHALL_TOKEN; or accept an invitation: \
                              moothall join LINK";
 
+/// Returns the error for a failed response: its exit code by the status, its message from the
+/// server's JSON, or only the status if the body is anything else.
 fn refusal(status: StatusCode, text: &str) -> Fault {
     let exit = match status.as_u16() {
         401 | 403 => Exit::Denied,

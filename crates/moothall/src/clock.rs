@@ -53,6 +53,8 @@ pub fn moment(word: &str, now: Timestamp) -> Option<String> {
     moment_in(word, now, zone())
 }
 
+/// Parses a word as [`moment`] does, with days in the given zone. Returns `None` for any other
+/// word, and for times out of range.
 fn moment_in(word: &str, now: Timestamp, zone: TimeZone) -> Option<String> {
     if let Ok(at) = word.parse::<Timestamp>() {
         return Some(at.to_string());

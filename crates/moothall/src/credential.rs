@@ -131,7 +131,7 @@ fn usual_server(variables: &Variables) -> Option<String> {
     FileCredential::posted(&usual_data_folder(variables)?).ok()?.server
 }
 
-/// Refuses a person's credential inside a session, even if requested.
+/// Returns the refusal of a person's credential that was requested inside a session.
 fn persons_alone() -> Fault {
     Fault::new(
         Exit::Denied,

@@ -47,6 +47,7 @@ impl Exit {
         self as u8
     }
 
+    /// Returns the description of an exit code for `--help`.
     const fn meaning(self) -> &'static str {
         match self {
             Exit::Failure => "failed; the message says why",

@@ -40,6 +40,7 @@ use crate::fault::{Exit, Fault};
 /// Time for a server's tasks to end.
 const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 
+/// Parses the command line and runs the command. Returns its exit code.
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     // The flag is read by hand, because an error of the parser has to be JSON as well.
@@ -91,6 +92,8 @@ fn complain(fault: &Fault, json: bool) -> ExitCode {
     fault.exit.into()
 }
 
+/// Runs a command. All but `serve`, `hook` and `pane` end on Ctrl-C or after `--timeout`; `serve`
+/// handles signals itself.
 fn start(cli: Cli) -> Result<(), Fault> {
     paint::settle_talk(cli.global.quiet, cli.global.verbose);
     clock::settle(cli.global.utc);

@@ -78,6 +78,8 @@ pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathB
     settle(&place, variables).map(|settled| settled.data)
 }
 
+/// Returns the data folder of the flag, of the configuration, or the default one. Fails if none of
+/// them is known.
 fn data_folder(
     place: &LocationOptions,
     config: &Config,

@@ -27,6 +27,8 @@ impl Reach {
         Self::from(bound, config, tls.is_some(), &certified, &own_addresses())
     }
 
+    /// Derives the addresses of a server bound to `bound`. `certified` are the names in its
+    /// certificate, and `own` the addresses of this computer.
     fn from(
         bound: SocketAddr,
         config: &ServerConfig,

@@ -27,6 +27,7 @@ impl Parser {
         bytes.iter().filter_map(|byte| self.byte(*byte)).collect()
     }
 
+    /// Consumes a byte. Returns the frame if the byte ends one. CR, LF and CRLF each end one line.
     fn byte(&mut self, byte: u8) -> Option<Frame> {
         // The two bytes of one line end may come in different chunks.
         let second_half = std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n';
@@ -43,6 +44,7 @@ impl Parser {
         }
     }
 
+    /// Applies a line. Returns the frame if the line is empty and data came before it.
     fn line(&mut self, line: &str) -> Option<Frame> {
         if line.is_empty() {
             return self.dispatch();

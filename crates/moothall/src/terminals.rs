@@ -182,7 +182,8 @@ impl Host {
     }
 }
 
-/// Returns the built-in programs, overridden by configured ones of the same name.
+/// Returns the built-in programs, overridden by configured ones of the same name, without disabled
+/// ones. Without a user of its own, a program gets that of `[sessions]`.
 ///
 /// # Errors
 /// [`Fault`] if a program is invalid.

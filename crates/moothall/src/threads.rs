@@ -48,6 +48,8 @@ pub async fn resolve(client: &Client, word: &str) -> Result<String, Fault> {
     Ok(id)
 }
 
+/// Returns the id for [`resolve`]. A whole id is not checked with the server. Notes on standard
+/// error which conversation `-` means.
 async fn find(client: &Client, word: &str) -> Result<String, Fault> {
     if uuid::Uuid::try_parse(word).is_ok() {
         return Ok(word.to_owned());
@@ -90,6 +92,8 @@ async fn home_of(client: &Client, word: &str) -> Option<String> {
     Some(session.id)
 }
 
+/// Finds the conversation with a name or id, or else with an id prefix. For `-`, returns the one
+/// with the latest event. Fails without a match, or with several.
 fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry, Fault> {
     if word == LAST {
         let used_last = threads.iter().max_by(|a, b| a.updated_at.cmp(&b.updated_at));
@@ -275,6 +279,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    /// Returns an entry in which only id, name and time of the last change matter.
     fn thread(id: &str, name: &str, updated_at: &str) -> ThreadEntry {
         ThreadEntry {
             id: id.into(),

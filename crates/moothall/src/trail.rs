@@ -32,6 +32,8 @@ impl DeliveryHandler for Trails {
         true
     }
 
+    /// Appends a harvest to its trail. Returns `Done` if it is in the file or can never be, and
+    /// `Later` if the append should be retried.
     async fn carry(&self, delivery: &Delivery) -> Outcome {
         let Some(folder) = self.folder.clone() else {
             return Outcome::Done("trails are not configured".into());
@@ -59,7 +61,8 @@ impl DeliveryHandler for Trails {
     }
 }
 
-/// Returns the rhythm and the text for its trail.
+/// Returns the rhythm and the text for its trail; `None` if the harvest or its text does not exist
+/// any more.
 async fn entry(
     hall: &ResidentHall,
     delivery: &Delivery,
@@ -120,6 +123,7 @@ fn without_marks(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns a harvest as a section of Markdown that ends with its mark.
 fn section(
     mark: &str,
     harvested: &RecordedEvent,
@@ -155,6 +159,8 @@ fn file_name(rhythm: &str) -> String {
     format!("{}.md", cut(&name, FILE_BYTES_MAX))
 }
 
+/// Appends an entry to a file, unless a line of the file is the mark. After a failed write, cuts
+/// the file to its earlier length.
 fn append_once(path: &Path, mark: &str, entry: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

@@ -238,6 +238,7 @@ fn given<'a, T: Clone + Send + Sync + 'static>(
 }
 
 impl FromArgMatches for Members {
+    /// Returns the members of all three flags, sorted by their position on the command line.
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         type Pair = (String, String);
         let member = |name: &String, is: SeatOccupant| Member { name: name.clone(), is };

@@ -89,6 +89,8 @@ pub fn command() -> Command {
     program.mut_subcommands(|command| sparing(command, &shared))
 }
 
+/// Hides the global options of a command and of its subcommands, and names the help that lists
+/// them.
 fn sparing(command: Command, shared: &[Arg]) -> Command {
     let command =
         command.args(shared.iter().cloned()).mut_subcommands(|inner| sparing(inner, shared));

@@ -25,6 +25,7 @@ pub async fn run(context: &Context, args: &Agents) -> Result<(), Fault> {
     }
 }
 
+/// Reads all pages of registered agents and prints them.
 async fn registered(context: &Context) -> Result<(), Fault> {
     let (mut agents, mut next) = (Vec::new(), None);
     loop {
@@ -50,6 +51,7 @@ fn shown(time: &str) -> String {
     day_and_time(time).unwrap_or_else(|| time.to_owned())
 }
 
+/// Returns a registered agent as a line: id, name, registration, and revocation or last contact.
 fn standing(context: &Context, agent: &RegistrationEntry) -> String {
     let seen = match (agent.revoked, &agent.last_seen_at) {
         (true, _) => "revoked".into(),
@@ -66,6 +68,7 @@ fn standing(context: &Context, agent: &RegistrationEntry) -> String {
     )
 }
 
+/// Revokes the keys of the named agents after one confirmation. Stops at the first error.
 async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
     confirmation::ask(context, &args.sure, &format!("Revoke the keys of {names}?"))?;
@@ -83,6 +86,8 @@ async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Frees the names of the named agents for new registrations, after one confirmation. Stops at the
+/// first error.
 async fn free(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     let names = args.names.join(", ");
     let question = format!("Free {names}? Their keys are then revoked permanently.");
@@ -99,6 +104,7 @@ async fn free(context: &Context, args: &AgentNames) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Prints the agents that the server can run, with a hint if any of them runs as the server's user.
 async fn list(context: &Context) -> Result<(), Fault> {
     let list: AgentList = context.client.get("/agents").await?;
     if context.printer.json {
@@ -114,6 +120,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Returns an agent as a line; `width` is the width of the name column.
 fn row(context: &Context, agent: &AgentEntry, width: usize) -> String {
     let fill = " ".repeat(width.saturating_sub(agent.client.chars().count()));
     let name = context.printer.paint(Style::Bold, &agent.client);

@@ -76,6 +76,7 @@ impl Doors<'_> {
         lines.iter().try_for_each(|line| printer.line(line))
     }
 
+    /// Returns the commands to try next. They name the server if its port is not the usual one.
     fn next_steps(&self) -> Vec<String> {
         let elsewhere = if self.address.port() == USUAL_BIND.port() {
             String::new()

@@ -200,6 +200,8 @@ impl Answers<'_> {
         }
     }
 
+    /// True if an open turn of this agent is about the message, or if the server expects an answer
+    /// of it.
     fn is_awaited(&self, agent: &str) -> bool {
         let is_open = |turn: &TurnEntry| {
             let is_open = turn.id.is_some() && turn.outcome.is_none();

@@ -19,6 +19,7 @@ pub async fn run(context: &Context, args: &Apps) -> Result<(), Fault> {
     }
 }
 
+/// Reads all pages of apps and prints them.
 async fn list(context: &Context) -> Result<(), Fault> {
     let (mut apps, mut next) = (Vec::new(), None);
     loop {
@@ -40,6 +41,7 @@ async fn list(context: &Context) -> Result<(), Fault> {
     apps.iter().try_for_each(|app| context.printer.line(&row(context, app)))
 }
 
+/// Returns an app as a line: id, name, its agent, and the agent's connection.
 fn row(context: &Context, app: &AppEntry) -> String {
     let agent = match &app.agent_name {
         Some(name) => format!("{name} ({})", app.agent),
@@ -64,6 +66,8 @@ async fn transfer(context: &Context, args: &AppGiven) -> Result<(), Fault> {
     context.printer.line(&row(context, &app))
 }
 
+/// Separates an app from its agent after a confirmation. The next agent that registers for the app
+/// gets it.
 async fn free(context: &Context, args: &AppId) -> Result<(), Fault> {
     confirmation::ask(
         context,

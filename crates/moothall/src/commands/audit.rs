@@ -47,6 +47,8 @@ fn head(data: &Path, printer: &Printer) -> Result<(), Fault> {
     }
 }
 
+/// Checks the chain of the audit record and prints its length and damage. Returns an error if
+/// anything is damaged, or if the record has no chain.
 fn verify(data: &Path, args: &AuditVerify, printer: &Printer) -> Result<(), Fault> {
     let AuditVerified { rows, faults } =
         moothall_store::audit_verify(data, args.anchor).map_err(|error| closed(&error))?;

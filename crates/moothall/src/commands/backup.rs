@@ -9,6 +9,7 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note};
 use crate::place::data_folder_of;
 
+/// Copies the log to the destination and prints the result of checking the copy.
 pub async fn run(args: &Backup, printer: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(&args.folder, &config::environment())?;
     let found = moothall_store::backup(&data, &args.dest).await.map_err(failed)?;
@@ -22,6 +23,7 @@ pub async fn run(args: &Backup, printer: &Printer) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Returns the error for a failed backup, with a cause and a remedy by kind.
 fn failed(error: BackupError) -> Fault {
     let text = error.to_string();
     match error {

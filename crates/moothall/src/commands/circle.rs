@@ -309,7 +309,7 @@ impl Circle {
             || self.harvests.as_deref() == Some(me)
     }
 
-    /// Returns the status line about the piece.
+    /// Returns the status line about the talking piece, or about the harvest.
     pub fn standing(&self, me: &str, now: Timestamp) -> Option<String> {
         if let Some(harvester) = &self.harvests {
             return Some(match harvester == me {
@@ -357,6 +357,7 @@ impl Circle {
 const HARVEST: &str =
     "You write the harvest: your next message is kept as the result of this gathering.";
 
+/// Describes the start of a gathering: its rhythm, speakers, harvester and opening question.
 fn opened(by: &str, plan: &GatheringRules, participants: &[GatheringMember]) -> String {
     let with = |role: &str| {
         let members = participants.iter().filter(|member| member.role == role);

@@ -1,5 +1,5 @@
 //! `complete`: completes names that only the server knows. The user waits for it at each key press,
-//! so it answers quickly or prints nothing, and never reports errors.
+//! so it answers quickly or prints nothing, and hides errors of the server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -136,6 +136,8 @@ fn plain(word: &str) -> String {
     meant
 }
 
+/// Asks the server for all names of the wanted kind. Options of the typed line override this
+/// program's own. Returns `None` on any error.
 async fn names(global: &Global, typed: &TypedLine) -> Option<Vec<String>> {
     let option = |name: &str| typed.options.get(name).cloned();
     let global = Global {

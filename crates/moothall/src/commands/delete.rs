@@ -9,6 +9,8 @@ use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
 
+/// Deletes a conversation after a confirmation. Says so if a disk error delays a part of the
+/// erasure until the server's next start.
 pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let named = threads::state(&context.client, &thread)

@@ -38,6 +38,7 @@ pub fn bound(value: &Value) -> String {
     }
 }
 
+/// Describes one change of a control event. An unknown change is shown as it is.
 fn change(key: &str, value: &Value) -> String {
     match key {
         "invite" => invite(value),
@@ -59,6 +60,8 @@ fn change(key: &str, value: &Value) -> String {
     }
 }
 
+/// Describes an invitation: the participant, its nickname, the session or client behind it, and its
+/// model.
 fn invite(value: &Value) -> String {
     let profile = value.get("profile").and_then(Value::as_object).cloned().unwrap_or_default();
     let text = |key: &str| profile.get(key).and_then(Value::as_str).map(str::to_owned);

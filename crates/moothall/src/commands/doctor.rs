@@ -83,6 +83,8 @@ struct Report {
     checks: Vec<Finding>,
 }
 
+/// Runs all checks and prints them. Checks a server only if `--server` names it. Returns an error
+/// if a check failed; warnings do not count.
 pub async fn run(args: &Doctor, global: &Global, printer: &Printer) -> Result<(), Fault> {
     let mut checks = examine(args).await;
     if let Some(server) = global.server.as_deref().filter(|server| !server.is_empty()) {
@@ -109,6 +111,7 @@ pub async fn run(args: &Doctor, global: &Global, printer: &Printer) -> Result<()
     }
 }
 
+/// Prints a finding: its verdict, its check and its text, and below them the fix, if any.
 fn print(printer: &Printer, finding: &Finding) -> Result<(), Fault> {
     let (style, word) = match finding.verdict {
         Verdict::Ok => (Style::Good, "ok  "),
@@ -127,6 +130,8 @@ fn print(printer: &Printer, finding: &Finding) -> Result<(), Fault> {
     })
 }
 
+/// Checks this computer and the configuration. With an invalid configuration, leaves out the checks
+/// that need it.
 async fn examine(args: &Doctor) -> Vec<Finding> {
     let mut findings = vec![version(), sqlite(), clock(), files()];
     match settle(&args.place, &config::environment()) {
@@ -154,6 +159,8 @@ async fn examine(args: &Doctor) -> Vec<Finding> {
     findings
 }
 
+/// Returns the finding about the file, and the configuration's warnings. Fails if this process may
+/// not run sessions as the configured user.
 fn configuration(config: &Config) -> Vec<Finding> {
     let found = match &config.file {
         Some(file) => format!(
@@ -208,6 +215,7 @@ fn sqlite() -> Finding {
     }
 }
 
+/// Fails if the clock is before [`CLOCK_SECONDS_MIN`].
 fn clock() -> Finding {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -225,6 +233,7 @@ fn clock() -> Finding {
     )
 }
 
+/// Warns if this process may open too few files.
 fn files() -> Finding {
     match getrlimit(Resource::RLIMIT_NOFILE) {
         Ok((soft, _)) if soft < FILES_MIN => {
@@ -248,7 +257,8 @@ pub fn tmux_version() -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Checks tmux, which sessions run in. A missing tmux fails only if the configuration needs it.
+/// Checks tmux, in which sessions run. A missing or old tmux fails only if the configuration needs
+/// it.
 fn tmux(version: Option<&str>, wanted: bool) -> Finding {
     let found = |trouble: &str| match wanted {
         true => Finding::new(
@@ -279,6 +289,8 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.get(..digits)?.parse().ok()?))
 }
 
+/// Checks the data folder. If it does not exist yet, checks its nearest existing ancestor, without
+/// the checks of owner, permissions and log.
 fn data_folder(folder: &Path) -> Vec<Finding> {
     let Some(existing) = folder
         .ancestors()
@@ -300,6 +312,8 @@ fn data_folder(folder: &Path) -> Vec<Finding> {
     findings
 }
 
+/// Checks that a file can be created, synchronised and removed in `existing`, which is the data
+/// folder or its nearest existing ancestor.
 fn writable(folder: &Path, existing: &Path) -> Finding {
     let probe = existing.join(format!(".moothall-doctor-{}", std::process::id()));
     let tried = std::fs::OpenOptions::new().write(true).create_new(true).open(&probe);
@@ -328,6 +342,7 @@ fn writable(folder: &Path, existing: &Path) -> Finding {
     }
 }
 
+/// Checks the free space of a folder's disk; `None` if it is unknown.
 fn free_space(folder: &Path) -> Option<Finding> {
     let free = gauges::free_bytes(folder)?;
     let found = format!("{} MiB free", free >> 20);
@@ -368,7 +383,8 @@ fn file_system(_: &Path) -> Option<Finding> {
     None
 }
 
-/// Checks the premise of local mode: the system can tell which user a request is from.
+/// Checks the premise of local mode: the system can tell which user a request is from. `None` if
+/// the configuration does without it.
 fn owner(settled: &StartupSettings) -> Option<Finding> {
     let server = &settled.config.server;
     if settled.mode == Mode::Token || server.other_users {
@@ -390,6 +406,7 @@ fn owner(settled: &StartupSettings) -> Option<Finding> {
     })
 }
 
+/// Checks that a Moothall server answers on the address, or that the address is free.
 async fn address(bind: SocketAddr) -> Finding {
     if bind.port() != 0
         && let Ok(client) = Client::new(&here(bind), None)

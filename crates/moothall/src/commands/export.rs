@@ -13,6 +13,8 @@ use crate::threads::{self, Faces};
 /// Events per request, so that memory holds neither a long conversation nor a large page.
 const PAGE: usize = 100;
 
+/// Prints a conversation up to its head at the start of the export; with `--all`, with the trace of
+/// its turns.
 pub async fn run(context: &Context, args: &Export) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let state = threads::state(&context.client, &thread).await?;

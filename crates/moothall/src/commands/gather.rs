@@ -30,6 +30,8 @@ pub async fn run(context: &Context, action: &Gather) -> Result<(), Fault> {
     }
 }
 
+/// Starts a gathering, which becomes the conversation used last. With `--wait`, follows it and
+/// prints its harvest.
 async fn start(context: &Context, args: &GatherStart) -> Result<(), Fault> {
     let new = plan::plan(args)?;
     let begun: GatheringAnswer = context.client.post("/gatherings", &new).await?;
@@ -96,6 +98,8 @@ impl GatheringProgress {
         circle::is_shown(envelope).then(|| self.circle.words(&step))
     }
 
+    /// Returns the error for a gathering that ended without a harvest: the latest failure of an
+    /// agent, or the reason for the end.
     fn without_harvest(&self, answer: &GatheringAnswer) -> Fault {
         let what = "the gathering ended without a harvest";
         let fault = match &self.failed {
@@ -145,6 +149,7 @@ fn standing(answer: &GatheringAnswer) -> String {
     format!("{}{holder}{stopped}", phase(answer))
 }
 
+/// Describes the phase: its round, or at the close the member that writes the harvest.
 fn phase(answer: &GatheringAnswer) -> String {
     match answer.phase.as_deref() {
         Some("close") | None => {
@@ -159,6 +164,7 @@ fn phase(answer: &GatheringAnswer) -> String {
     }
 }
 
+/// Prints a gathering as a line, and its details below.
 async fn show(context: &Context, args: &Thread) -> Result<(), Fault> {
     let id = threads::resolve(&context.client, &args.thread).await?;
     let answer = ask(&context.client, &id).await?;
@@ -226,6 +232,7 @@ fn piece(answer: &GatheringAnswer, now: Timestamp) -> Option<String> {
     ))
 }
 
+/// Passes the talking piece to the named member or, without a name, to the next in order.
 async fn pass(context: &Context, args: &GatherPass) -> Result<(), Fault> {
     let id = threads::resolve(&context.client, &args.thread.thread).await?;
     let pass = NewPiecePass {
@@ -239,6 +246,8 @@ async fn pass(context: &Context, args: &GatherPass) -> Result<(), Fault> {
     context.printer.line(&row(context, &answer))
 }
 
+/// Ends the rounds of a gathering, so that its harvest is written. During the harvest, closes the
+/// gathering without it.
 async fn end(context: &Context, args: &GatherEnd) -> Result<(), Fault> {
     let id = threads::resolve(&context.client, &args.thread.thread).await?;
     let by = Actor { from: args.from.clone() };

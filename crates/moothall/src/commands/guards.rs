@@ -19,6 +19,7 @@ const COLUMN_MAX: usize = 48;
 /// Name of the scope that all conversations share.
 const WHOLE_SERVER: &str = "(whole server)";
 
+/// Reads all pages of guards, of one conversation or of the whole server, and prints them.
 pub async fn run(context: &Context, args: &Guards) -> Result<(), Fault> {
     let mut asked = match &args.conversation {
         Some(word) => {
@@ -43,6 +44,7 @@ pub async fn run(context: &Context, args: &Guards) -> Result<(), Fault> {
     table(context, &answer)
 }
 
+/// Prints the guards as rows of aligned columns.
 fn table(context: &Context, answer: &GuardsAnswer) -> Result<(), Fault> {
     let rows: Vec<[String; 4]> =
         answer.guards.iter().map(|guard| cells(guard, &answer.currency)).collect();
@@ -77,6 +79,8 @@ fn cells(guard: &GuardEntry, currency: &str) -> [String; 4] {
     [name, guard.says.clone(), state(guard, currency), lifted_by(guard)]
 }
 
+/// Describes a guard's state: the used and reserved part of its limit or, without numbers, its name
+/// and the start of a hold.
 fn state(guard: &GuardEntry, currency: &str) -> String {
     let is_money = guard.measure.as_deref() == Some("cost_micros");
     let (Some(count), Some(limit)) = (guard.count, guard.limit) else {
@@ -104,7 +108,8 @@ fn at(time: &str) -> String {
     day_and_time(time).unwrap_or_else(|| time.to_owned())
 }
 
-/// Returns a command that can be pasted into a shell, or the time at which the guard ends.
+/// Returns a command that can be pasted into a shell, or the time at which the guard ends; empty if
+/// the server names no remedy.
 fn lifted_by(guard: &GuardEntry) -> String {
     let Some(lift) = &guard.lift else { return String::new() };
     match (lift.by.as_str(), guard.thread.as_deref().map(threads::short)) {
@@ -170,6 +175,7 @@ pub async fn command(context: &Context, args: &SlashCommand) -> Result<(), Fault
 mod tests {
     use super::*;
 
+    /// Returns an almost spent budget whose owner's name needs quoting in a shell.
     fn budget(measure: &str, spent: u64, limit: u64) -> GuardEntry {
         GuardEntry {
             guard: "budget".into(),

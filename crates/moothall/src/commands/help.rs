@@ -47,6 +47,8 @@ pub fn overview() -> Result<(), Fault> {
     print(&mut cli::command(), false)
 }
 
+/// Prints a topic, or else the help of the command that the words name. Without words, prints the
+/// overview.
 pub fn run(args: &Help, printer: &Printer) -> Result<(), Fault> {
     let [first, rest @ ..] = args.words.as_slice() else { return overview() };
     let topic = match first.as_str() {
@@ -114,6 +116,7 @@ fn knowing(shell: Shell, script: &str) -> String {
     }
 }
 
+/// Writes a manual page for each command into a folder, which is created if it is missing.
 pub fn man(args: &Man) -> Result<(), Fault> {
     let fault = |error: io::Error| {
         Fault::io(format!("cannot write into {}", args.folder.display()), &error)

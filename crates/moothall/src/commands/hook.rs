@@ -10,6 +10,8 @@ use moothall_agents::terminal::hooks::{PAYLOAD_BYTES_MAX, Surroundings, report};
 use crate::cli::Hook;
 use crate::paint::note;
 
+/// Reports an event, and prints the answer that the program expects. A failed report is only noted
+/// on standard error.
 pub fn run(args: &Hook) {
     let mut words = args.words.iter().map(|word| word.to_string_lossy());
     let (program, event) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

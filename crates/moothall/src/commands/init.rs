@@ -30,6 +30,8 @@ impl Default for Choices {
     }
 }
 
+/// Writes the configuration file, or prints it with `--dry-run`. Asks questions only at a terminal,
+/// without `--defaults` and `--json`.
 pub fn run(args: &Init, printer: &Printer) -> Result<(), Fault> {
     let variables = config::environment();
     let asked = !args.defaults

@@ -18,6 +18,8 @@ pub async fn run(context: &Context, command: &Invitation, others: &[String]) -> 
     }
 }
 
+/// Creates an invitation and prints its link. `others` are the server's addresses for other
+/// computers, one of which replaces a loopback address in the link.
 async fn create(context: &Context, args: &NewInvitation, others: &[String]) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let request = InvitationRequest {

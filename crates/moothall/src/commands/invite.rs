@@ -10,6 +10,8 @@ use crate::fault::Fault;
 use crate::paint::{note, sentences};
 use crate::threads;
 
+/// Invites a participant. Prints the instructions to join for an agent that has to connect by
+/// itself.
 pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let profile = profile(context, &thread, args).await?;
@@ -30,6 +32,7 @@ pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
     }
 }
 
+/// Removes a participant from a conversation. Its earlier absence is not an error.
 pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let id = threads::participant(&context.client, &thread, &args.id).await?;
@@ -56,6 +59,7 @@ pub async fn invite(
     control(client, thread, json!({"invite": {"participant_id": id, "profile": profile}})).await
 }
 
+/// Sends a control event in the name of the client's user.
 async fn control(
     client: &Client,
     thread: &str,

@@ -16,6 +16,8 @@ pub const LINK_MARK: &str = "#join=";
 /// Prefix of a code.
 const CODE: &str = "inv_";
 
+/// Exchanges an invitation for a token. Stores the token in a profile or, with `--print`, prints it
+/// instead.
 pub async fn run(
     said: &CredentialOptions<'_>,
     printer: &Printer,

@@ -17,6 +17,7 @@ pub async fn run(context: &Context, args: &Link) -> Result<(), Fault> {
     }
 }
 
+/// Links sessions and prints the link with its state.
 async fn make(context: &Context, args: &Link) -> Result<(), Fault> {
     let member =
         |session: &String| NewLinkMember { session: session.clone(), ..NewLinkMember::default() };
@@ -37,6 +38,7 @@ async fn make(context: &Context, args: &Link) -> Result<(), Fault> {
     context.printer.line(&row(context, &answer.link))
 }
 
+/// Returns a link as a line: id, members and title.
 fn row(context: &Context, link: &LinkEntry) -> String {
     let named = |member: &moothall_surfaces::wire::LinkMember| match member.number {
         Some(number) => format!("{} ({number})", member.name),
@@ -50,6 +52,8 @@ fn row(context: &Context, link: &LinkEntry) -> String {
     format!("{id}  {names}  {}", context.printer.paint(Style::Dim, &link.title))
 }
 
+/// Prints the open links, of one session or of all, and notes the links that wait for a session to
+/// be resumed.
 async fn list(context: &Context, session: Option<&str>) -> Result<(), Fault> {
     let query =
         session.map_or_else(String::new, |session| format!("?session={}", segment(session)));

@@ -9,6 +9,7 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
+/// Prints the conversations; with `--all`, also the archived ones.
 pub async fn run(context: &Context, args: &List) -> Result<(), Fault> {
     let mut threads = threads::all(&context.client).await?;
     threads.retain(|thread| args.all || !thread.archived);

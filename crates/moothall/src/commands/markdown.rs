@@ -55,6 +55,8 @@ impl Transcript {
         )
     }
 
+    /// Returns a message as a section: a heading, a line of marks such as the recipient, and the
+    /// text in a fence, so that it is not rendered.
     fn message(&self, envelope: &Envelope) -> String {
         let mut marks = Vec::new();
         marks.extend(doubt(envelope).map(|doubt| inert(&doubt)));

@@ -16,6 +16,8 @@ use crate::paint::note;
 /// The demo agents, for a conversation created without `--with`.
 const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
 
+/// Creates a conversation, which becomes the one used last, and invites its agents. An unknown
+/// agent is an error before the conversation is created.
 pub async fn run(context: &Context, args: &New) -> Result<(), Fault> {
     if args.name.trim().is_empty() {
         return Err(Fault::new(Exit::Usage, "a conversation needs a name")
@@ -42,6 +44,8 @@ pub async fn run(context: &Context, args: &New) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Returns the agents to invite: those of `--with`, each once, or without that flag the demo agents
+/// that the server has. None with `--empty`.
 fn guests<'a>(registry: &'a [AgentEntry], args: &New) -> Result<Vec<&'a AgentEntry>, Fault> {
     let entry = |client: &str| registry.iter().find(|agent| agent.client == client);
     if args.empty {
@@ -65,6 +69,7 @@ fn unknown_agent(registry: &[AgentEntry], client: &str) -> Fault {
     }
 }
 
+/// Returns the hint for the next command: an invitation, or a message to the first agent.
 fn next_step(args: &New, names: &[&str]) -> String {
     match names {
         [] => format!(

@@ -87,6 +87,9 @@ fn stands_still(state: &ThreadStateAnswer) -> Option<String> {
     }
 }
 
+/// Decides the result of a message from its turns: a failed turn is an error even if other agents
+/// spoke. If none spoke, the error names the first cause of these: `unasked`, `stands` (the reason
+/// why the whole conversation is still), passed turns, other reasons.
 fn judge(
     turns: &[TurnEntry],
     unasked: Option<&UnaskedMessage>,

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::Context;
 use crate::fault::{Exit, Fault};
 
+/// Prints a sign-in link with this client's credential. Returns `Denied` without a credential.
 pub fn run(context: &Context) -> Result<(), Fault> {
     let server = context.client.base();
     let none = || {

@@ -342,6 +342,8 @@ fn first_line(action: &str) -> String {
     if first.len() < action.len() { format!("{first}…") } else { first }
 }
 
+/// Sends an answer if an option or a text is given; otherwise prints the open requests of the
+/// conversation or of all.
 pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     let Some(word) = &args.thread else { return everywhere(context).await };
     let open = of_word(context, word).await?;
@@ -501,6 +503,7 @@ pub async fn answer(
     }
 }
 
+/// Prints open requests, each with its remarks and possible answers.
 fn list(context: &Context, open: &Open) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&json!({ "permissions": open.all() }));

@@ -10,6 +10,7 @@ use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::threads;
 
+/// Erases the text of a message after a confirmation.
 pub async fn run(context: &Context, args: &Redact) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let event = id_of(&context.client, &thread, &args.event).await?;

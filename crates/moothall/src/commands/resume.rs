@@ -25,6 +25,7 @@ async fn lost(context: &Context) -> Result<Vec<SessionEntry>, Fault> {
     Ok(list.sessions.into_iter().filter(is_lost).collect())
 }
 
+/// Prints the sessions that a restart of the computer ended.
 async fn list(context: &Context) -> Result<(), Fault> {
     let lost = lost(context).await?;
     if context.printer.json {
@@ -62,6 +63,8 @@ async fn resume_all(context: &Context) -> Result<(), Fault> {
     Err(Fault::new(Exit::Failure, format!("not resumed: {}", failed.join(", "))))
 }
 
+/// Restarts an ended session and prints its id. Notes its memory, its links, and arguments that
+/// were left out because they may be prompts.
 async fn resume(context: &Context, session: &str) -> Result<(), Fault> {
     let path = format!("/sessions/{}/resume", segment(session));
     let resumed: SessionResumed = context.client.post(&path, &Actor::default()).await?;

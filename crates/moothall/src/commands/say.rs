@@ -13,6 +13,8 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{note, sentences};
 use crate::threads;
 
+/// Sends a message and, with `--wait`, waits for its answers. Returns at once if the server holds
+/// the message until a person writes.
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     let content = match words(&args.text)? {
         piped if args.text == ["-"] => piped,
@@ -70,6 +72,7 @@ fn message_text(text: &str, thread: &str) -> Result<String, Fault> {
     Ok(slash::words(text).to_owned())
 }
 
+/// Cancels the open turns and waiting messages of a conversation.
 pub async fn stop(context: &Context, args: &Stop) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let stopped: StopAccepted = context

@@ -9,6 +9,8 @@ use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
+/// Prints one page of matches, and notes the cursor of the next page. Says how many new events are
+/// not indexed yet.
 pub async fn run(context: &Context, args: &Search) -> Result<(), Fault> {
     let cursor = args.cursor.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
     let path = format!("/search?q={}&limit={}{cursor}", segment(&query(&args.query)), args.limit);
@@ -55,6 +57,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
+/// Returns a match as a line, with the matching words highlighted.
 fn row(context: &Context, hit: &SearchHit) -> String {
     let printer = &context.printer;
     let at = day_and_time(&hit.ts).unwrap_or_else(|| hit.ts.clone());

@@ -1,4 +1,4 @@
-//! `serve`: opens the log, the hall and the listener, and closes them in the opposite order.
+//! `serve`: opens the log, the listener and the hall, and closes them in the opposite order.
 
 mod reload;
 
@@ -48,6 +48,8 @@ const DRAIN_WITHIN: Millis = Millis::from_secs(10);
 /// Minimum time for open requests and streams after that, even if the turns took all of theirs.
 const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
+/// Runs the server until a signal stops it or its log cannot be written, then closes it. A second
+/// signal during the close returns at once with an error.
 pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     start_logging(args.log);
     let settled = settle(&args.place, &config::environment())?;
@@ -215,6 +217,7 @@ fn terminals() -> [bool; 3] {
 }
 
 impl StopSignals {
+    /// Installs the handlers, and notes which standard streams are terminals now.
     fn listen() -> Result<Self, Fault> {
         let listen =
             |kind| signal(kind).map_err(|error| Fault::io("cannot listen for signals", &error));
@@ -228,6 +231,7 @@ impl StopSignals {
         })
     }
 
+    /// Waits for a signal. SIGHUP after the loss of the terminal means stop.
     async fn next(&mut self) -> SignalRequest {
         tokio::select! {
             _ = self.interrupt.recv() => SignalRequest::Stop,
@@ -269,6 +273,7 @@ fn start_logging(format: LogFormat) {
     }
 }
 
+/// Opens the log of a data folder. Each kind of failure has its own remedy.
 fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
     SqliteLog::open(data).map_err(|error| match &error {
         OpenError::Locked { dir } => {
@@ -310,6 +315,8 @@ async fn listen_with(
     Ok((listener, address, posted))
 }
 
+/// Binds the address. Returns the listener with its actual address, which has a port even if `bind`
+/// has port 0.
 async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     let bound = open_door(bind)
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
@@ -373,6 +380,7 @@ fn registry(
     Ok(registry)
 }
 
+/// Opens the hall with the stored conversations.
 async fn open_hall(
     store: Store,
     registry: Registry,
@@ -436,6 +444,8 @@ fn connections_max(files: u64, most: usize) -> usize {
     most.min(files - FILES_KEPT.min(files / 4 * 3)).max(1)
 }
 
+/// Returns the options of the HTTP surface. Warns if the limit of open files reduces the number of
+/// connections.
 fn options(
     settled: &StartupSettings,
     reach: &Reach,

@@ -23,6 +23,8 @@ fn path(session: &str, rest: &str) -> String {
     format!("/sessions/{}/{rest}", segment(session))
 }
 
+/// Starts a program in a session, and attaches to it at a terminal unless `--detach` is given. If
+/// the start needs an approval, prints the id of the permission request.
 pub async fn run(context: &Context, args: &Run) -> Result<(), Fault> {
     let new = NewSession {
         client: args.client.clone(),
@@ -69,6 +71,8 @@ fn folder(given: Option<&Path>) -> Result<String, Fault> {
         .map_err(|_| Fault::new(Exit::Failure, "the folder's name is not UTF-8 text"))
 }
 
+/// Shows the terminal of a session in place of this process; with `--json`, prints the command for
+/// it.
 pub async fn attach(context: &Context, args: &Session) -> Result<(), Fault> {
     if context.printer.json {
         let answer: AttachAnswer = context.client.get(&path(&args.session, "attach")).await?;
@@ -99,6 +103,8 @@ async fn go_to(context: &Context, session: &str) -> Result<(), Fault> {
         .try_this("run this command on the computer of the server"))
 }
 
+/// Prints the sessions, with `--ended` also the ended ones, and names the programs that can be
+/// started.
 pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     let query = if args.ended { "?ended=true" } else { "" };
     let list: SessionList = context.client.get(&format!("/sessions{query}")).await?;
@@ -135,6 +141,7 @@ pub fn tell_waits(session: &SessionEntry) {
     }
 }
 
+/// Returns a session as a line; `columns` is the width of the name column.
 fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
     let printer = &context.printer;
     let style = match session.state.as_str() {
@@ -153,6 +160,8 @@ fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
     format!("{name}{fill}  {state}  {}", printer.paint(Style::Dim, &facts))
 }
 
+/// Sends a message to a session, or closes its link, and with `--wait` waits for the answers. If
+/// the message needs an approval, prints the id of the permission request.
 pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
     let message = if args.text.is_empty() { None } else { Some(say::words(&args.text)?) };
     let body = NewMessage {
@@ -219,6 +228,8 @@ pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
         .await
 }
 
+/// Sends `what`, an action without content, to a session, and notes `done` after the session's
+/// name.
 async fn act(context: &Context, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
     let acted: SessionActed =
         context.client.post(&path(&args.session, what), &Actor::default()).await?;

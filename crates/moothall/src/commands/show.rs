@@ -90,6 +90,8 @@ impl<'a> View<'a> {
         format!("{place}  {who}  {}", self.words(printer, envelope).replace('\n', &indent))
     }
 
+    /// Returns the text of an event: a message with its recipient and marks, or an explanation of
+    /// any other event.
     fn words(&self, printer: &Printer, envelope: &Envelope) -> String {
         if envelope.kind != "message" {
             let waits = envelope.kind == "permission" && envelope.content["event"] == "requested";
@@ -202,6 +204,7 @@ fn text_of(content: &Value, key: &str) -> String {
     content.get(key).and_then(Value::as_str).map_or_else(|| content.to_string(), str::to_owned)
 }
 
+/// Describes a turn event with ids and reasons, as the trace shows it.
 fn explain_turn(event: TurnEvent) -> String {
     match event {
         TurnEvent::Granted { turn, participant, why, .. } => {

@@ -12,6 +12,7 @@ use crate::fault::Fault;
 use crate::paint::{Printer, Style, note};
 use crate::threads;
 
+/// Prints the usage per row of the chosen grouping, its total, and the budgets that apply.
 pub async fn usage(context: &Context, args: &Usage) -> Result<(), Fault> {
     let by = args.by.map(<&str>::from);
     let thread = resolved(context, args.conversation.as_deref()).await?;
@@ -43,6 +44,7 @@ pub async fn usage(context: &Context, args: &Usage) -> Result<(), Fault> {
     budgets(&context.printer, &answer.budgets, &answer.currency)
 }
 
+/// Prints the budgets of a conversation, an agent or all, or carries out `raise`.
 pub async fn budget(context: &Context, args: &Budget) -> Result<(), Fault> {
     if let Some(BudgetCommand::Raise(raise)) = &args.command {
         return raised(context, raise).await;
@@ -63,6 +65,8 @@ pub async fn budget(context: &Context, args: &Budget) -> Result<(), Fault> {
     budgets(&context.printer, &answer.budgets, &answer.currency)
 }
 
+/// Raises a budget for a limited time: of a conversation, an agent or a principal, or of the whole
+/// server if none is named.
 async fn raised(context: &Context, args: &Raise) -> Result<(), Fault> {
     if let Some(word) = &args.conversation {
         let thread = threads::resolve(&context.client, word).await?;
@@ -145,6 +149,7 @@ pub fn summed(row: &UsageRow, currency: &str) -> String {
     format!("{turns}{tokens}{money}")
 }
 
+/// Prints each budget with its spent part, its window and the window's end.
 fn budgets(printer: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result<(), Fault> {
     for budget in budgets {
         let whose = budget.whose.as_deref().map_or(String::new(), |whose| format!(" {whose}"));

@@ -11,6 +11,8 @@ use crate::clock;
 use crate::fault::{Exit, Fault};
 use crate::threads::{self, Faces};
 
+/// Prints the latest events, or those since a given point, then follows the conversation unless
+/// `--no-follow` is given.
 pub async fn run(context: &Context, args: &Tail) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let state = threads::state(&context.client, &thread).await?;

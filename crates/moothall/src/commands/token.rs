@@ -24,6 +24,7 @@ pub async fn run(context: &Context, command: &Token) -> Result<(), Fault> {
     }
 }
 
+/// Creates a token and prints it. The server never shows it again.
 async fn create(context: &Context, args: &NewToken) -> Result<(), Fault> {
     let mut bound = Vec::new();
     for word in &args.thread {
@@ -83,6 +84,7 @@ pub async fn all(client: &Client) -> Result<TokenList, Fault> {
     }
 }
 
+/// Returns a token as a line: id, principal, rights, conversations, and validity or revocation.
 fn row(context: &Context, token: &TokenEntry) -> String {
     let (style, standing) = match (&token.revoked_at, &token.last_used_at) {
         (Some(at), _) => (Style::Dim, format!("revoked {at}")),
@@ -105,6 +107,8 @@ fn row(context: &Context, token: &TokenEntry) -> String {
     )
 }
 
+/// Revokes a token after a confirmation. With `--with-children`, also revokes the tokens that its
+/// invitations issued; otherwise notes them, because they stay valid.
 async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
     let TokenId { id, sure, .. } = &args.token;
     let children = came_of(context, id).await?;

@@ -83,6 +83,7 @@ pub fn damaged(damage: &[String], printer: &Printer) -> Result<(), Fault> {
     })
 }
 
+/// Checks the log of a data folder and prints the result. Returns an error if it is damaged.
 pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(&args.folder, &config::environment())?;
     let found = moothall_store::verify(&data).await.map_err(|error| closed(&error))?;
@@ -105,7 +106,7 @@ pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
     ))
 }
 
-/// Explains why a log cannot be checked.
+/// Returns the error for a log that cannot be checked.
 pub fn closed(error: &OpenError) -> Fault {
     let fault = |exit| Fault::new(exit, error.to_string());
     match error {

@@ -49,6 +49,7 @@ struct Stories {
     currency: String,
 }
 
+/// Prints the report about one message, or about all messages of a conversation.
 pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let list: TurnList = context.client.get(&threads::path(&thread, "turns")).await?;
@@ -98,7 +99,8 @@ impl Stories {
     }
 }
 
-/// Groups turns by the message that they go back to.
+/// Groups turns by the message that they go back to. `only` selects one message by id or number; an
+/// unknown one is an error.
 fn tell(
     thread: String,
     events: Vec<Envelope>,
@@ -172,6 +174,7 @@ fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
             && message.from != "moothall")
 }
 
+/// Prints each message with its turns, the turns without a message, and the usage.
 fn print(
     printer: &Printer,
     state: &ThreadStateAnswer,
@@ -244,6 +247,8 @@ pub fn fate(one: &UnaskedMessage) -> String {
     format!("{}: {}{cure}", one.reason, one.text)
 }
 
+/// Returns a turn as a line: participant, reason, outcome, usage and details. In a session's home,
+/// the reason `link` is shown as "told".
 fn row(
     printer: &Printer,
     faces: &Faces,
@@ -279,6 +284,7 @@ fn row(
     row.trim_end().to_owned()
 }
 
+/// Returns the word for a turn's outcome or present state, in its style.
 fn outcome(turn: &TurnEntry) -> (Style, &str) {
     match (turn.outcome.as_deref(), turn.why_not.as_deref()) {
         (Some("spoke"), _) if turn.listens => (Style::Dim, "heard it"),

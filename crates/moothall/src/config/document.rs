@@ -294,6 +294,7 @@ fn shifted(table: DeTable<'_>, by: usize) -> DeTable<'_> {
         .collect()
 }
 
+/// Shifts the span of a value by some bytes, and those of all values within it.
 fn shifted_value(node: Node<'_>, by: usize) -> Node<'_> {
     let span = node.span();
     let value = match node.into_inner() {
@@ -412,6 +413,7 @@ fn fill(text: &str, variables: &Variables) -> Result<String, FillFault> {
     Ok(out)
 }
 
+/// Appends the path of each key that holds a secret as plain text, without a variable.
 fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
     for (key, value) in table {
         let key = key.get_ref();

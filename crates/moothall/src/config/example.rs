@@ -382,6 +382,7 @@ const PROFILE: &[Entry] = &[
     ("nickname", "\"Rev\"", "Display name, unique in a conversation."),
 ];
 
+/// Returns the sections in the order of the file, each with its keys and their descriptions.
 fn sections() -> Vec<Section> {
     let policy = POLICY_KEYS.into_iter().filter(|key| *key != "reply_strategy").collect();
     vec![

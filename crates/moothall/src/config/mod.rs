@@ -249,6 +249,8 @@ impl Config {
         Self::read(&Document::new(file, text), variables)
     }
 
+    /// Reads a document and fills in its variables. An unknown section is an error. Secrets in a
+    /// readable file are warnings.
     fn read(document: &Document, variables: &Variables) -> Result<Self, Fault> {
         let mut config = Self::default();
         for (key, mut node) in document.entries()? {
@@ -287,6 +289,7 @@ fn unknown_section(document: &Document, span: std::ops::Range<usize>, key: &str)
     }
 }
 
+/// Reads `[defaults]`, key by key, so that each error names its line.
 fn read_defaults(document: &Document, node: Node<'_>) -> Result<Policy, Fault> {
     let mut policy = Policy::default();
     for (key, value) in document.table("defaults", node)? {
@@ -481,6 +484,7 @@ pub fn settings(named: Option<&Path>, variables: &Variables) -> Result<Vec<Setti
     Ok(found)
 }
 
+/// Appends all settings at or below a key, each with its origin: a line of a file, or a variable.
 fn gather(
     document: &Document,
     key: String,

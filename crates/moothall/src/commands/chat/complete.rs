@@ -62,7 +62,7 @@ impl Book {
         Self { commands, clients, ..Self::default() }
     }
 
-    /// Stores the names of the present participants.
+    /// Stores the ids, nicknames and roles of the participants.
     pub fn update(&mut self, state: &ThreadStateAnswer) {
         let invited = &state.state.participants.invited;
         self.ids = invited.iter().map(|entry| entry.id.clone()).collect();
@@ -81,7 +81,7 @@ impl Book {
         Self { ids: names.clone(), names, ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// Returns completions for the word at the end of this text.
+    /// Returns completions for the command, the argument or the mention at the end of this text.
     pub fn offer(&self, before: &str) -> Option<Offer> {
         let from = before
             .rfind(char::is_whitespace)
@@ -104,6 +104,8 @@ impl Book {
         (!words.is_empty()).then_some(Offer { from: 0, words })
     }
 
+    /// Completes the word at `from` as an argument: ids, clients or policies, as the command's
+    /// usage says. Returns `None` if the text begins with no known command.
     fn argument(&self, before: &str, from: usize) -> Option<Offer> {
         let usage = self.usage(before)?;
         let begun = before[from..].trim_start_matches('@');
@@ -177,6 +179,8 @@ mod tests {
     use super::*;
     use moothall_kernel::slash::COMMANDS;
 
+    /// Returns a book with all commands and a few participants, one of them with a space in the
+    /// name.
     fn book() -> Book {
         let usage = |usage: &moothall_kernel::slash::CommandHelp| CommandUsage {
             name: usage.name.into(),

@@ -100,6 +100,8 @@ impl Editor {
         KeyOutcome::Edited
     }
 
+    /// Applies a key that edits the text. Ctrl-W, Alt-D, Ctrl-U and Ctrl-K keep the removed text
+    /// for Ctrl-Y. Other keys have no effect.
     fn change(&mut self, key: &Key) {
         match key {
             Key::Char(c) => self.insert(c.encode_utf8(&mut [0; 4])),
@@ -208,7 +210,8 @@ impl Editor {
         }
     }
 
-    /// Moves to the row below, or to a later line.
+    /// Moves to the row below, or to a later line with the same beginning, and at last to the
+    /// draft.
     fn down(&mut self) {
         if let Some(shown) = self.place {
             match (shown + 1..self.past.len())
@@ -253,6 +256,8 @@ impl Editor {
         KeyOutcome::Edited
     }
 
+    /// Completes the word before the cursor if there is one candidate. For several, inserts their
+    /// common beginning and opens a choice, through which further Tab keys step.
     fn begin_choice(&mut self, book: &Book) {
         let Some(offer) = book.offer(&self.text[..self.at]) else { return };
         match offer.words.as_slice() {
@@ -271,6 +276,8 @@ impl Editor {
         }
     }
 
+    /// Inserts the next or previous candidate of the open choice; the last is followed by the
+    /// first.
     fn turn_choice(&mut self, forward: bool) {
         let Some(mut choice) = self.choice.take() else { return };
         let count = choice.offer.words.len();

@@ -78,7 +78,7 @@ impl History {
     }
 }
 
-/// Creates a folder that only its owner can enter.
+/// Creates a folder that only its owner can enter, and makes an existing history in it private.
 fn make_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -97,6 +97,7 @@ fn escape(line: &str) -> String {
     line.replace('\\', "\\\\").replace('\n', "\\n")
 }
 
+/// Restores a line from its escaped form. An unfinished escape at the end is dropped.
 fn unescape(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars();
@@ -119,6 +120,8 @@ pub fn looks_secret(line: &str) -> bool {
     words.into_iter().any(is_secret) || names_secret(line)
 }
 
+/// True if a word begins like a known kind of token, or is long and mixes letters and digits. Of
+/// `key=value` and `key:value`, only the value counts for the second test.
 fn is_secret(word: &str) -> bool {
     if SECRET_STARTS.iter().any(|start| word.starts_with(start)) && word.len() >= 12 {
         return true;
@@ -132,7 +135,7 @@ fn is_secret(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+=~".contains(c))
 }
 
-/// Matches `password: x`, `API_KEY=x`, `Bearer x`.
+/// True if a line gives a secret by its name, such as `password: x`, `API_KEY=x` or `Bearer x`.
 fn names_secret(line: &str) -> bool {
     let line = line.to_lowercase();
     let followed = |name: &str| {

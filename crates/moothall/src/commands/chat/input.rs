@@ -90,6 +90,9 @@ fn reply(number: u64, text: &str) -> LineAction {
     }
 }
 
+/// Parses the arguments of `/permit`: an option, then the number of a request if several are open.
+/// After a colon follows the person's own text. Returns `Wrong` if the option is missing or the
+/// number is invalid.
 fn permit(rest: &str) -> LineAction {
     let wrong = || {
         LineAction::Wrong(
@@ -147,6 +150,7 @@ mod tests {
         LineAction::Say { text: text.into(), reply, to: to.map(Into::into) }
     }
 
+    /// Parses a line among four participants, two of whom have the same name.
     fn parse(line: &str) -> LineAction {
         let named = |id: &str, name: Option<&str>| {
             let nickname = name.map(str::to_owned);

@@ -79,6 +79,9 @@ enum LoopStep {
     Ends,
 }
 
+/// Shows earlier messages and open requests, then switches the terminal to raw mode and chats until
+/// the person leaves. Restores the terminal before it returns, and names messages that were perhaps
+/// not sent.
 pub async fn run(
     context: &Context,
     thread: &str,
@@ -155,6 +158,9 @@ fn typed() -> mpsc::UnboundedReceiver<Vec<u8>> {
 }
 
 impl InteractiveChat<'_> {
+    /// Draws the screen and applies the next input, in turn: bytes typed, news of the conversation,
+    /// answers to requests, signals, or a timer. Returns if the person leaves, the input ends, or
+    /// SIGTERM or SIGHUP arrives; returns an error if the server refuses the stream.
     async fn live(
         &mut self,
         raw: &Raw,
@@ -205,6 +211,8 @@ impl InteractiveChat<'_> {
         }
     }
 
+    /// Applies a key. The first Ctrl-C shows a hint in `whisper`, which the next key removes; if
+    /// that key is Ctrl-C again, all turns are stopped.
     fn press(&mut self, key: &Key) -> LoopStep {
         let asked = self.whisper.take() == Some(ASK_STOP);
         match self.editor.press(key, &self.book) {
@@ -252,6 +260,8 @@ impl InteractiveChat<'_> {
         });
     }
 
+    /// Keeps a typed line in the history and carries it out. Returns `Ends` for `/quit`. Shows a
+    /// warning for a line that cannot be carried out.
     fn submit(&mut self, line: &str) -> LoopStep {
         self.editor.remember(line);
         self.history.keep(line);
@@ -282,6 +292,8 @@ impl InteractiveChat<'_> {
         self.say(&format!("message {number} is not among those shown here"), Style::Warn);
     }
 
+    /// Sends a message. If it replies to an unknown number, returns the text to the input line and
+    /// warns.
     fn words(&mut self, text: String, reply: Option<u64>, to: Option<String>) {
         let reply_to =
             match reply.map(|number| self.room.id_of(number).map(str::to_owned).ok_or(number)) {
@@ -319,6 +331,9 @@ impl InteractiveChat<'_> {
         let _ = self.outgoing.send(outgoing);
     }
 
+    /// Applies the server's answer to a pending request. The text of a failed request returns to
+    /// the input line, unless another is being written. An accepted one stays pending until the
+    /// stream delivers its event.
     fn answer(&mut self, answer: SendOutcome) {
         let place = self.pending.iter().position(|pending| pending.key == answer.key);
         match answer.result {
@@ -346,6 +361,7 @@ impl InteractiveChat<'_> {
         }
     }
 
+    /// Applies one item of news from the stream. Returns an error if the server refused the stream.
     fn hear(&mut self, heard: ChatNews) -> Result<(), Fault> {
         match heard {
             ChatNews::Event(envelope) => self.event(&envelope),
@@ -371,6 +387,8 @@ impl InteractiveChat<'_> {
         Ok(())
     }
 
+    /// Applies an event and adds its rows to those that scroll up. Ends the pending state of the
+    /// request behind it, which has the same position, or the same author and text.
     fn event(&mut self, envelope: &Envelope) {
         let item = self.room.hear(envelope);
         let same_words = |said: &ShownMessage| {
@@ -428,6 +446,8 @@ impl InteractiveChat<'_> {
         self.line(&brush, rows)
     }
 
+    /// Returns the row above the input line. It shows the first that applies: a broken connection,
+    /// the reason why agents do not respond, current activity, or the conversation's name.
     fn rule(&self, brush: &RenderContext<'_>) -> String {
         let waiting = match self.pending.len() {
             0 => String::new(),
@@ -455,6 +475,7 @@ impl InteractiveChat<'_> {
         format!("{reply}{to}{PROMPT}")
     }
 
+    /// Appends the input line, its completions and its hints to `rows`, and places the cursor.
     fn line(&self, brush: &RenderContext<'_>, mut rows: Vec<String>) -> Live {
         let printer = &self.context.printer;
         let prompt = self.prompt();
@@ -478,7 +499,8 @@ impl InteractiveChat<'_> {
         Live { rows, row: begin + row - first, column: lead + column }
     }
 
-    /// Returns the row below the line: a question, completions, or a command's description.
+    /// Returns the row below the line, the first that applies: the hint in `whisper`, completions,
+    /// or a command's description.
     fn below(&self, brush: &RenderContext<'_>) -> Option<String> {
         let printer = &self.context.printer;
         if let Some(whisper) = self.whisper {

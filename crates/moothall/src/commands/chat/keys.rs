@@ -85,6 +85,7 @@ impl Keys {
     }
 }
 
+/// Decodes the first key of these bytes.
 fn front(bytes: &[u8]) -> Front {
     match bytes {
         [0x1b, rest @ ..] => escape(bytes, rest),
@@ -95,6 +96,7 @@ fn front(bytes: &[u8]) -> Front {
     }
 }
 
+/// Returns the key of a control byte, such as Ctrl-A for Home; `None` if the byte has no use.
 fn control(byte: u8) -> Option<Key> {
     Some(match byte {
         b'\r' => Key::Enter,
@@ -112,7 +114,8 @@ fn control(byte: u8) -> Option<Key> {
     })
 }
 
-/// Decodes the first character: its length, and `None` for bytes that are not UTF-8.
+/// Decodes the first character: its length, with `None` for a control character and for bytes that
+/// are not UTF-8. Returns `None` as a whole if more bytes are needed.
 fn character(bytes: &[u8]) -> Option<(usize, Option<char>)> {
     let length = match bytes.first()? {
         0x00..=0x7f => 1,
@@ -129,6 +132,8 @@ fn character(bytes: &[u8]) -> Option<(usize, Option<char>)> {
     Some((if found.is_some() { length } else { 1 }, found.filter(|c| !c.is_control())))
 }
 
+/// Decodes bytes that begin with Escape; `rest` is `all` without the Escape. Discards an overlong
+/// sequence. Escape before a letter is Alt.
 fn escape(all: &[u8], rest: &[u8]) -> Front {
     match rest {
         [] => Front::Unfinished,
@@ -158,6 +163,8 @@ fn alt(c: char) -> Key {
     }
 }
 
+/// Returns the key of a control sequence; `None` for an unknown one. With any modifier, the left
+/// and right keys move by words.
 fn sequence(parameters: &[u8], last: u8) -> Option<Key> {
     let text = std::str::from_utf8(parameters).unwrap_or_default();
     let with_modifier = text.contains(';');
@@ -176,6 +183,8 @@ fn sequence(parameters: &[u8], last: u8) -> Option<Key> {
     })
 }
 
+/// Decodes pasted text, without its control characters. Discards a paste that exceeds the limit
+/// before its end arrives.
 fn paste(all: &[u8]) -> Front {
     let body = &all[PASTE.len()..];
     let Some(end) = body.windows(PASTE_END.len()).position(|window| window == PASTE_END) else {

@@ -36,6 +36,8 @@ const EARLIER: usize = 20;
 /// Capacity of the queue of received events. When it is full, reading from the server waits.
 const HEARD_MAX: usize = 256;
 
+/// Chats in plain text if the flags, the variables or the lack of a terminal require it; otherwise
+/// interactively.
 pub async fn run(context: &Context, args: &Chat) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let state = threads::state(&context.client, &thread).await?;
@@ -68,7 +70,7 @@ async fn gathering(
     circle::ask_as(&context.client, &state.thread, me).await.map(Some)
 }
 
-/// Returns the latest messages up to the head of a state.
+/// Returns the latest events that a chat shows, up to the head of a state.
 async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let mut page = last(
         &context.client,
@@ -92,6 +94,8 @@ struct Line {
 }
 
 impl Line {
+    /// Starts the two tasks of a chat: one follows the event stream, the other delivers requests.
+    /// The first notifies the second when the server is reachable again.
     fn open(context: &Context, state: &ThreadStateAnswer, me: &str) -> Self {
         let (out, heard) = mpsc::channel(HEARD_MAX);
         let (outgoing, posted) = mpsc::unbounded_channel();

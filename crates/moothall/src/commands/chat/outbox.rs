@@ -107,6 +107,7 @@ async fn deliver(
     }
 }
 
+/// Sends a request once. Returns the position of the resulting event, if any, and text to show.
 async fn send(
     client: &Client,
     thread: &str,

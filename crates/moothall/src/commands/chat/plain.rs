@@ -42,6 +42,8 @@ struct PlainChat<'a> {
     refused: Option<Fault>,
 }
 
+/// Chats line by line. Returns after the end of input when every agent has answered, or when the
+/// server refuses the stream. If a request failed, returns the latest error.
 pub async fn run(
     context: &Context,
     thread: &str,
@@ -139,6 +141,7 @@ fn input() -> mpsc::UnboundedReceiver<String> {
 }
 
 impl PlainChat<'_> {
+    /// Carries out a typed line. `/quit` counts as the end of input; an empty line has no effect.
     fn line(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
@@ -181,6 +184,7 @@ impl PlainChat<'_> {
         let _ = self.outgoing.send(OutboxRequest::new(self.me, matter));
     }
 
+    /// Prints the server's answer to a request. An error is also kept as the result of the chat.
     fn answer(&mut self, answer: SendOutcome) -> Result<(), Fault> {
         self.under_way -= 1;
         match answer.result {
@@ -198,6 +202,7 @@ impl PlainChat<'_> {
         Ok(())
     }
 
+    /// Applies one item of news from the stream. Returns `Ends` if the server refused the stream.
     fn hear(&mut self, heard: ChatNews) -> Result<LineStep, Fault> {
         match heard {
             ChatNews::Event(envelope) => self.show(&envelope)?,
@@ -218,6 +223,8 @@ impl PlainChat<'_> {
         Ok(LineStep::On)
     }
 
+    /// Applies an event and prints it. At a terminal, skips the person's own messages, which are on
+    /// the screen already.
     fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
         let Some(item) = self.room.hear(envelope) else { return Ok(()) };
         if self.context.printer.json {
@@ -258,7 +265,8 @@ impl PlainChat<'_> {
         Ok(())
     }
 
-    /// True if every request is answered, and no agent is about to speak.
+    /// True if every request is answered, and no agent is about to speak. False while the server is
+    /// unreachable. Notes a pause, because it may be the reason for silence.
     async fn is_answered(&self) -> Result<bool, Fault> {
         if self.under_way > 0 {
             return Ok(false);

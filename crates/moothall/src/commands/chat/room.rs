@@ -119,7 +119,7 @@ impl ChatView {
         room
     }
 
-    /// Stores the participants, and the reason why agents do not respond.
+    /// Stores the name, the participants, and the reason why agents do not respond.
     pub fn update(&mut self, answer: &ThreadStateAnswer) {
         let state = &answer.state;
         let invited = &state.participants.invited;
@@ -212,6 +212,8 @@ impl ChatView {
         }
     }
 
+    /// Applies an event of the gathering. Returns the person's call to act, the beat, or the step's
+    /// text. Calls and beats are only for new events.
     fn gathering(&mut self, envelope: &Envelope, is_news: bool) -> Option<Item> {
         let step = self.circle.hear(envelope)?;
         self.seeded &= !(is_news && matches!(step, GatheringStep::Opened { .. }));
@@ -266,6 +268,8 @@ impl ChatView {
         }
     }
 
+    /// Applies a permission event to the open requests. Returns the item to show; `None` if the
+    /// event is unreadable or reports a refused or expired outcome.
     fn permission(&mut self, envelope: &Envelope) -> Option<Item> {
         let news = permit::news(envelope)?;
         let asked = self.asks.all().iter().find(|asked| news.is_about(asked)).cloned();
@@ -345,6 +349,8 @@ impl ChatView {
         items.into_iter().filter(|(seq, _)| open(*seq)).filter_map(|(_, item)| item).collect()
     }
 
+    /// Applies a message: ends its turn and its author's presence, and keeps its number for
+    /// replies. Returns the message to show.
     fn message(&mut self, envelope: &Envelope) -> ShownMessage {
         if let Some(turn) = &envelope.meta.turn {
             self.turns.remove(turn);
@@ -374,6 +380,8 @@ impl ChatView {
         }
     }
 
+    /// Applies a turn event to the open turns. Returns a status line if the event matters to the
+    /// person and the line differs from the participant's latest one.
     fn turn(&mut self, event: TurnEvent) -> Option<String> {
         match event {
             TurnEvent::Granted { turn, participant, kind, may_pass, .. } => {
@@ -535,6 +543,7 @@ fn control_words(content: &Value) -> String {
     parts.join(", ")
 }
 
+/// Describes one change of a control event, to be read after the author's name.
 fn change_words(key: &str, value: &Value) -> String {
     let on = value.get("on").and_then(Value::as_bool).unwrap_or(true);
     let text =

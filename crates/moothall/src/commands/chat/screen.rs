@@ -34,6 +34,8 @@ impl Raw {
         Ok(raw)
     }
 
+    /// Switches to raw mode: keys arrive at once, without echo, signals or translation, and pasted
+    /// text is marked.
     fn set(&self) -> nix::Result<()> {
         let mut raw = self.before.clone();
         raw.local_flags &=

@@ -43,8 +43,8 @@ pub enum ChatNews {
 /// The receiver is closed.
 struct ReceiverGone;
 
-/// Follows a conversation from a state's head until the receiver closes. Notifies `back` when the
-/// server is reachable again.
+/// Follows a conversation from a state's head until the receiver closes or the server refuses.
+/// Notifies `back` when the server is reachable again.
 pub async fn listen(
     client: Client,
     me: String,
@@ -82,7 +82,8 @@ impl StreamReader {
         self.out.send(heard).await.map_err(|_| ReceiverGone)
     }
 
-    /// Connects at the current position; returns `None` if the server refuses.
+    /// Connects at the current position, and retries while the server is unreachable. Reports the
+    /// outage and its end. Returns `None` if the server refuses.
     async fn connect(&self) -> Result<Option<impl Stream<Item = Frame> + use<>>, ReceiverGone> {
         let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
         let mut away = false;
@@ -112,6 +113,8 @@ impl StreamReader {
         }
     }
 
+    /// Passes on the frames of one connection until it closes. An error means that the chat has
+    /// ended.
     async fn hear(&mut self, frames: impl Stream<Item = Frame>) -> Result<(), ReceiverGone> {
         let mut frames = std::pin::pin!(frames);
         while let Some(frame) = frames.next().await {
@@ -126,6 +129,7 @@ impl StreamReader {
         Ok(())
     }
 
+    /// Passes on a delta or presence; skips an unreadable one.
     async fn signal<T: DeserializeOwned>(
         &self,
         frame: &Frame,
@@ -137,6 +141,9 @@ impl StreamReader {
         }
     }
 
+    /// Passes on an event, and then the state or the gathering if the event may have changed them.
+    /// Skips events up to the current position. Reports an unreadable event as a refusal, which
+    /// ends the chat.
     async fn event(&mut self, frame: &Frame) -> Result<(), ReceiverGone> {
         let envelope: Envelope = match serde_json::from_str(&frame.data) {
             Ok(envelope) => envelope,

@@ -42,6 +42,8 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
+/// Appends the rows of a line. A row breaks at its last break point, a space or a wide character,
+/// or else at the full width.
 fn wrap_line(line: &str, columns: usize, rows: &mut Vec<String>) {
     let mut row = Row::default();
     for cluster in line.graphemes(true) {

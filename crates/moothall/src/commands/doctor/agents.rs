@@ -62,6 +62,8 @@ pub async fn examine(config: &Config, ping: bool) -> Vec<Finding> {
     findings
 }
 
+/// Returns the programs of the configured agents, then, with discovery, those found on this
+/// computer whose names the configuration does not use.
 fn programs(config: &Config) -> Vec<Runs> {
     let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled());
     let mut all: Vec<Runs> =
@@ -77,6 +79,7 @@ fn programs(config: &Config) -> Vec<Runs> {
     all
 }
 
+/// Returns the entry of a program that discovery found; its client name is also its command.
 fn found_here(client: String) -> Runs {
     let (login, argv) = (Login::of(&client), vec![client.clone()]);
     Runs {
@@ -91,6 +94,8 @@ fn found_here(client: String) -> Runs {
     }
 }
 
+/// Returns the program of a configured agent; `None` if the agent has no program. An agent in a
+/// terminal runs as the user of `[sessions]` unless it names its own.
 fn configured(config: &Config, client: &str, agent: &AgentConfig) -> Option<Runs> {
     let in_terminal = agent.lives_in_session();
     let (argv, login) = match agent.terminal_program(client).ok().flatten() {
@@ -107,6 +112,7 @@ fn configured(config: &Config, client: &str, agent: &AgentConfig) -> Option<Runs
 }
 
 impl Runs {
+    /// Checks the program, its login, its hooks and its user.
     async fn examine(&self) -> Vec<Finding> {
         let account = self.account();
         let allowed = account.as_ref().and_then(|account| account.as_ref().ok());
@@ -130,6 +136,7 @@ impl Runs {
         )
     }
 
+    /// Checks that the program exists. Asks only known programs for their version.
     async fn found(&self, account: Option<&Account>) -> Finding {
         let spec = CommandSpec {
             cwd: self.cwd.clone(),
@@ -186,6 +193,8 @@ impl Runs {
         Some(Finding::new("hooks", Verdict::Warn, found).fix(fix))
     }
 
+    /// Checks that the program finds its login. A missing login is a warning for a configured
+    /// agent, and only information for a discovered one.
     fn logged_in(&self, login: &Login, account: Option<&Account>) -> Finding {
         let other = account.filter(|account| !account.is_own());
         let client = &self.client;
@@ -201,6 +210,7 @@ impl Runs {
             .fix(format!("as {user}, {}; or set {key} for the server, or env = {{ {key} = \"…\" }} in [agents.{client}]", login.by_hand))
     }
 
+    /// Reports the user of the program. Fails if this process may not run it as that user.
     fn as_whom(&self, user: &str, account: &Result<Account, String>) -> Finding {
         match account {
             Ok(_) => Finding::new("runs as", Verdict::Ok, format!("{}: {user}", self.client)),
@@ -263,6 +273,8 @@ async fn version(file: &str, account: Option<&Account>) -> String {
     }
 }
 
+/// Returns the models of the configured agents, then, with discovery, those whose variable is set
+/// and whose names the configuration does not use. Leaves out invalid ones.
 fn models_of(config: &Config) -> Vec<(String, LlmSpec)> {
     let enabled =
         config.agents.iter().filter(|(_, agent)| agent.is_enabled() && agent.provider.is_some());

@@ -1,4 +1,4 @@
-//! Checks of the data folder's owner and permissions.
+//! Checks of the data folder: its owner, its permissions, its log, and its file system.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -39,6 +39,9 @@ pub fn warning(folder: &Path) -> Option<String> {
     Some(format!("warning: {}{fix}", found.found))
 }
 
+/// Finds the first file that another user owns: the folder itself, or an entry of it. For root this
+/// is a warning, for others a failure. Returns `None` if `own` owns all, or if the folder is
+/// unreadable.
 fn owned_by(folder: &Path, own: Uid) -> Option<Finding> {
     let inside = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let foreign = std::iter::once(folder.to_owned()).chain(inside).find_map(|path| {

@@ -43,6 +43,7 @@ fn port_of(url: &Url) -> String {
     url.port().map_or_else(String::new, |port| format!(":{port}"))
 }
 
+/// Turns the status of a request for the list of models into a finding. Only a rejected key fails.
 fn judge(about: String, status: StatusCode, client: &str) -> Finding {
     match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {

@@ -57,6 +57,7 @@ fn version(base: &str, version: &str) -> Finding {
         .fix(fix)
 }
 
+/// Reports the caller's identity, as the server sees it. A missing credential is only information.
 async fn proof(client: &Client) -> Finding {
     match timeout(PING_WITHIN, client.get::<WhoAmI>("/session")).await {
         Ok(Ok(WhoAmI { mode, principal: Some(principal), .. })) => {

@@ -18,7 +18,7 @@ const LEFT_OUT: &str = "participants = []\nnumber = 0";
 /// Builds the request for a gathering.
 ///
 /// # Errors
-/// The file cannot be read, or the flags contradict each other.
+/// The file cannot be read, the participants are missing, or `--harvester` names another name.
 pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
     let mut new = match &args.file {
         Some(file) => read(file)?,
@@ -60,6 +60,7 @@ fn next_number(before: &[NewGatheringMember]) -> u32 {
     before.last().map_or(0, |member| member.number).saturating_add(1)
 }
 
+/// Converts a member given by a flag. The caller sets its number.
 fn member(given: &GatherMember) -> NewGatheringMember {
     let named = NewGatheringMember { name: given.name.clone(), ..NewGatheringMember::default() };
     match &given.is {

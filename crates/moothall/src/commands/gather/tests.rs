@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
+/// Returns a running gathering of three members, with the given keys replaced.
 pub(crate) fn answer(change: Value) -> GatheringAnswer {
     let member = |name: &str, number: u32, role: &str, kind: &str, id: &str| json!({"name": name, "number": number, "role": role, "kind": kind, "participant_id": id});
     let mut whole = json!({"id": "g", "thread": "g", "title": "Gathering: daily", "status": "active", "rhythm": "daily",

@@ -92,7 +92,7 @@ pub async fn run(
     Ok(())
 }
 
-/// Removes the entry, and revokes its token.
+/// Removes the entry, revokes its token and deletes the token's file.
 pub async fn undo(
     printer: &Printer,
     person: &Client,
@@ -229,6 +229,7 @@ fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     }
 }
 
+/// Prints the entry and the file to which it belongs, without writing the file.
 fn show(printer: &Printer, client: McpClient, program: &Start, file: &Path) -> Result<(), Fault> {
     let text = match client {
         McpClient::Codex => toml_entry(program),
@@ -258,6 +259,8 @@ fn json_entry(client: McpClient, program: &Start) -> Value {
     json!({"command": program.program, "args": program.args, "env": env})
 }
 
+/// Returns the JSON configuration with the entry of this program; unchanged if it has the same
+/// entry already. The error says why the text cannot be extended.
 fn with_json(before: &str, client: McpClient, program: &Start) -> Result<String, String> {
     let mut whole: Value = if before.trim().is_empty() {
         json!({})
@@ -278,6 +281,7 @@ fn with_json(before: &str, client: McpClient, program: &Start) -> Result<String,
     serde_json::to_string_pretty(&whole).map(|text| text + "\n").map_err(|error| error.to_string())
 }
 
+/// Returns the TOML entry. `env_vars` lists the variables that the client passes on.
 fn toml_entry(program: &Start) -> String {
     let names: Vec<_> = VARIABLES.iter().map(|name| format!("\"{name}\"")).collect();
     let args = toml::Value::Array(program.args.iter().cloned().map(toml::Value::String).collect());
@@ -291,7 +295,8 @@ fn toml_entry(program: &Start) -> String {
     )
 }
 
-/// Appends the entry. The existing text keeps its comments.
+/// Returns the TOML configuration with the entry at its end, and the existing text with its
+/// comments; unchanged if it has the same entry already. Another entry of this name is an error.
 fn with_toml(before: &str, program: &Start) -> Result<String, String> {
     let whole: toml::Table = before.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let entry = toml_entry(program);

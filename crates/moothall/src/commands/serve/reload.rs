@@ -56,6 +56,8 @@ impl RunningServer<'_> {
         }
     }
 
+    /// Checks the new configuration completely, then applies it and logs the changes. An error
+    /// means that the old one is still in effect.
     async fn take_over(&self, before: &Config) -> Result<Config, Fault> {
         let settled = settle(&self.args.place, &config::environment())?;
         let now = &settled.config;
@@ -72,6 +74,8 @@ impl RunningServer<'_> {
         Ok(settled.config)
     }
 
+    /// Applies a checked configuration to the parts that are running: limits, budgets, retention,
+    /// sessions, addresses and agents.
     async fn replace(&self, now: &Config, agents: Registry) {
         self.places.resize(now.limits.programs());
         self.hall.replace_budgets(&now.budgets);
@@ -88,6 +92,7 @@ impl RunningServer<'_> {
         self.hall.replace(agents, now.defaults.clone()).await;
     }
 
+    /// Logs the changed parts that need a restart.
     fn say_what_waits(&self, now: &StartupSettings) {
         let waiting = self.started.waiting(now);
         if !waiting.is_empty() {
