@@ -142,6 +142,7 @@ fn spec(file: &Path, arguments: &[&str], bridge_url: &str) -> CommandSpec {
     }
 }
 
+/// Returns the registry's entry of a discovered agent.
 fn offered(client: &str, model: &str, summary: String, agent: Arc<dyn Agent>) -> AgentSpec {
     let profile = Profile {
         client: Some(client.to_owned()),
