@@ -75,6 +75,8 @@ impl StreamAudience {
 }
 
 impl<'a> Turn<'a> {
+    /// Returns a turn before its first request. `deadline` ends the turn's own time: no wait for a
+    /// retry and no summary may outlast it.
     pub(super) fn new(
         llm: &'a Llm,
         job: &'a Job,
@@ -272,8 +274,8 @@ impl<'a> Turn<'a> {
         finished
     }
 
-    /// Returns the number of tokens that the rest of the turn's money pays for; `None` without a
-    /// limit.
+    /// Returns the number of tokens that the rest of the turn's money pays for; `None` if the turn
+    /// has no limit of money or its model no price for output.
     ///
     /// # Errors
     /// `over_budget` if it pays for fewer than [`TOKENS_MIN`], or than a lower `max_tokens`.
@@ -290,6 +292,9 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Reads the answer to its end, and reports each piece if it has an audience. `silence` is the
+    /// longest wait for a frame. After the ending was reported, a fault of the connection is
+    /// ignored.
     async fn read(
         &mut self,
         mut answer: ModelAnswer,
@@ -409,6 +414,9 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Returns the text of an answer that was read to its end. If the answer is only thoughts,
+    /// these are returned, or an empty text in a turn that may pass. Fails if the answer is cut or
+    /// in another form, and if it has no words although the model did not choose to be silent.
     fn finish(
         &mut self,
         words: ModelWords,
