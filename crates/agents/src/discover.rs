@@ -132,6 +132,7 @@ fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
     ))
 }
 
+/// Returns the program with these arguments, which reads the prompt on its standard input.
 fn spec(file: &Path, arguments: &[&str], bridge_url: &str) -> CommandSpec {
     let program = std::iter::once(file.to_string_lossy().into_owned());
     let argv = program.chain(arguments.iter().map(|argument| (*argument).to_owned()));

@@ -145,6 +145,7 @@ impl Events {
         }
     }
 
+    /// Adds the event that an empty line completes. An event without data is dropped.
     fn dispatch(&mut self, ready: &mut VecDeque<Frame>) {
         let name = self.name.take();
         if let Some(data) = self.data.take() {

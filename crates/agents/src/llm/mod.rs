@@ -195,6 +195,8 @@ impl Llm {
         })
     }
 
+    /// Returns the settings of a request. The configured limit of tokens is lowered to
+    /// `affordable`, if that is less.
     fn settings(&self, affordable: Option<u32>) -> Settings<'_> {
         let (model, effort) = names::split(&self.spec.model);
         let max_tokens = self.spec.max_tokens;

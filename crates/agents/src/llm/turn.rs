@@ -110,6 +110,7 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Returns the sum of tokens of these requests, with its cost and the time since `began`.
     fn usage_of(&self, calls: &[ModelCall], began: Instant) -> Usage {
         let used = calls.iter().map(|call| self.tokens_of(call).0);
         let mut usage = used.fold(Usage::default(), |sum, one| Usage {
@@ -216,6 +217,7 @@ impl<'a> Turn<'a> {
         Ok(summary)
     }
 
+    /// Returns the fault of a turn whose model is not asked because its circuit is open.
     fn left_alone(&self, wait: Duration) -> Fault {
         let (who, seconds) = (self.provider(), wait.as_secs_f64().ceil());
         Fault::new(

@@ -334,6 +334,8 @@ fn title(name: &str) -> String {
     if title.is_empty() { "agent".to_owned() } else { title }
 }
 
+/// Returns the ASCII letters, digits and hyphens of a text in lower case, without hyphens at the
+/// start and at most [`NAME_CHARS_MAX`] long.
 fn plain(text: &str) -> String {
     let kept = text
         .chars()

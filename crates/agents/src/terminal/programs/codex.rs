@@ -447,6 +447,7 @@ fn newest_turn(lines: &[&str]) -> Option<(NewestTurn, RecordEnd)> {
 /// The events that end a turn.
 const OVER: [&str; 2] = ["task_complete", "turn_aborted"];
 
+/// Returns the end of a turn that Codex aborted. An error counts more than the reason.
 fn aborted(reason: &str, error: Option<String>) -> RecordEnd {
     match (reason, error) {
         ("" | "interrupted" | "replaced", None) => RecordEnd::Interrupted,
