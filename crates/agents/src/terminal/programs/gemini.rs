@@ -178,8 +178,8 @@ fn composer(rows: &[Row]) -> Option<(usize, usize, usize)> {
     Some((rule, mark, end))
 }
 
-/// Returns the dialog in the box at the end of the screen; `None` if there is no box, or none with
-/// options.
+/// Returns the dialog in the box at the end of the screen; `None` without a box, or without options
+/// in it.
 fn dialog(rows: &[Row]) -> Option<Dialog> {
     let last = rows.iter().rposition(|row| !row.text().is_empty())?;
     if !rows[last].text().trim_start().starts_with('╰') {
