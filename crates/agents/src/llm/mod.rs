@@ -237,7 +237,7 @@ impl Work for Llm {
         self.spec.call_cost()
     }
 
-    /// Answers a turn; fails with `timeout` at the turn's limit and [`BACKSTOP`] more. The usage is
+    /// Answers a turn; fails with `timeout` at the turn's limit and `BACKSTOP` more. The usage is
     /// that of all requests, also if none was answered.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         // The first poll runs on the stream's task. The history is rebuilt after it, on the turn's

@@ -336,7 +336,7 @@ impl SessionHost for TmuxHost {
         self.choose_options(pane, client, dialog, chosen, text).await
     }
 
-    /// Returns at most this number of lines, and at most [`TAIL_LINES_MAX`]. Wrapped rows count as
+    /// Returns at most this number of lines, and at most `TAIL_LINES_MAX`. Wrapped rows count as
     /// one line; empty lines at the end are left out.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
         let control = self.same(pane).await?;
