@@ -267,6 +267,8 @@ impl AgentConfig {
         }
     }
 
+    /// Rejects a key that belongs only to other runtimes, and a rule for lost turns that this
+    /// runtime refuses.
     pub(crate) fn refuse_keys_of_others(&self, entry: &RuntimeEntry) -> Result<(), ConfigFault> {
         let others =
             runtimes::ALL.iter().flat_map(|owner| owner.keys.iter().map(move |key| (owner, *key)));
@@ -283,6 +285,8 @@ impl AgentConfig {
         refused.map_or(Ok(()), |why| Err(ConfigFault::new("on_lost", why)))
     }
 
+    /// Rejects a variable that cannot be set, that is the server's own, or that would affect the
+    /// program that changes the user.
     pub(crate) fn check_env(&self) -> Result<(), ConfigFault> {
         for (variable, value) in &self.env {
             if variable.is_empty() || variable.contains(['=', '\0']) || value.contains('\0') {
@@ -327,6 +331,9 @@ impl AgentConfig {
         }
     }
 
+    /// Returns the profile that participants of this agent begin with. The model is the configured
+    /// one, or else the runtime's name. Fails if two different models are given or the nickname is
+    /// not valid.
     fn start_profile(&self, client: &str, runtime: &Runtime) -> Result<Profile, ConfigFault> {
         if let (Some(outer), Some(inner)) = (&self.model, &self.profile.model)
             && outer != inner

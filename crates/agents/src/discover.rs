@@ -132,6 +132,7 @@ fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
     ))
 }
 
+/// Returns the program with these arguments, which reads the prompt on its standard input.
 fn spec(file: &Path, arguments: &[&str], bridge_url: &str) -> CommandSpec {
     let program = std::iter::once(file.to_string_lossy().into_owned());
     let argv = program.chain(arguments.iter().map(|argument| (*argument).to_owned()));
@@ -142,6 +143,7 @@ fn spec(file: &Path, arguments: &[&str], bridge_url: &str) -> CommandSpec {
     }
 }
 
+/// Returns the registry's entry of a discovered agent.
 fn offered(client: &str, model: &str, summary: String, agent: Arc<dyn Agent>) -> AgentSpec {
     let profile = Profile {
         client: Some(client.to_owned()),

@@ -39,6 +39,7 @@ pub fn built_in() -> Vec<AgentSpec> {
     Demo::VARIANTS.iter().copied().map(demo).collect()
 }
 
+/// Returns the registry's entry of a built-in agent.
 fn demo(demo: Demo) -> AgentSpec {
     let profile = Profile {
         client: Some(demo.to_string()),

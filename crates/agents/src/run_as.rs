@@ -101,6 +101,8 @@ impl Account {
         Self::find(name)?.allowed(&[&RIGHTS[..], &RIGHTS_IN_TERMINALS].concat())
     }
 
+    /// Returns the account if programs can be started as it: it is the server's own user, or the
+    /// server is root or has these rights, and the programs that change the user are installed.
     fn allowed(self, rights: &[(u32, &str)]) -> Result<Self, String> {
         if !self.is_own {
             may_change(&std::fs::read_to_string("/proc/self/status").unwrap_or_default(), rights)

@@ -33,6 +33,7 @@ pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
     .to_string()
 }
 
+/// Returns an event as a program reads it. A message has `meta` only if there is something in it.
 fn event(stream: &StreamId, recorded: &RecordedEvent) -> Value {
     let (kind, to, content) = event_fields(&recorded.event);
     let mut out = json!({
@@ -53,6 +54,8 @@ fn event(stream: &StreamId, recorded: &RecordedEvent) -> Value {
     out
 }
 
+/// Returns the type, the recipient and the content of an event. The content is null for an event
+/// that has none in this shape.
 fn event_fields(event: &Event) -> (&str, &str, Value) {
     match event {
         Event::Posted(post) => ("message", addressee(&post.to), post.body.as_str().into()),
@@ -101,6 +104,8 @@ fn control(change: &Change) -> Option<(&'static str, Value)> {
     })
 }
 
+/// Returns the cause that a message replies to, its tags and its origin; `None` if it has none of
+/// them.
 fn meta(post: &Posted) -> Option<Value> {
     let mut meta = Map::new();
     if let Some(cause) = &post.reply_to {

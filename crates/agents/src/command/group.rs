@@ -56,6 +56,8 @@ impl Group {
         self.finish().await;
     }
 
+    /// Sends SIGTERM, waits at most [`GRACE`], sends SIGKILL, and ends the processes that left the
+    /// group.
     async fn finish(&mut self) {
         self.signal(Signal::SIGTERM);
         // Set before the waits: if this future is dropped in one of them, `drop` kills at once.
@@ -75,6 +77,7 @@ impl Group {
         }
     }
 
+    /// True if the group has a live process.
     fn is_there(&self) -> bool {
         self.leader.is_some_and(|leader| killpg(leader, None) != Err(Errno::ESRCH) && lives(leader))
     }
@@ -110,6 +113,8 @@ fn works_in(stat: &str, leader: Pid) -> bool {
 }
 
 impl Drop for Group {
+    /// Ends a group that still works: SIGTERM now, the rest in a task. Without a runtime, or if an
+    /// end was under way, the group and all processes with its mark are killed at once.
     fn drop(&mut self) {
         match (self.stage, tokio::runtime::Handle::try_current()) {
             (Stage::Over, _) => {}

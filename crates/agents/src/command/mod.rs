@@ -154,6 +154,8 @@ impl CommandSpec {
         self.argv.first().map(String::as_str).unwrap_or_default()
     }
 
+    /// Starts the program for a turn, in a process group of its own, with the mark of the turn in
+    /// its environment and as the user of `run_as`. Fails with `spawn_failed`.
     fn start(&self, job: &Job, prompt: &str) -> Result<RunningProgram, Fault> {
         let program = self.check()?;
         let account = self.account()?;
@@ -212,6 +214,9 @@ impl CommandSpec {
         }
     }
 
+    /// Runs the program for a turn until it exits, and ends its whole group. Returns its standard
+    /// output if it exits with success. Otherwise reports its output and returns the reason:
+    /// `spawn_failed`, `timeout`, `output_too_large`, `lost` or `exit_status`.
     async fn answer(&self, job: &Job, out: &dyn Reporter) -> Result<String, Fault> {
         // Processes of an earlier attempt that survived a crash of the server must not run beside
         // this one.

@@ -59,6 +59,8 @@ impl Stdout {
         self.grew.notified().await;
     }
 
+    /// Adds bytes of the output. If the whole would be longer than [`STDOUT_BYTES_MAX`], nothing is
+    /// added.
     fn push(&self, bytes: &[u8]) -> Result<(), TooLarge> {
         let mut all = self.lock();
         if all.len() + bytes.len() > STDOUT_BYTES_MAX {
@@ -79,6 +81,7 @@ impl Stdout {
 pub(super) struct Tail(VecDeque<u8>);
 
 impl Tail {
+    /// Adds bytes and removes the oldest ones beyond [`STDERR_BYTES_KEPT`].
     fn push(&mut self, bytes: &[u8]) {
         let fresh = &bytes[bytes.len().saturating_sub(STDERR_BYTES_KEPT)..];
         let over = (self.0.len() + fresh.len()).saturating_sub(STDERR_BYTES_KEPT);
@@ -110,6 +113,8 @@ async fn read_all(mut from: impl AsyncRead + Unpin, into: &Stdout) -> Result<(),
     }
 }
 
+/// Reads a pipe to its end and keeps the last bytes. It never fails: the error type is that of
+/// [`read_all`].
 async fn read_tail(mut from: impl AsyncRead + Unpin, into: &mut Tail) -> Result<(), TooLarge> {
     let mut chunk = vec![0; 16 * 1024];
     loop {

@@ -45,6 +45,8 @@ impl AgentConfig {
         })
     }
 
+    /// Returns the configured length of a transcript in bytes, or the default. Fails if it is
+    /// outside of [`TRANSCRIPT_RANGE`].
     fn transcript_room(&self) -> Result<usize, ConfigFault> {
         match self.transcript_bytes {
             None => Ok(TRANSCRIPT_BYTES),

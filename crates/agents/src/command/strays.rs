@@ -66,6 +66,8 @@ impl Mark {
     }
 }
 
+/// Returns the processes that carry the mark, without this process and those of another live
+/// server. Without `/proc` there are none.
 fn marked(mark: &[u8]) -> Vec<Pid> {
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Vec::new();

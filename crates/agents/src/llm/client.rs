@@ -121,6 +121,8 @@ impl ModelAnswer {
         }
     }
 
+    /// Reads the body of an answer without success, and returns it with its status and headers.
+    /// Fails with [`StreamEnd::Overlong`] if the body is longer than [`REFUSAL_BYTES_MAX`].
     async fn refusal(&mut self, silence: Duration) -> Result<StreamEnd, StreamEnd> {
         let (mut body, response) = (Vec::new(), &mut self.response);
         // A body that breaks off counts as far as it came: the status decides most of the error.

@@ -85,6 +85,8 @@ struct Events {
 }
 
 impl Events {
+    /// Takes the next bytes, and adds each completed event to `ready`. A line ends with a line
+    /// feed, a carriage return, or both.
     fn push(&mut self, bytes: &[u8], ready: &mut VecDeque<Frame>) -> Result<(), FrameTooLong> {
         for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let (text, end) = match part.split_last() {
@@ -108,6 +110,8 @@ impl Events {
         Ok(())
     }
 
+    /// Takes a whole line. An empty line completes the event; an error in a line of its own is a
+    /// frame at once; a line with an unknown field is ignored.
     fn line(&mut self, line: &[u8], ready: &mut VecDeque<Frame>) {
         if line.is_empty() {
             return self.dispatch(ready);
@@ -141,6 +145,7 @@ impl Events {
         }
     }
 
+    /// Adds the event that an empty line completes. An event without data is dropped.
     fn dispatch(&mut self, ready: &mut VecDeque<Frame>) {
         let name = self.name.take();
         if let Some(data) = self.data.take() {
@@ -166,6 +171,8 @@ struct Values {
 }
 
 impl Values {
+    /// Takes the next bytes, and adds each completed object to `ready`. Bytes between objects are
+    /// skipped.
     fn push(&mut self, bytes: &[u8], ready: &mut VecDeque<Frame>) -> Result<(), FrameTooLong> {
         for byte in bytes {
             if self.depth == 0 && *byte != b'{' {
@@ -182,6 +189,8 @@ impl Values {
         if self.value.len() > FRAME_BYTES_MAX { Err(FrameTooLong) } else { Ok(()) }
     }
 
+    /// Counts open braces, so that an object is complete at depth 0. Braces in a string do not
+    /// count.
     fn count(&mut self, byte: u8) {
         if self.quoted {
             self.quoted = self.escaped || byte != b'"';

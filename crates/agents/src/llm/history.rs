@@ -90,6 +90,7 @@ pub(super) fn indented(text: &str) -> String {
     format!("  {}\n", hang(text.trim_end()))
 }
 
+/// Returns the composed system text, and after it the agent's own one from the configuration.
 fn system(prompt: &Prompt, own: Option<&str>) -> String {
     let composed = prompt.system.trim_end();
     match own.map(str::trim) {
@@ -138,6 +139,7 @@ struct Messages {
 }
 
 impl Messages {
+    /// Adds a line to the current message of the user's role.
     fn add_of_others(&mut self, line: &str) {
         if line.is_empty() {
             return;
@@ -146,6 +148,8 @@ impl Messages {
         self.telling.push_str(line);
     }
 
+    /// Adds words of the model to its current message. The user's message before it is complete
+    /// then.
     fn add_own_words(&mut self, words: &str) {
         if words.trim().is_empty() {
             return;
@@ -164,6 +168,8 @@ impl Messages {
         }
     }
 
+    /// Completes the message of the user's role. If the first message would be the model's, a fixed
+    /// line is added before it.
     fn end_telling(&mut self) {
         if self.done.is_empty() && self.telling.is_empty() {
             self.telling.push_str("(The conversation goes on.)\n");

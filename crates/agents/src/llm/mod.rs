@@ -195,6 +195,8 @@ impl Llm {
         })
     }
 
+    /// Returns the settings of a request. The configured limit of tokens is lowered to
+    /// `affordable`, if that is less.
     fn settings(&self, affordable: Option<u32>) -> Settings<'_> {
         let (model, effort) = names::split(&self.spec.model);
         let max_tokens = self.spec.max_tokens;
@@ -235,6 +237,8 @@ impl Work for Llm {
         self.spec.call_cost()
     }
 
+    /// Answers a turn; fails with `timeout` at the turn's limit and `BACKSTOP` more. The usage is
+    /// that of all requests, also if none was answered.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         // The first poll runs on the stream's task. The history is rebuilt after it, on the turn's
         // own.

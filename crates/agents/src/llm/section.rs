@@ -101,6 +101,8 @@ impl AgentConfig {
         })
     }
 
+    /// Returns the configured model. Fails if there is none, or if the name has a blank, a control
+    /// character or `::` in it.
     fn llm_model(&self) -> Result<String, ConfigFault> {
         match self.model.as_deref().or(self.profile.model.as_deref()).map(str::trim) {
             None | Some("") => Err(ConfigFault::new(

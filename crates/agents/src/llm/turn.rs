@@ -75,6 +75,8 @@ impl StreamAudience {
 }
 
 impl<'a> Turn<'a> {
+    /// Returns a turn before its first request. `deadline` ends the turn's own time: no wait for a
+    /// retry and no summary may outlast it.
     pub(super) fn new(
         llm: &'a Llm,
         job: &'a Job,
@@ -108,6 +110,7 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Returns the sum of tokens of these requests, with its cost and the time since `began`.
     fn usage_of(&self, calls: &[ModelCall], began: Instant) -> Usage {
         let used = calls.iter().map(|call| self.tokens_of(call).0);
         let mut usage = used.fold(Usage::default(), |sum, one| Usage {
@@ -214,6 +217,7 @@ impl<'a> Turn<'a> {
         Ok(summary)
     }
 
+    /// Returns the fault of a turn whose model is not asked because its circuit is open.
     fn left_alone(&self, wait: Duration) -> Fault {
         let (who, seconds) = (self.provider(), wait.as_secs_f64().ceil());
         Fault::new(
@@ -272,8 +276,8 @@ impl<'a> Turn<'a> {
         finished
     }
 
-    /// Returns the number of tokens that the rest of the turn's money pays for; `None` without a
-    /// limit.
+    /// Returns the number of tokens that the rest of the turn's money pays for; `None` if the turn
+    /// has no limit of money or its model no price for output.
     ///
     /// # Errors
     /// `over_budget` if it pays for fewer than [`TOKENS_MIN`], or than a lower `max_tokens`.
@@ -290,6 +294,9 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Reads the answer to its end, and reports each piece if it has an audience. `silence` is the
+    /// longest wait for a frame. After the ending was reported, a fault of the connection is
+    /// ignored.
     async fn read(
         &mut self,
         mut answer: ModelAnswer,
@@ -409,6 +416,9 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Returns the text of an answer that was read to its end. If the answer is only thoughts,
+    /// these are returned, or an empty text in a turn that may pass. Fails if the answer is cut or
+    /// in another form, and if it has no words although the model did not choose to be silent.
     fn finish(
         &mut self,
         words: ModelWords,

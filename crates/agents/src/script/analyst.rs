@@ -30,6 +30,7 @@ fn answer(said: SeenMessage<'_>) -> Option<String> {
     ))
 }
 
+/// Returns a headline and a list: the question of a text, its numbers, its subject and its length.
 fn analysis(text: &str) -> String {
     let (question, numbers) = (question(text), numbers(text));
     let mut lines = vec![headline(question, numbers.len()), String::new()];
@@ -55,6 +56,7 @@ fn analysis(text: &str) -> String {
     lines.join("\n")
 }
 
+/// Returns a sentence that names the thing asked for and the number of numbers given.
 fn headline(question: Option<&str>, numbers: usize) -> String {
     match (question, numbers) {
         (Some(question), 0) => {

@@ -44,6 +44,7 @@ fn objection(room: &TurnView<'_>, said: SeenMessage<'_>) -> String {
     format!("One objection, {mark}{}: “{}” — {doubt}", said.post.from, gist(&words))
 }
 
+/// Returns an objection to the question itself, for a turn without a message of another agent.
 fn to_the_question(room: &TurnView<'_>) -> String {
     let subject = room.subject();
     match key_words(&subject, 1).first() {

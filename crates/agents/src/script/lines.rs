@@ -90,6 +90,8 @@ impl Work for ScriptSpec {
         self.timeout
     }
 
+    /// Returns the line of a turn after its delay; without lines, an empty text. With `word_ms`,
+    /// the words are reported one by one. The usage is the configured time, not a measured one.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         let Some(line) = self.line(job) else {
             return (Ok(String::new()), Usage::default());

@@ -32,6 +32,7 @@ pub(super) struct TurnView<'a> {
 }
 
 impl<'a> TurnView<'a> {
+    /// Returns the messages of a turn's window, with its trigger in its place.
     pub(super) fn new(job: &'a Job) -> Self {
         let mut said: Vec<SeenMessage<'a>> =
             job.window.iter().filter_map(SeenMessage::of).collect();

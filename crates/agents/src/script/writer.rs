@@ -58,6 +58,8 @@ fn revised(said: SeenMessage<'_>) -> Option<String> {
     ))
 }
 
+/// Returns a draft as a quoted paragraph: an opening, one sentence for each message of another
+/// agent, and a closing.
 fn draft(room: &TurnView<'_>, asked: &str) -> String {
     let mut parts = vec![opening(asked)];
     for said in room.others() {

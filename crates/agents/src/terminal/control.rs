@@ -168,6 +168,7 @@ struct ControlConnection<'a> {
 }
 
 impl<'a> ControlConnection<'a> {
+    /// Starts a tmux client in control mode. It ends when the connection is dropped.
     fn connect(place: &'a TmuxServer, panes: &'a Panes) -> io::Result<Self> {
         let mut child = place.control().spawn()?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -210,6 +211,8 @@ impl<'a> ControlConnection<'a> {
         }
     }
 
+    /// Sends the settings, the subscription and the request for the list of panes, as the first
+    /// commands of a connection.
     async fn greet(&mut self) -> io::Result<()> {
         for setting in self.place.settings() {
             self.tell(setting.line(), AnswerTarget::Nobody).await?;
@@ -218,6 +221,7 @@ impl<'a> ControlConnection<'a> {
         self.tell(LIST, AnswerTarget::Census { missed: true }).await
     }
 
+    /// Sends a command. Its answer goes to `awaiting`, since tmux answers commands in their order.
     async fn tell(&mut self, line: &str, awaiting: AnswerTarget) -> io::Result<()> {
         self.awaiting.push_back(awaiting);
         self.stdin.write_all(format!("{line}\n").as_bytes()).await?;
@@ -240,6 +244,9 @@ impl<'a> ControlConnection<'a> {
         }
     }
 
+    /// Passes an answer to the oldest command without one; from the first answer on, the connection
+    /// counts as made. Returns false if the connection cannot be used further, for instance because
+    /// no command waits.
     async fn answered(&mut self, answer: Result<Vec<String>, String>) -> bool {
         self.greeted = true;
         match self.awaiting.pop_front() {
@@ -256,6 +263,8 @@ impl<'a> ControlConnection<'a> {
         }
     }
 
+    /// Takes the list of panes as the census of live ones. If notifications may have been missed,
+    /// the own server's loose windows are linked again; returns false if that cannot be sent.
     async fn count(&mut self, lines: &[String], missed: bool) -> bool {
         let rows: Vec<PaneRow<'_>> = lines.iter().filter_map(|line| PaneRow::of(line)).collect();
         let alive: BTreeSet<Run> = rows.iter().filter(|row| !row.dead).map(PaneRow::run).collect();
@@ -278,6 +287,7 @@ impl<'a> ControlConnection<'a> {
         Ok(())
     }
 
+    /// Answers all waiting commands with an error.
     fn fail_all(&mut self) {
         for awaiting in self.awaiting.drain(..) {
             if let AnswerTarget::Asker(reply) = awaiting {

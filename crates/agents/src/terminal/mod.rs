@@ -269,6 +269,8 @@ impl SessionHost for TmuxHost {
         self.start_program(launch).await
     }
 
+    /// Finds the named pane on another tmux server. Refuses a socket or target that tmux could take
+    /// for an option or for several commands.
     async fn adopt(&self, adopt: &AdoptRequest) -> Result<Pane, HostFault> {
         let odd = |text: &str| {
             text.is_empty()
@@ -294,6 +296,9 @@ impl SessionHost for TmuxHost {
         Ok(control.panes.news(&run_of(pane), client))
     }
 
+    /// Returns the screen of a pane; its state is `Gone` if the pane or its process does not exist
+    /// any more. The absence of a pane on another tmux server is an error if the pane was not used
+    /// since the start of this server.
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
         let control = self.at(pane).await?;
         match self.look(&control, pane, self.vendor(client)).await {
@@ -331,6 +336,8 @@ impl SessionHost for TmuxHost {
         self.choose_options(pane, client, dialog, chosen, text).await
     }
 
+    /// Returns at most this number of lines, and at most `TAIL_LINES_MAX`. Wrapped rows count as
+    /// one line; empty lines at the end are left out.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
         let control = self.same(pane).await?;
         let lines = lines.min(TAIL_LINES_MAX);
@@ -397,6 +404,7 @@ impl SessionHost for TmuxHost {
         }
     }
 
+    /// Returns the tmux command that opens the session of this pane alone.
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault> {
         let control = self.same(pane).await?;
         let socket = if pane.socket.is_empty() {

@@ -50,6 +50,8 @@ impl Protocol {
         }
     }
 
+    /// Reads a line outside of an answer: a notification, or the beginning of an answer. The end of
+    /// an answer that never began is [`ControlEvent::Confused`].
     fn notice(&mut self, line: &str) -> Option<ControlEvent> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
@@ -74,8 +76,8 @@ impl Protocol {
     }
 }
 
-/// Returns if a line ends the answer with this mark: `Some(true)` with success, `Some(false)` with
-/// an error.
+/// Returns the success of the answer that a line ends: true for `%end`, false for `%error`. `None`
+/// if the line does not end the answer with this mark.
 fn end_of(line: &str, mark: &str) -> Option<bool> {
     let (word, rest) = line.split_once(' ')?;
     match word {

@@ -9,6 +9,8 @@ use super::{Program, Search, TmuxHost};
 use crate::command::Environment;
 
 impl TmuxHost {
+    /// Looks a prompt up as the user that the client's program runs as; `None` if the client is
+    /// unknown, its user cannot be used, or nothing is found.
     pub(super) async fn look_up(
         &self,
         pane: &Pane,

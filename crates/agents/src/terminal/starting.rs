@@ -35,6 +35,8 @@ exec "$@""#;
 const NAME_CHARS_MAX: usize = 40;
 
 impl TmuxHost {
+    /// Starts a program in a tmux session of its own, links its window into the hub, and returns
+    /// the pane. Refuses an unknown client, or a folder that does not exist.
     pub(super) async fn start_program(&self, launch: &Launch) -> Result<Pane, HostFault> {
         let programs = self.known();
         let program = programs.get(&launch.client).ok_or_else(|| unknown(self, &launch.client))?;
@@ -75,6 +77,8 @@ impl TmuxHost {
         Ok(lines.into_iter().next().unwrap_or_default())
     }
 
+    /// Ends a program by closing its pane, if it still exists. A pane on another tmux server is not
+    /// closed: the server only stops watching it.
     pub(super) async fn end_program(&self, pane: &Pane) -> Result<(), HostFault> {
         if !pane.socket.is_empty() {
             // The tmux user who started the program ends it. Only stop watching it.
@@ -330,6 +334,8 @@ fn title(name: &str) -> String {
     if title.is_empty() { "agent".to_owned() } else { title }
 }
 
+/// Returns the ASCII letters, digits and hyphens of a text in lower case, without hyphens at the
+/// start and at most [`NAME_CHARS_MAX`] long.
 fn plain(text: &str) -> String {
     let kept = text
         .chars()

@@ -25,6 +25,8 @@ pub(super) async fn reap(left: Vec<(SessionId, Pane)>) {
     let _ = tokio::task::spawn_blocking(move || sweep(&left)).await;
 }
 
+/// Kills each process in the group of an ended session's program that carries the session's mark
+/// and has no terminal. Programs that were adopted are left alone.
 fn sweep(left: &[(SessionId, Pane)]) {
     let Ok(processes) = std::fs::read_dir("/proc") else { return };
     for entry in processes.flatten() {

@@ -87,6 +87,8 @@ enum EnterPlace {
 }
 
 impl TmuxHost {
+    /// Returns a typist for a pane. Without a client, the pane's program is the one that was last
+    /// named for it, or unknown.
     fn typing<'a>(
         &'a self,
         control: &'a Control,
@@ -105,6 +107,9 @@ impl TmuxHost {
         }
     }
 
+    /// Pastes a text into the empty composer of an idle program, without Enter, and waits until the
+    /// program shows it. Signs that the program would obey are altered before, or their blocks sent
+    /// as files; the report says which.
     pub(super) async fn paste_text(
         &self,
         pane: &Pane,
@@ -215,6 +220,8 @@ fn ends_with_paste(view: &View, end: &str) -> bool {
     !end.is_empty() && last.is_some_and(|line| squeezed(line).ends_with(end))
 }
 
+/// Returns the place that an Enter would reach now. `end` is the end of the paste: a screen that
+/// ends with it holds the paste, even if the composer cannot be read.
 fn before_enter(view: &View, end: &str) -> EnterPlace {
     match (view.state, view.composer.as_deref()) {
         (PaneState::Starting | PaneState::Idle | PaneState::Busy, _)
@@ -302,6 +309,7 @@ impl Typist<'_> {
         Ok(())
     }
 
+    /// Waits until the program has drawn after the count `drew`. Fails after [`TAKES_PASTE`].
     async fn drawing_since(&mut self, drew: u64) -> Result<(), HostFault> {
         let waiting =
             timeout_at(Instant::now() + TAKES_PASTE, self.drawn.wait_for(|count| *count != drew))

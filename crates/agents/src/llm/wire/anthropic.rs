@@ -7,6 +7,7 @@ use crate::llm::names::{self, ThinkingSetting};
 
 pub(super) const VERSION: &str = "2023-06-01";
 
+/// Returns the body of a request.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut body = Map::new();
     set(&mut body, "model", Some(settings.model));
@@ -32,6 +33,8 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     Value::Object(body)
 }
 
+/// Returns the parts of a streamed event, or of a whole message. `name` is the event's name, for a
+/// value that does not repeat it as its `type`.
 pub(super) fn read(name: Option<&str>, value: &Value) -> Vec<Part> {
     let mut parts = PartCollector::default();
     match value.get("type").and_then(Value::as_str).or(name).unwrap_or_default() {

@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{Part, PartCollector, Request, Settings, failure, messages_with_system, set};
 use crate::llm::names;
 
+/// Returns the body of a request. The limit of tokens has another name for models that think by
+/// themselves.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut body = Map::new();
     set(&mut body, "model", Some(settings.model));
@@ -24,6 +26,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     Value::Object(body)
 }
 
+/// Returns the parts of a streamed piece (`delta`), or of a whole answer (`message`).
 pub(super) fn read(value: &Value) -> Vec<Part> {
     let mut parts = PartCollector::default();
     parts.model(value.get("model"));
@@ -46,6 +49,8 @@ pub(super) fn read(value: &Value) -> Vec<Part> {
     parts.0
 }
 
+/// Adds the words, thoughts, refusal and tool calls of a piece or a message. Servers send thoughts
+/// under different names.
 fn read_message(said: &Value, parts: &mut PartCollector) {
     let thoughts = ["reasoning_content", "reasoning", "thinking"];
     let thoughts = thoughts.iter().find_map(|name| said.get(name).filter(|text| !text.is_null()));

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Message, Part, PartCollector, Request, Role, Settings, failure, set};
 use crate::llm::names::{self, GeminiThinking};
 
+/// Returns the body of a request. The model is in its address.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut body = Map::new();
     let system = json!({"parts": [{"text": request.system}]});
@@ -32,6 +33,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     Value::Object(body)
 }
 
+/// Returns the parts of a piece of an answer. A prompt that Google blocked ends as filtered.
 pub(super) fn read(value: &Value) -> Vec<Part> {
     let mut parts = PartCollector::default();
     parts.model(value.get("modelVersion"));

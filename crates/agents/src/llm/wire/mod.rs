@@ -262,6 +262,7 @@ impl PartCollector {
         self.0.push(Part::Tool(name.to_owned()));
     }
 
+    /// Adds the ending that a provider's word means, if it means one.
     fn end(&mut self, word: Option<&Value>) {
         let word = word.and_then(Value::as_str);
         self.0.extend(word.and_then(ending).map(Part::End));

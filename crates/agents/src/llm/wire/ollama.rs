@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Part, PartCollector, Request, Settings, failure, messages_with_system, set};
 
+/// Returns the body of a request.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut body = Map::new();
     set(&mut body, "model", Some(settings.model));
@@ -18,6 +19,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     Value::Object(body)
 }
 
+/// Returns the parts of a line. The answer ends with the line that is `done`.
 pub(super) fn read(value: &Value) -> Vec<Part> {
     let mut parts = PartCollector::default();
     parts.model(value.get("model"));

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Part, PartCollector, Request, Settings, failure, messages, set};
 use crate::llm::names;
 
+/// Returns the body of a request, which the provider must not store.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut body = Map::new();
     set(&mut body, "store", Some(false));
@@ -22,6 +23,8 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     Value::Object(body)
 }
 
+/// Returns the parts of an event, or of a whole response. `name` is the event's name, for a value
+/// that does not repeat it as its `type`.
 pub(super) fn read(name: Option<&str>, value: &Value) -> Vec<Part> {
     let mut parts = PartCollector::default();
     let delta = value.get("delta");
@@ -48,6 +51,8 @@ fn read_call(item: Option<&Value>, parts: &mut PartCollector) {
     }
 }
 
+/// Adds the parts of a response. One that has not ended gives only its model and tokens; an ended
+/// one repeats all words, which count if none was streamed ([`Part::AllWords`]).
 fn read_response(response: &Value, parts: &mut PartCollector) {
     parts.model(response.get("model"));
     parts.tokens(response.get("usage"), &["input_tokens"], &["output_tokens"]);

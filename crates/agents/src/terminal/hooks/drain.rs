@@ -44,6 +44,8 @@ pub(super) async fn drain(
     }
 }
 
+/// Handles one report, and removes its file when the consequences are stored. A report that is
+/// unreadable, forged, or of an unknown session is moved aside. After an error the file stays.
 async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(), DrainError> {
     let path = file.to_owned();
     // Reports may be long, and disks slow.
@@ -83,6 +85,7 @@ pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
     }))
 }
 
+/// Reads the report in a file; `None` if it holds none, or is a link or another special file.
 fn read(file: &Path) -> io::Result<Option<Note>> {
     // The writer may be another user, and may have replaced the file by a link or a pipe since it
     // was found.

@@ -141,6 +141,7 @@ pub(super) fn reports(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// True for a file named `<uuid>.json`.
 fn is_report(path: &Path) -> bool {
     let named = path
         .file_stem()

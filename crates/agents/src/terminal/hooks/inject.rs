@@ -185,6 +185,8 @@ impl Fitting<'_> {
 
 #[async_trait]
 impl Injector for HookInjector {
+    /// Adds the arguments and variables with which a program reports here. Those for another user's
+    /// program come from a process of that user.
     async fn launch_parts(
         &self,
         program: &Program,
@@ -219,6 +221,8 @@ impl Injector for HookInjector {
         }
     }
 
+    /// Writes texts into the session's folder, for another user by a process of that user. Fails if
+    /// this server has no spools for other users.
     async fn keep_words(
         &self,
         account: Option<&Account>,

@@ -38,6 +38,8 @@ impl RepairedJson {
     }
 }
 
+/// Returns a payload with halves of surrogate pairs replaced, and notes the strings and brackets
+/// that its end leaves open. The text is cut before an escape that is incomplete.
 fn mend(payload: &str) -> RepairedJson {
     let mut mended = RepairedJson {
         text: String::with_capacity(payload.len()),

@@ -88,6 +88,8 @@ impl UserSpools {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the spool of a user. At the first call it is made and announced, and its listener
+    /// goes to the receiver of [`UserSpools::new`].
     fn of_user(&self, uid: u32) -> io::Result<SpoolFolder> {
         let mut open = self.opened();
         if let Some(spool) = open.get(&uid) {

@@ -37,6 +37,8 @@ impl Surroundings {
         })
     }
 
+    /// Returns the report of an event. `said` is the hook's input; at the end of a turn, the
+    /// program's own record adds the parts that the input lacks.
     fn note(&self, program: &str, event: &str, said: &[u8]) -> Note {
         let (payload, cut) = payload(said);
         let recorded = vendor::recorded(program, event, &payload, cut);
@@ -85,6 +87,7 @@ pub fn report(
     (acknowledged, leave(here, &note))
 }
 
+/// Writes the report into the session's folder, and notifies the server if it can be reached.
 fn leave(here: &Surroundings, note: &Note) -> io::Result<()> {
     let bytes = serde_json::to_vec(note)?;
     write_private(&here.spool, &format!("{}.json", note.id), &bytes)?;

@@ -142,6 +142,7 @@ impl<'a> ReportReaders<'a> {
         }
     }
 
+    /// True if no session has an unread report; false if a folder cannot be read.
     fn nothing_waits(&self) -> bool {
         let is_read = |session: &String| {
             self.folder
@@ -151,6 +152,7 @@ impl<'a> ReportReaders<'a> {
         self.folder.sessions().is_ok_and(|sessions| sessions.iter().all(is_read))
     }
 
+    /// Starts a task that reads a session's reports. If one runs already, another follows it.
     fn look_at(&mut self, session: String) {
         let Some(folder) = self.folder.named(&session) else { return };
         if self.running.contains_key(&session) {
@@ -199,6 +201,8 @@ async fn attend(stream: UnixStream, sink: Arc<dyn HookSink>, rings: mpsc::Sender
     }
 }
 
+/// Answers a hook that waits for a permission. The question ends if the hook disconnects before. A
+/// report that is ignored or cannot be read is answered as undecided.
 async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
     // A hook without an answer would ask again.
     let permit = match hook(note) {
@@ -212,6 +216,8 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
     let _ = caller.answer(HookReply::from(permit)).await;
 }
 
+/// Asks a person if yes or no can answer the whole question. Otherwise only stores the report, and
+/// returns [`Permit::Undecided`].
 async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
     let answerable = Vendor::of(&note.program).decides(&note.event).is_some_and(|decides| {
         lenient_json::object(&note.payload, note.cut)

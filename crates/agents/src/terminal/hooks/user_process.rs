@@ -122,6 +122,8 @@ pub(super) async fn keep_as(
 }
 
 impl LaunchSetup {
+    /// Checks, as the session's user, that the folder can be entered and the program executed, and
+    /// writes the files for the reports. An error is a sentence for people.
     fn run(self) -> Result<Outcome, String> {
         let user = self.env.get("USER").cloned().unwrap_or_default();
         if access(&self.cwd, AccessFlags::X_OK).is_err() {
@@ -185,6 +187,8 @@ impl LaunchSetup {
     }
 }
 
+/// Runs `moothall pane dress` with an order on its standard input, and returns its output. `before`
+/// are the words that change the user.
 async fn ask(
     before: &[String],
     moothall: &Path,

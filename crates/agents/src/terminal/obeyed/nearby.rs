@@ -208,6 +208,7 @@ fn holds(known: Option<&BTreeSet<String>>, names: &[String]) -> bool {
     known.is_none_or(|known| names.iter().any(|name| known.contains(name)))
 }
 
+/// False only if the system says that the path does not exist. An unreadable folder counts as true.
 fn may_be_there(path: &Path) -> bool {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     match fs::symlink_metadata(path) {

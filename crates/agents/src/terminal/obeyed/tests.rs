@@ -1,4 +1,5 @@
-//! Each row is a text, and the token in it that the real program obeys.
+//! Each row is a text, and the token in it that the real program obeys. Such a token is *written
+//! wide*: its first character is replaced by its full-width form, such as `＠` for `@`.
 #![allow(clippy::unwrap_used)]
 
 use std::{fs, slice};

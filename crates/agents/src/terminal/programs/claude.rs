@@ -135,6 +135,8 @@ static LOGIN: Login = Login {
     by_hand: "run `claude` once by hand and log in",
 };
 
+/// Writes a file of settings, with the hooks and the right to read the session's kept texts, and a
+/// file that names this server's tools. Returns the arguments that name the files.
 fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let hook = |(event, seconds): (&str, u64)| {
         let entry = json!({"type": "command", "command": fitting.hook_line("claude", event), "timeout": seconds});
@@ -162,6 +164,8 @@ const RETRYING: &str = " · Retrying in ";
 /// Most rows between spinner and composer, for hints and queued messages.
 const WORKING_ROWS_MAX: usize = 12;
 
+/// Reads the screen: a dialog, or a composer of a busy or idle program. Any other screen is
+/// `Starting`.
 fn read(rows: &[Row]) -> ScreenReading {
     let (upper, lower, text) = match (composer(rows), dialog(rows)) {
         (Some(composer), None) => composer,
@@ -455,6 +459,8 @@ impl RecordedEnd {
         true
     }
 
+    /// Adds a line of an answer. The line ends the turn by its `stop_reason`, unless that only
+    /// stops for a tool or a pause. Blocks of an earlier message are forgotten.
     fn add_line(&mut self, line: &Value) {
         let said = &line["message"];
         if self.message != word(said, "id") {

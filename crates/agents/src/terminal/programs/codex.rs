@@ -157,6 +157,8 @@ const FIELD: &str = "Field ";
 /// Most rows from the line that says how to choose to the end.
 const FOOTER_ROWS_MAX: usize = 4;
 
+/// Reads the screen: one of three kinds of dialog, or a composer of a busy or idle program. Any
+/// other screen is `Starting`.
 fn read(rows: &[Row]) -> ScreenReading {
     let rows = without_empty_end(rows);
     if let Some(dialog) = dialog(rows).or_else(|| first_dialog(rows)).or_else(|| form(rows)) {
@@ -445,6 +447,7 @@ fn newest_turn(lines: &[&str]) -> Option<(NewestTurn, RecordEnd)> {
 /// The events that end a turn.
 const OVER: [&str; 2] = ["task_complete", "turn_aborted"];
 
+/// Returns the end of a turn that Codex aborted. An error counts more than the reason.
 fn aborted(reason: &str, error: Option<String>) -> RecordEnd {
     match (reason, error) {
         ("" | "interrupted" | "replaced", None) => RecordEnd::Interrupted,

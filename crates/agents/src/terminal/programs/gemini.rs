@@ -148,6 +148,8 @@ const FRAME: [char; 6] = ['│', '─', '╭', '╮', '╰', '╯'];
 
 const BARS: [char; 2] = ['▄', '▀'];
 
+/// Reads the screen: a dialog, or a composer of a busy or idle program. Any other screen is
+/// `Starting`. Bars around the composer are read as empty rows.
 fn read(rows: &[Row]) -> ScreenReading {
     let is_bar = |row: &Row| BARS.into_iter().any(|bar| row.is_rule(bar));
     let rows: Vec<Row> =
@@ -176,6 +178,8 @@ fn composer(rows: &[Row]) -> Option<(usize, usize, usize)> {
     Some((rule, mark, end))
 }
 
+/// Returns the dialog in the box at the end of the screen; `None` without a box, or without options
+/// in it.
 fn dialog(rows: &[Row]) -> Option<Dialog> {
     let last = rows.iter().rposition(|row| !row.text().is_empty())?;
     if !rows[last].text().trim_start().starts_with('╰') {

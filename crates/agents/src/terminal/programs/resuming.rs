@@ -115,6 +115,8 @@ impl ResumeSpec {
         }
     }
 
+    /// Returns the role of an argument of this exact name, and the number of its values; `None` if
+    /// no table has it.
     fn named(&self, name: &str) -> Option<(ArgumentPart, ValueCount)> {
         let tables = [
             (ArgumentPart::Kept, self.kept),

@@ -111,6 +111,8 @@ fn collect(
     }
 }
 
+/// Returns a file that may be a record, with the session id in its name, if it has one; `None` for
+/// a file of another kind.
 fn candidate(entry: &DirEntry, recording: &RecordSpec) -> Option<Candidate> {
     let file = entry.path();
     let stem = file.file_stem().filter(|_| file.extension().is_some_and(|end| end == ENDING))?;

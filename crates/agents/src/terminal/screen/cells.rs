@@ -1,5 +1,4 @@
-//! A screen as cells: characters with their styles. Hints in an empty composer are faint, except
-//! for the one character under the program's cursor.
+//! A screen as cells: characters with their styles.
 
 /// A character on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,8 @@ impl Row {
         self.cells.iter().map(|cell| cell.c).collect()
     }
 
-    /// Returns the text without hints, from the character at `from` on.
+    /// Returns the text without hints, from the character at `from` on. Hints in an empty composer
+    /// are faint, except for the one character under the program's cursor.
     pub(crate) fn typed(&self, from: usize) -> String {
         let cells = self.cells.get(from..).unwrap_or_default();
         match cells {
@@ -64,6 +64,8 @@ pub(crate) fn rows<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
     lines.into_iter().map(|line| row(line, &mut style)).collect()
 }
 
+/// Returns the cells of a line. `style` is the style at its start, and afterwards the one at its
+/// end.
 fn row(line: &str, style: &mut Style) -> Row {
     let mut cells = Vec::new();
     let mut chars = line.chars();
@@ -105,6 +107,8 @@ fn escape(chars: &mut std::str::Chars<'_>, style: &mut Style) {
     }
 }
 
+/// Applies the numbers of a style sequence, such as `2;38;5;7`, to the style. Only faint and
+/// reverse matter here; bold ends faint.
 fn attributes(parameters: &str, style: &mut Style) {
     let mut parameters = parameters.split(';');
     while let Some(parameter) = parameters.next() {
