@@ -91,7 +91,7 @@ impl Host {
                 turn.is_some_and(|turn| turn.is_widened_after(*through)).then_some(*hand)
             }
             Some(ActiveTurn {
-                phase: Phase::Probing | Phase::Running | Phase::SessionAct, ..
+                phase: Phase::Probing | Phase::Running | Phase::Ending, ..
             }) => None,
         };
         if hand.is_some() {

@@ -70,7 +70,7 @@ pub(super) enum Phase {
     /// The runtime has the turn.
     Running,
     /// The end of the turn is on its way to the log; there is nothing left to cancel.
-    SessionAct,
+    Ending,
 }
 
 impl Runs {
@@ -177,7 +177,7 @@ impl Runs {
         let mut ended = Vec::new();
         self.going.retain(|turn, going| {
             let keep = wanted.iter().any(|run| run.turn == *turn && run.attempt == going.attempt);
-            let must_cancel = going.phase != Phase::SessionAct
+            let must_cancel = going.phase != Phase::Ending
                 && going.hand.is_some()
                 && !planted::has(Bug::CancelForgotten);
             if !keep && must_cancel {
@@ -215,7 +215,7 @@ impl Runs {
     /// Notes that the end of a turn is on its way to the log.
     pub(super) fn end_here(&mut self, turn: TurnNo) {
         if let Some(going) = self.going.get_mut(&turn) {
-            going.phase = Phase::SessionAct;
+            going.phase = Phase::Ending;
         }
     }
 
@@ -229,11 +229,11 @@ impl Runs {
                 None
             }
             (Probe::Unknown | Probe::Lost, OnLost::Rerun) => {
-                going.phase = Phase::SessionAct;
+                going.phase = Phase::Ending;
                 Some(EngineCommand::Lost { turn: key.turn, attempt: key.attempt })
             }
             (Probe::Unknown | Probe::Lost, OnLost::Fail) => {
-                going.phase = Phase::SessionAct;
+                going.phase = Phase::Ending;
                 let fault = Fault::new("interrupted", "A restart interrupted it.");
                 Some(EngineCommand::Finished {
                     turn: key.turn,
@@ -286,7 +286,7 @@ impl Runs {
             }
             Report::Finished { result, usage } => {
                 if let Some(going) = going {
-                    going.phase = Phase::SessionAct;
+                    going.phase = Phase::Ending;
                 }
                 Some(EngineCommand::Finished { turn, attempt, result, usage })
             }

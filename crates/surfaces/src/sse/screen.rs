@@ -47,7 +47,7 @@ enum ScreenState {
     /// The program has exited. The last screen is sent first, and then `ended`.
     Ends,
     /// The stream is over.
-    SessionAct,
+    Over,
 }
 
 struct ScreenReader {
@@ -64,9 +64,9 @@ impl ScreenReader {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.state {
-                ScreenState::SessionAct => return None,
+                ScreenState::Over => return None,
                 ScreenState::Ends => {
-                    self.state = ScreenState::SessionAct;
+                    self.state = ScreenState::Over;
                     return Some(signal("ended", &json!({ "session": self.watched.session() })));
                 }
                 ScreenState::Begins => self.state = ScreenState::Listens,
@@ -90,7 +90,7 @@ impl ScreenReader {
             broken = self.silence.broken() => match broken {
                 SilenceEnd::KeepAlive => return Some(Bytes::from_static(b": keep-alive\n\n")),
                 SilenceEnd::GoingAway => {
-                    self.state = ScreenState::SessionAct;
+                    self.state = ScreenState::Over;
                     return Some(going_away());
                 }
             },
@@ -130,7 +130,7 @@ impl ScreenReader {
             // A terminal that cannot be read any more ends the stream.
             Err(error) => {
                 tracing::debug!(session = %self.watched.session(), %error, "a screen cannot be read");
-                if self.state != ScreenState::SessionAct {
+                if self.state != ScreenState::Over {
                     self.state = ScreenState::Ends;
                 }
                 None
