@@ -65,7 +65,7 @@ test('an agent gets a code that turns, once, into a token for this conversation'
   expect((await fetch(`${server.url}/threads/${other}/state`, as(token))).status).toBe(404);
   const who = (await (await fetch(`${server.url}/session`, as(token))).json()) as { scopes: string[] };
   expect(who.scopes.toSorted()).toEqual(['participants:invite', 'threads:read', 'threads:write']);
-  expect(joined(server, link).stderr).toContain('used up');
+  expect(joined(server, link).stderr).toContain('used or expired');
 
   await dialog.getByRole('button', { name: 'Done' }).click();
   await expect(messagesOf(page, 'ada')).toContainText('I am here.');
