@@ -32,6 +32,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use moothall_kernel::Conversation;
 use moothall_kernel::aggregate::TASK;
+use moothall_kernel::chat::Chat;
 use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Refusal, Rejection};
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
@@ -56,6 +57,7 @@ use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
 use crate::stream::OwedItems;
 use crate::stream::asking::ConsentRequest;
+use crate::stream::effects;
 use crate::stream::mail::Request;
 pub use crate::stream::updates::{Listener, Subscription};
 use crate::stream::{Condition, ConsentAsker, ItemBody};
@@ -384,6 +386,16 @@ impl Hall {
     /// [`HallError`] if the log cannot be read.
     pub async fn list(&self, filter: ListFilter) -> Result<ListPage, HallError> {
         Ok(self.inner.store.log.list(filter).await?)
+    }
+
+    /// Returns the open conversation that is bound to a chat.
+    ///
+    /// # Errors
+    /// [`HallError`] if the log cannot be read.
+    pub async fn bound_to(&self, chat: &Chat) -> Result<Option<StreamId>, HallError> {
+        let (namespace, key) = effects::claim_on(&chat.to_string());
+        let claim = self.inner.store.log.claim(&namespace, &key, self.now()).await?;
+        Ok(claim.map(|claim| claim.stream))
     }
 
     /// Returns the catalog row of a conversation, without loading it.

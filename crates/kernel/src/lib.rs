@@ -36,9 +36,9 @@ pub use decide::{control, gatherings, say, tasks};
 pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
 pub use model::{
-    budget, command, ending, event, gathering, ids, invariants, message_part, own, participant,
-    permission, refused, request, silence, start, state, summary, talk, task, task_command, time,
-    voices,
+    budget, chat, command, ending, event, gathering, ids, invariants, message_part, own,
+    participant, permission, refused, request, silence, start, state, summary, talk, task,
+    task_command, time, voices,
 };
 pub use read::gathering as gathering_view;
 pub use read::silence as silences;

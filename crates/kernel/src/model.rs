@@ -17,6 +17,7 @@ pub mod gathering;
 pub mod task_event;
 pub mod task;
 pub mod message_part;
+pub mod chat;
 pub mod silence;
 pub mod event;
 pub(crate) mod actor;

@@ -2,6 +2,7 @@
 
 use moothall_engine::budgets::Money;
 use moothall_engine::door::{Action, Door};
+use moothall_kernel::chat::{Chat, NotAChat};
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::{AgentFacts, Profile, TerminalReach};
@@ -109,6 +110,8 @@ fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec
         controls.extend(settings_beside_name(by, &given));
     }
     controls.extend(control.config.map(Control::Config));
+    controls.extend(control.unbind.map(|given| chat(&given).map(Control::UnbindChat)).transpose()?);
+    controls.extend(control.bind.map(|given| chat(&given).map(Control::BindChat)).transpose()?);
     controls.extend(control.confirm.filter(|agreed| *agreed).map(|_| Control::Confirm));
     Ok(controls)
 }
@@ -171,6 +174,10 @@ impl Inbound for NewControl {
 
 fn no_resume() -> ApiError {
     refused("'resume' takes true, or {}.")
+}
+
+fn chat(given: &str) -> ApiResult<Chat> {
+    given.parse().map_err(|error: NotAChat| refused(error.to_string()))
 }
 
 fn no_targets(key: &str) -> ApiError {

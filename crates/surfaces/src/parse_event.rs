@@ -91,6 +91,8 @@ impl Open for NewEvent {
             "error",
             "unproven",
             "typed_at",
+            "chat",
+            "identity",
         ];
         if object == "meta" && servers.contains(&key) {
             return Err(ApiError::new(

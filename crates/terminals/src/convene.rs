@@ -188,12 +188,12 @@ impl Sessions {
             };
             controls.push(Control::Invite(invite(&session)));
             if gathering.is_some() {
-                controls.push(Control::Bind(format!("{MEMBER_KEY}{}", session.id)));
+                controls.push(Control::Hold(format!("{MEMBER_KEY}{}", session.id)));
             }
             sessions.push(session);
         }
         controls.extend(others.into_iter().map(Control::Invite));
-        controls.extend(claims.into_iter().map(Control::Bind));
+        controls.extend(claims.into_iter().map(Control::Hold));
         let command = match gathering {
             Some(plan) => ClientCommand::Gather { by, plan, controls },
             None => ClientCommand::Control {

@@ -130,7 +130,7 @@ impl Sessions {
             return Ok(());
         };
         let by = Actor::human(ParticipantId::moothall());
-        let controls = held.into_iter().map(Control::Unbind).chain([Control::Bind(own)]).collect();
+        let controls = held.into_iter().map(Control::Release).chain([Control::Hold(own)]).collect();
         match hall.submit(stream, ClientCommand::Control { by: by.clone(), controls }, None).await {
             Err(HallError::Rejected(refused)) if refused.code == "taken" => {
                 hall.submit(stream, ClientCommand::Archive { on: true, by }, None).await?;

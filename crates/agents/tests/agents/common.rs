@@ -126,6 +126,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> RecordedEvent {
         fingerprint: 0,
         parts: Vec::new(),
         only_for: None,
+        origin: None,
         ended: None,
         thought: false,
         silence: None,

@@ -68,8 +68,10 @@ fn invitations(command: &ClientCommand) -> Vec<&Invite> {
         | Control::Policy(_)
         | Control::PolicyNamed(_)
         | Control::Config(_)
-        | Control::Bind(_)
-        | Control::Unbind(_)
+        | Control::Hold(_)
+        | Control::Release(_)
+        | Control::BindChat(_)
+        | Control::UnbindChat(_)
         | Control::RaiseBudget { .. } => None,
     });
     invites.collect()

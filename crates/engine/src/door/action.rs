@@ -50,6 +50,8 @@ const CONTROL: Need = Need::Scope(Scope::TurnsControl);
 const INVITE: Need = Need::Scope(Scope::ParticipantsInvite);
 const MANAGE: Need = Need::Scope(Scope::ThreadsAdmin);
 const ERASE: Need = Need::Proof(Scope::ThreadsAdmin);
+/// Binding a chat copies a conversation out of the house.
+const BIND: Need = Need::Proof(Scope::ThreadsAdmin);
 const ADMIN: Need = Need::Proof(Scope::ServerAdmin);
 /// Starting a terminal, typing into one, reading one and ending one take a scope of their own.
 const DRIVE: Need = Need::Proof(Scope::SessionsDrive);
@@ -134,7 +136,8 @@ actions! {
                                             conversation.";
     Prod = Need::Scope(Scope::AgentsRun), ActionTarget::Thread, "Give an agent a turn without a \
                                                                  message.";
-    Bind = MANAGE, ActionTarget::Thread, "Forward messages to an outside target.";
+    Bind = BIND, ActionTarget::Thread, "Copy a conversation to a chat outside of the server, or end \
+                                         that.";
     RaiseThreadBudget = Need::Proof(Scope::TurnsControl), ActionTarget::Thread, "Raise the budget of a conversation.";
     Stop = CONTROL, ActionTarget::Thread, "Cancel every open turn.";
     CancelTurn = CONTROL, ActionTarget::Turn, "Cancel one turn.";
@@ -231,7 +234,10 @@ impl Action {
             | Control::Policy(_)
             | Control::PolicyNamed(_)
             | Control::Config(_) => Action::Steer,
-            Control::Bind(_) | Control::Unbind(_) => Action::Bind,
+            Control::Hold(_)
+            | Control::Release(_)
+            | Control::BindChat(_)
+            | Control::UnbindChat(_) => Action::Bind,
             Control::RaiseBudget { .. } => Action::RaiseThreadBudget,
         }
     }

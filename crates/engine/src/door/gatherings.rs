@@ -153,7 +153,7 @@ impl Door {
         }
         let id = self.hall.create(title, policy, by.clone(), None).await?.stream;
         let invites = others.into_iter().map(Control::Invite);
-        let controls = invites.chain(claims.into_iter().map(Control::Bind)).collect();
+        let controls = invites.chain(claims.into_iter().map(Control::Hold)).collect();
         let gather = ClientCommand::Gather { by: by.clone(), plan, controls };
         if let Err(error) = self.begin_in(&id, gather).await {
             // A conversation without its gathering is of no use: archive it, with the server's own

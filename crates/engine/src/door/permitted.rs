@@ -1,6 +1,7 @@
 //! Permitting and submitting a caller's commands.
 
-use moothall_kernel::command::ClientCommand;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::command::{ClientCommand, Control, Refusal, Rejection};
 use moothall_kernel::event::{Change, Event};
 use moothall_kernel::ids::StreamId;
 
@@ -26,8 +27,27 @@ impl Door {
             self.may(action)?;
         }
         self.reaches(stream)?;
+        self.check_channels(&command)?;
         self.hall.permit_speaker(&self.caller, &command).await?;
         self.hall.permit(&self.caller, stream, command).await
+    }
+
+    /// Rejects a chat that no channel serves: its deliveries would wait for ever.
+    fn check_channels(&self, command: &ClientCommand) -> Result<(), HallError> {
+        let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
+        for control in controls {
+            if let Control::BindChat(chat) = control
+                && !self.hall.inner.outbox.has_handler(&chat.to_string())
+            {
+                let message = format!(
+                    "This server has no channel to {}. Configure the channel first.",
+                    chat.key()
+                );
+                let refused = Rejection::new(Refusal::Conflict, "no_channel", message);
+                return Err(HallError::Rejected(Box::new(refused)));
+            }
+        }
+        Ok(())
     }
 
     /// Submits the command, once per key. Answers when its events are committed and synced.
@@ -43,6 +63,7 @@ impl Door {
         let (stream, command) = permitted.into_parts();
         let answer = self.hall.submit(&stream, command, key).await?;
         self.cancel_invitations(&stream, &answer).await?;
+        self.record_chats(&stream, &answer).await?;
         Ok(answer)
     }
 
@@ -67,6 +88,27 @@ impl Door {
                     .cancel_invitations(stream, participant, at, &AuditEntry { detail, ..entry })
                     .await?;
             }
+        }
+        Ok(())
+    }
+
+    /// Records the chats that a command bound or unbound. If the server dies before that, the
+    /// client's retry does it.
+    async fn record_chats(&self, stream: &StreamId, answer: &Answer) -> Result<(), HallError> {
+        let Some(Event::Controlled { changes, .. }) = answer.event.as_ref().map(|one| &one.event)
+        else {
+            return Ok(());
+        };
+        for change in changes {
+            let (target, action) = match change {
+                Change::Bound { target } => (target, AuditAction::ChatBound),
+                Change::Unbound { target } => (target, AuditAction::ChatUnbound),
+                _ => continue,
+            };
+            let Some(chat) = Chat::of_target(target) else { continue };
+            let detail = format!("{} and the conversation {stream}", chat.key());
+            let entry = AuditEntry::of(&self.caller, action, self.hall.now());
+            self.hall.inner.store.principals.record(&AuditEntry { detail, ..entry }).await?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{BudgetOwner, Raise};
+use moothall_kernel::chat::Chat;
 use moothall_kernel::command::Actor;
 use moothall_kernel::control::needs_gathering;
 use moothall_kernel::event::{Cause, Event};
@@ -58,6 +59,26 @@ impl Door {
                 return Ok(found);
             }
         }
+    }
+
+    /// Returns the conversation within reach that is bound to a chat: at most one, because an open
+    /// conversation holds its chats alone.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn thread_of_chat(
+        &self,
+        chat: &Chat,
+        archived: Option<bool>,
+    ) -> Result<ListPage, AccessError> {
+        self.may(Action::ListThreads)?;
+        let Some(stream) = self.hall.bound_to(chat).await? else { return Ok(ListPage::default()) };
+        if !self.caller.reach.includes(&stream) {
+            return Ok(ListPage::default());
+        }
+        let listed = self.hall.find(&stream).await?;
+        let is_wanted = archived.is_none_or(|archived| archived == listed.catalog.archived);
+        Ok(ListPage { streams: Vec::from_iter(is_wanted.then_some(listed)), next: None })
     }
 
     /// Returns the conversations within reach with this title, if the caller may do `action`.

@@ -100,6 +100,11 @@ impl Outbox {
         self.handlers.read().unwrap_or_else(PoisonError::into_inner).get(scheme_of(target)).cloned()
     }
 
+    /// True if a delivery handler is registered for this target.
+    pub(crate) fn has_handler(&self, target: &str) -> bool {
+        self.handler_of(target).is_some()
+    }
+
     /// Serves a target that has a new delivery, if a delivery handler is registered for it.
     pub(crate) fn serve(self: &Arc<Self>, target: &str) {
         let Some(handler) = self.handler_of(target) else { return };

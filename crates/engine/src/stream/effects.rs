@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use moothall_kernel::aggregate::{CONVERSATION, TASK};
+use moothall_kernel::chat::Chat;
 use moothall_kernel::event::{Change, Event, Posted, RecordedEvent};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
@@ -12,8 +13,6 @@ use moothall_kernel::view::{Viewer, visible};
 use crate::outbox::{ConversationStart, OutboxEntry, StreamCommand};
 use crate::ports::{Claim, ClaimChange, NewDelivery};
 
-/// Prefix of targets that receive posts. Other targets are only claimed.
-const CHAT: &str = "chat:";
 /// Prefix of targets for the trails of rhythms, to which harvests are appended.
 pub const TRAIL: &str = "trail";
 
@@ -22,12 +21,6 @@ pub const TRAIL: &str = "trail";
 pub(crate) struct Effects {
     pub(crate) claims: Vec<ClaimChange>,
     pub(crate) deliveries: Vec<NewDelivery>,
-}
-
-/// Returns the tag of a post that came from an outside target, so that the target does not get its
-/// own words back.
-pub fn came_from(target: &str) -> String {
-    format!("from:{target}")
 }
 
 /// Returns the effects of events in a stream that was bound to these targets before them. `members`
@@ -240,21 +233,22 @@ fn deliver(
     recorded: &RecordedEvent,
     effects: &mut Effects,
 ) {
-    let owed = targets
-        .iter()
-        .filter(|target| target.starts_with(CHAT) && !posted.tags.contains(&came_from(target)));
-    let delivery = |target: &String| NewDelivery {
-        target: target.clone(),
+    // A chat does not get its own words back.
+    let origin = posted.origin.as_ref().map(|origin| &origin.chat);
+    let chats = targets.iter().filter_map(|target| Chat::of_target(target));
+    let delivery = |chat: Chat| NewDelivery {
+        target: chat.to_string(),
         turn: None,
         attempt: 0,
         through_seq: recorded.seq,
         command: None,
     };
-    effects.deliveries.extend(owed.map(delivery));
+    effects.deliveries.extend(chats.filter(|chat| Some(chat) != origin).map(delivery));
 }
 
-/// Splits a target: `chat:telegram:-100` is the key `telegram:-100` in the namespace `chat`.
-fn split(target: &str) -> (String, String) {
+/// Returns the namespace and the key of the claim on a target: `chat:telegram:-100` is the key
+/// `telegram:-100` in the namespace `chat`.
+pub(crate) fn claim_on(target: &str) -> (String, String) {
     let (namespace, key) = target.split_once(':').unwrap_or((target, ""));
     (namespace.to_owned(), key.to_owned())
 }
@@ -265,20 +259,21 @@ fn take(stream: &StreamId, target: &str) -> ClaimChange {
 }
 
 fn claim(stream: &StreamId, target: &str) -> Claim {
-    let (namespace, key) = split(target);
+    let (namespace, key) = claim_on(target);
     let (fingerprint, outcome) = (String::new(), String::new());
     Claim { namespace, key, stream: stream.clone(), fingerprint, outcome, expires: None }
 }
 
 /// Returns the release of the claim on a target.
 fn release(target: &str) -> ClaimChange {
-    let (namespace, key) = split(target);
+    let (namespace, key) = claim_on(target);
     ClaimChange::Release { namespace, key }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use moothall_kernel::chat::PostOrigin;
     use moothall_kernel::event::Recipient;
     use moothall_kernel::participant::Kind;
     use moothall_kernel::time::Timestamp;
@@ -296,7 +291,10 @@ mod tests {
         )
     }
 
-    fn post(seq: u64, tags: Vec<String>) -> RecordedEvent {
+    fn post(seq: u64, from: Option<&str>) -> RecordedEvent {
+        let origin = from.map(|chat| {
+            Box::new(PostOrigin { chat: chat.parse().expect("a chat"), identity: None })
+        });
         let posted = Posted {
             from: ParticipantId::user(),
             kind: Kind::Human,
@@ -314,7 +312,7 @@ mod tests {
             resets: false,
             reply_to: None,
             turn: None,
-            tags,
+            tags: Vec::new(),
             via: false,
             queued: false,
             queue_full: false,
@@ -325,6 +323,7 @@ mod tests {
             fingerprint: 0,
             parts: Vec::new(),
             only_for: None,
+            origin,
             ended: None,
             thought: false,
             silence: None,
@@ -366,10 +365,10 @@ mod tests {
                 .map(|d| d.target)
                 .collect()
         };
-        assert_eq!(targets(&[post(4, vec![])]), ["chat:discord:7", CHAT]);
-        assert_eq!(targets(&[post(4, vec![came_from(CHAT)])]), ["chat:discord:7"]);
+        assert_eq!(targets(&[post(4, None)]), ["chat:discord:7", CHAT]);
+        assert_eq!(targets(&[post(4, Some(CHAT))]), ["chat:discord:7"]);
         assert_eq!(
-            targets(&[control(4, Change::Unbound { target: CHAT.into() }), post(5, vec![])]),
+            targets(&[control(4, Change::Unbound { target: CHAT.into() }), post(5, None)]),
             ["chat:discord:7"]
         );
     }

@@ -346,7 +346,7 @@ async fn an_outside_target_belongs_to_one_conversation() {
     let (one, two) = (world.create().await, world.create().await);
     let bind = || ClientCommand::Control {
         by: Actor::human("user"),
-        controls: vec![Control::Bind("chat:telegram:-100".into())],
+        controls: vec![Control::BindChat("telegram:-100".parse().unwrap())],
     };
     world.hall.submit(&one, bind(), None).await.unwrap();
     let refused = world.hall.submit(&two, bind(), None).await;

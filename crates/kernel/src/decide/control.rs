@@ -3,6 +3,7 @@
 use std::iter;
 
 use crate::decide::Decider;
+use crate::decide::control::chats::checked_key;
 use crate::model::command::{Actor, Control, Invite, NameConflict, Refusal, Rejection};
 use crate::model::event::{Change, Event, TurnKind, TurnReason, WhyNot};
 use crate::model::ids::ParticipantId;
@@ -12,6 +13,7 @@ use crate::policy::{Policy, PolicyFault, PolicyName};
 use crate::text;
 use crate::text::names::{self, NameFault};
 
+mod chats;
 mod meant;
 mod reach;
 
@@ -48,6 +50,7 @@ impl Decider<'_> {
                 "This control has no known key. Give at least one.",
             ));
         }
+        self.check_audiences(&changes, confirmed)?;
         let replaced = self.check_gathering(by, &changes, confirmed)?;
         if replaced {
             // The policy waits for the harvest, unless `end_gathering_for` returns it.
@@ -134,8 +137,10 @@ impl Decider<'_> {
                 }
                 vec![Change::PolicySet { policy, patch: Some(keys) }]
             }
-            Control::Bind(target) => vec![Change::Bound { target: check_target(target)? }],
-            Control::Unbind(target) => vec![Change::Unbound { target }],
+            Control::Hold(key) => vec![Change::Bound { target: checked_key(key)? }],
+            Control::Release(key) => vec![Change::Unbound { target: checked_key(key)? }],
+            Control::BindChat(chat) => self.bind_chat(by, &chat)?,
+            Control::UnbindChat(chat) => self.unbind_chat(&chat)?,
             Control::RaiseBudget { .. } if !by.proven => {
                 return Err(needs_proof("Raising a budget"));
             }
@@ -526,23 +531,6 @@ fn checked_word(key: &str, given: &str, id: &ParticipantId) -> Result<String, Re
         return Err(Rejection::new(Refusal::Invalid, "invalid_profile", message).about(id));
     }
     Ok(word)
-}
-
-/// Returns a binding's target. Rejects it unless it is 1 to 256 visible ASCII characters with a
-/// colon.
-fn check_target(target: String) -> Result<String, Rejection> {
-    let plain = !target.is_empty()
-        && target.len() <= 256
-        && target.chars().all(|c| c.is_ascii_graphic())
-        && target.contains(':');
-    if plain {
-        return Ok(target);
-    }
-    Err(Rejection::new(
-        Refusal::Invalid,
-        "invalid_target",
-        "A target looks like `chat:telegram:-100123`, at most 256 plain characters.",
-    ))
 }
 
 /// Returns the rejection of a faulty name. `key` is the field that the name was given in.

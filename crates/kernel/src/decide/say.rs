@@ -183,6 +183,7 @@ impl Decider<'_> {
             error: None,
             parts: post.parts,
             only_for: post.only_for,
+            origin: post.origin.map(Box::new),
             ended: None,
             thought: false,
             silence: None,
@@ -409,8 +410,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Ends a turn by its text, which is a pass, is posted, or is only kept in the trace. An empty
-    /// text passes or fails, by the policy.
+    /// Ends a turn by its text: a pass, a post, or words kept in the trace. No text passes or fails.
     fn finish(&mut self, no: TurnNo, post: Post, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let text = post.body;

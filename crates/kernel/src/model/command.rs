@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 pub use crate::model::actor::Actor;
 use crate::model::budget::Budgets;
+use crate::model::chat::Chat;
 use crate::model::ending::Ending;
 use crate::model::event::{Cause, Fault, Recipient, RecordedEvent, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
@@ -512,10 +513,15 @@ pub enum Control {
     PolicyNamed(PolicyName),
     /// Changes settings of the policy.
     Config(Map<String, Value>),
-    /// Binds the conversation to an outside target, to which words go too.
-    Bind(String),
-    /// Releases an outside target.
-    Unbind(String),
+    /// Takes a key that only one open conversation can hold, such as the members of a link. Not for
+    /// clients.
+    Hold(String),
+    /// Gives a key back. Not for clients.
+    Release(String),
+    /// Binds the conversation to a chat outside of the server, to which its words go too.
+    BindChat(Chat),
+    /// Unbinds a chat.
+    UnbindChat(Chat),
     /// Raises the conversation's budget until a given time.
     RaiseBudget {
         /// Additional turns in each hour.

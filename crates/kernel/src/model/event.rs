@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::model::budget::{Raise, SpentBudget};
+use crate::model::chat::PostOrigin;
 use crate::model::ending::Ending;
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -169,6 +170,9 @@ pub struct Posted {
     /// Readers besides the speaker and operators; `None` means all participants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_for: Option<Vec<ParticipantId>>,
+    /// The place outside of the server from which the words came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<PostOrigin>>,
     /// The reason for which the words ask no agent, if they ask none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<Box<Silence>>,
@@ -1002,6 +1006,7 @@ impl Posted {
             fingerprint: 0,
             parts: Vec::new(),
             only_for: None,
+            origin: None,
             ended: None,
             thought: false,
             silence: None,

@@ -1,6 +1,7 @@
 //! Posts: messages that are not decided yet.
 
 use crate::model::actor::Actor;
+use crate::model::chat::PostOrigin;
 use crate::model::event::{Cause, Recipient};
 use crate::model::ids::ParticipantId;
 use crate::model::message_part::{MessagePart, PartPlace, compose};
@@ -31,6 +32,8 @@ pub struct Post {
     pub only_for: Option<Vec<ParticipantId>>,
     /// Public id of the credential that the message came with.
     pub credential: Option<String>,
+    /// The place outside of the server from which the message came.
+    pub origin: Option<PostOrigin>,
 }
 
 impl Post {
@@ -54,6 +57,7 @@ impl Post {
             parts: Vec::new(),
             only_for: None,
             credential: None,
+            origin: None,
         }
     }
 }

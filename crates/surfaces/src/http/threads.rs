@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::Action;
 use moothall_engine::ports::{ListFilter, ListedStream};
+use moothall_kernel::chat::{Chat, NotAChat};
 use moothall_kernel::event::Event;
 use moothall_kernel::policy::{Policy, PolicyName};
 use serde_json::Value;
@@ -24,6 +25,7 @@ use crate::wire::{
         ("archived" = Option<bool>, Query, description = "Only archived threads, or only threads that are not archived."),
         ("after" = Option<u64>, Query, description = "`next` of the previous page."),
         ("limit" = Option<u64>, Query, description = "Maximum number of results (1–1000; default: all)."),
+        ("chat" = Option<String>, Query, description = "Only the thread that is bound to this chat, such as `telegram:-100123`."),
         ("as" = Option<String>, Query, description = "Adds how far this participant has read each thread."),
     ),
     responses((status = 200, body = ThreadList), (status = "4XX", body = ErrorBody)))]
@@ -36,7 +38,10 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Thre
     };
     let reader = params.viewing_as()?;
     let door = params.door(&app.entrance);
-    let page = door.threads(filter).await?;
+    let page = match params.get("chat") {
+        Some(chat) => door.thread_of_chat(&bound_chat(chat)?, filter.archived).await?,
+        None => door.threads(filter).await?,
+    };
     let mut threads: Vec<ThreadEntry> = page.streams.iter().map(entry).collect();
     if let Some(reader) = reader {
         let streams: Vec<_> = page.streams.into_iter().map(|listed| listed.stream).collect();
@@ -46,6 +51,12 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Thre
         }
     }
     Ok(Json(ThreadList { threads, next: page.next }))
+}
+
+fn bound_chat(given: &str) -> ApiResult<Chat> {
+    given.parse().map_err(|error: NotAChat| {
+        ApiError::new(Code::InvalidParameter, format!("'chat' is not a chat. {error}"))
+    })
 }
 
 /// Converts a listed thread to its wire type. [`list`] adds how far a reader has read.

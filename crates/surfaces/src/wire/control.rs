@@ -40,7 +40,11 @@ pub struct NewControl {
     pub policy: Option<Value>,
     /// Settings of the policy.
     pub config: Option<Map<String, Value>>,
-    /// True to accept that the other keys end a gathering.
+    /// A chat to unbind, such as `telegram:-100123`.
+    pub unbind: Option<String>,
+    /// A chat outside of the server to bind: the conversation's words go there too.
+    pub bind: Option<String>,
+    /// True to accept that the other keys end a gathering, or let another chat read along.
     pub confirm: Option<bool>,
     /// Archives the conversation. No other key may be present.
     pub archive: Option<Switch>,

@@ -72,6 +72,13 @@ pub struct Meta {
     /// from servers that did not keep places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mention_places: Vec<MentionPlace>,
+    /// Chat outside of the server from which the message came, such as `telegram:-100123`; absent
+    /// for other messages. Clients cannot set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<String>,
+    /// Account of the author in that chat's product, such as `telegram:4711`, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
     /// True if no credential proves `from`: the client or a terminal stated it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unproven: bool,
@@ -369,6 +376,8 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         depth: (posted.depth > 0).then_some(posted.depth),
         mentions: texts(&posted.mentions),
         mention_places: MentionPlace::all(posted),
+        chat: posted.origin.as_ref().map(|origin| origin.chat.key()),
+        identity: posted.origin.as_ref().and_then(|origin| origin.identity.clone()),
         unproven: posted.unproven,
         typed_at: posted.typed_at.as_ref().map(ToString::to_string),
         queued: posted.queued,

@@ -12,6 +12,7 @@ mod agent_bridge;
 mod assist;
 mod backwards;
 mod bounds;
+mod chats;
 mod described;
 mod details;
 mod effects;

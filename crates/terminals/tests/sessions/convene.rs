@@ -131,7 +131,7 @@ async fn when_a_key_is_taken_nobody_comes() {
         .stream;
     let bind = ClientCommand::Control {
         by: Actor::human("user"),
-        controls: vec![Control::Bind("circle:a".into())],
+        controls: vec![Control::Hold("circle:a".into())],
     };
     room.hall.submit(&other, bind, None).await.unwrap();
     let error = room

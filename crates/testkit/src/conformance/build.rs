@@ -45,6 +45,7 @@ pub fn said(body: &str) -> Event {
         fingerprint: 7,
         parts: Vec::new(),
         only_for: None,
+        origin: None,
         ended: None,
         thought: false,
         silence: None,

@@ -1,5 +1,6 @@
 //! Actions of people, clients and the world on the conversations.
 
+use moothall_kernel::chat::Chat;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Control, OwnKind, Post, PostCustom};
 use moothall_kernel::event::{Cause, Event, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
@@ -226,9 +227,13 @@ impl World {
             9 => Control::Prod(vec![who]),
             10 => Control::Policy(people::policy(&mut self.rng)),
             11 => Control::Config(self.setting()),
-            12 => Control::Bind(format!("chat:telegram:{}", self.rng.below(3))),
-            _ => Control::Unbind(format!("chat:telegram:{}", self.rng.below(3))),
+            12 => Control::BindChat(self.chat()),
+            _ => Control::UnbindChat(self.chat()),
         }
+    }
+
+    fn chat(&mut self) -> Chat {
+        format!("telegram:{}", self.rng.below(3)).parse().expect("a chat")
     }
 
     fn setting(&mut self) -> serde_json::Map<String, Value> {

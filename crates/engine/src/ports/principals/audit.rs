@@ -39,6 +39,10 @@ pub enum AuditAction {
     AppFreed,
     /// A budget beyond one conversation was raised.
     BudgetRaised,
+    /// A conversation was bound to a chat outside of the server.
+    ChatBound,
+    /// A conversation was unbound from a chat.
+    ChatUnbound,
     /// A request was refused: its credential was missing, or did not allow it.
     Denied,
 }

@@ -111,7 +111,9 @@ fn client_command(
         },
         ("stop", _) => ClientCommand::Stop { by },
         ("bind", target) => {
-            ClientCommand::Control { by, controls: vec![Control::Bind(target.into())] }
+            let chat = target.starts_with("chat:").then(|| target.parse().ok()).flatten();
+            let control = chat.map_or_else(|| Control::Hold(target.into()), Control::BindChat);
+            ClientCommand::Control { by, controls: vec![control] }
         }
         ("cancel", who) => ClientCommand::Cancel { turn: turn_of(player, who)?.0, by },
         ("pass", who) => {

@@ -37,6 +37,7 @@ ways! {
     Say; SayTo; Mention; Reply; Custom; Pass; McpSay; Ask; SlashSay;
     Stop; SlashStop; Cancel; Publish; Prod; Resume; Pause; Mute; Unmute; Discussion; InvitedAuto;
     Policy; PolicyObject; Config; Confirm; Archive; CloseGathering; Uninvite; RaiseBudget;
+    BindChat; UnbindChat;
     InviteAgent; InviteSession; InviteClient; InviteReach; WidenSession; SlashInvite; McpInvite;
     SendMessage; McpSend; Interrupt; End; McpEnd; Revive; Screen; Attach; MakeLink; CloseLink;
     Start; McpStart; Adopt; GatherSession; GatherProgram;
@@ -92,8 +93,10 @@ pub fn of_control(control: &Control) -> Vec<Way> {
         Control::Config(_) => vec![Way::Config],
         Control::Confirm => vec![Way::Confirm],
         Control::RaiseBudget { .. } => vec![Way::RaiseBudget],
-        // No surface accepts these from a client.
-        Control::Bind(_) | Control::Unbind(_) => Vec::new(),
+        // No surface accepts a key from a client.
+        Control::Hold(_) | Control::Release(_) => Vec::new(),
+        Control::BindChat(_) => vec![Way::BindChat],
+        Control::UnbindChat(_) => vec![Way::UnbindChat],
     }
 }
 
@@ -138,6 +141,9 @@ impl Way {
             | Way::Confirm
             | Way::CloseGathering => Need { people: true, ..need(TurnsControl) },
             Way::RaiseBudget => Need { people: true, proof: true, ..need(TurnsControl) },
+            Way::BindChat | Way::UnbindChat => {
+                Need { people: true, proof: true, ..need(ThreadsAdmin) }
+            }
             Way::Prod => Need { people: true, ..need(AgentsRun) },
             Way::Archive => Need { people: true, ..need(ThreadsAdmin) },
             Way::Uninvite | Way::InviteAgent => need(ParticipantsInvite),
@@ -291,6 +297,8 @@ impl Way {
             Way::PolicyObject => control(json!({"policy": {"name": "hybrid"}})),
             Way::Confirm => control(json!({"policy": "round_robin", "confirm": true})),
             Way::Config => control(json!({"config": {"cooldown_seconds": 1}})),
+            Way::BindChat => control(json!({"bind": "telegram:-100"})),
+            Way::UnbindChat => control(json!({"unbind": "telegram:-100"})),
             Way::RaiseBudget => control(json!({"budget": {"turns": 5}})),
             Way::Archive => control(json!({"archive": {"on": true}})),
             Way::CloseGathering => post(format!("/gatherings/{thread}/end"), json!({})),
