@@ -90,9 +90,7 @@ impl Host {
                     .filter(|_| hand.waits && !run.started);
                 turn.is_some_and(|turn| turn.is_widened_after(*through)).then_some(*hand)
             }
-            Some(ActiveTurn {
-                phase: Phase::Probing | Phase::Running | Phase::Ending, ..
-            }) => None,
+            Some(ActiveTurn { phase: Phase::Probing | Phase::Running | Phase::Ending, .. }) => None,
         };
         if hand.is_some() {
             self.note_run(run, hand, Phase::Running);
