@@ -124,7 +124,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> RecordedEvent {
         published: None,
         error: None,
         fingerprint: 0,
-        parts: Vec::new(),
+        parts: Box::default(),
         only_for: None,
         origin: None,
         ended: None,

@@ -321,7 +321,7 @@ mod tests {
             published: None,
             error: None,
             fingerprint: 0,
-            parts: Vec::new(),
+            parts: Box::default(),
             only_for: None,
             origin,
             ended: None,

@@ -181,7 +181,7 @@ impl Decider<'_> {
             stopped: false,
             published: None,
             error: None,
-            parts: post.parts,
+            parts: post.parts.into(),
             only_for: post.only_for,
             origin: post.origin.map(Box::new),
             ended: None,

@@ -165,8 +165,8 @@ pub struct Posted {
     #[serde(default)]
     pub fingerprint: u32,
     /// Places of the message's parts in the words, if it has several.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<PartPlace>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub parts: Box<[PartPlace]>,
     /// Readers besides the speaker and operators; `None` means all participants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_for: Option<Vec<ParticipantId>>,
@@ -1004,7 +1004,7 @@ impl Posted {
             published: None,
             error: None,
             fingerprint: 0,
-            parts: Vec::new(),
+            parts: Box::default(),
             only_for: None,
             origin: None,
             ended: None,

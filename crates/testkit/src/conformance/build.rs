@@ -43,7 +43,7 @@ pub fn said(body: &str) -> Event {
         published: None,
         error: None,
         fingerprint: 7,
-        parts: Vec::new(),
+        parts: Box::default(),
         only_for: None,
         origin: None,
         ended: None,
