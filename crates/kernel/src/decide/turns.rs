@@ -511,6 +511,7 @@ fn no_answer(fault: &ChoiceFault) -> Rejection {
         ChoiceFault::TextTooLong { .. } => Refusal::TooLarge,
         ChoiceFault::Unknown { .. }
         | ChoiceFault::Ambiguous { .. }
+        | ChoiceFault::OnlyBeginning { .. }
         | ChoiceFault::NotTogether { .. }
         | ChoiceFault::TakesNoText { .. }
         | ChoiceFault::TextMissing { .. } => Refusal::Invalid,

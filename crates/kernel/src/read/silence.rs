@@ -342,9 +342,16 @@ impl Silences {
         self.messages.insert(recorded.seq, message);
     }
 
-    /// Replaces the reason of the messages that wait in the queue and of the open round's message.
+    /// Replaces the reason of the open round's message, and of the messages in the queue that would
+    /// have asked an agent. The others keep their own: to send them again would ask none either.
     fn end_waiting(&mut self, silence: &Silence) {
-        let ended = std::mem::take(&mut self.queued).into_iter().chain(self.round.take());
+        let queued = std::mem::take(&mut self.queued).into_iter();
+        let would_ask = |seq: &Seq| {
+            self.messages
+                .get(seq)
+                .is_some_and(|message| message.silence.reason == Reason::NoneAsked)
+        };
+        let ended: Vec<Seq> = queued.filter(would_ask).chain(self.round.take()).collect();
         for seq in ended {
             if let Some(message) = self.messages.get_mut(&seq) {
                 *message =

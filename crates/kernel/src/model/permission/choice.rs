@@ -22,6 +22,15 @@ pub enum ChoiceFault {
         /// The labels of the options that there are, for the message of the error.
         offered: String,
     },
+    /// The answer is the beginning of an option that may do more than this once.
+    OnlyBeginning {
+        /// The answer as it was given.
+        given: String,
+        /// The label of the option.
+        label: String,
+        /// The labels of the options that there are, for the message of the error.
+        offered: String,
+    },
     /// The answer names several options, and some of them cannot be combined.
     NotTogether {
         /// The answer as it was given.
@@ -54,6 +63,7 @@ impl ChoiceFault {
         match self {
             ChoiceFault::Unknown { .. }
             | ChoiceFault::Ambiguous { .. }
+            | ChoiceFault::OnlyBeginning { .. }
             | ChoiceFault::NotTogether { .. } => "unknown_option",
             ChoiceFault::TakesNoText { .. } => "takes_no_text",
             ChoiceFault::TextMissing { .. } => "text_missing",
@@ -73,6 +83,13 @@ impl fmt::Display for ChoiceFault {
                     f,
                     "{given:?} matches several options. Name one by its number or its text: \
                      {offered}"
+                )
+            }
+            ChoiceFault::OnlyBeginning { given, label, offered } => {
+                write!(
+                    f,
+                    "{given:?} is only the beginning of {label:?}, which may do more than this \
+                     once. Name the option by its number or its whole text: {offered}"
                 )
             }
             ChoiceFault::NotTogether { given, offered } => {
@@ -112,7 +129,8 @@ impl fmt::Display for ChoiceFault {
 
 /// Returns the option that an answer means. The tests in order: the id; `allow` or `deny`, if one
 /// option allows or refuses this once; the whole label; the number from 1; the beginning of the
-/// label. The first test that any option passes decides.
+/// label. The first test that any option passes decides. A beginning chooses no option that may do
+/// more than this once. (See `docs/decisions/0014`.)
 ///
 /// # Errors
 /// [`ChoiceFault`] if no option or several pass.
@@ -131,27 +149,57 @@ pub fn choose<'a>(
     let is_kind = |_: usize, option: &PermissionOption| kind == Some(option.kind);
     let is_label = |_: usize, option: &PermissionOption| option.label.to_lowercase() == said;
     let is_number = |at: usize, _: &PermissionOption| number == Some(at);
-    let begins = |_: usize, option: &PermissionOption| {
-        !said.is_empty() && option.label.to_lowercase().starts_with(&said)
-    };
     type Fits<'a> = &'a dyn Fn(usize, &PermissionOption) -> bool;
-    let tests: [Fits<'_>; 5] = [&is_id, &is_kind, &is_label, &is_number, &begins];
-    let offered = || listed(options, |_| true);
+    let tests: [Fits<'_>; 4] = [&is_id, &is_kind, &is_label, &is_number];
     for test in tests {
-        let mut fitting = options
-            .iter()
-            .enumerate()
-            .filter(|(at, option)| test(*at, option))
-            .map(|(_, option)| option);
-        match (fitting.next(), fitting.next()) {
-            (Some(one), None) => return Ok(one),
-            (Some(_), Some(_)) => {
-                return Err(ChoiceFault::Ambiguous { given: given.to_owned(), offered: offered() });
-            }
-            (None, _) => {}
+        if let Some(option) = only(options, given, test)? {
+            return Ok(option);
         }
     }
-    Err(ChoiceFault::Unknown { given: given.to_owned(), offered: offered() })
+    // The words for this once are never the beginning of other words.
+    let begins = |_: usize, option: &PermissionOption| {
+        kind.is_none() && !said.is_empty() && option.label.to_lowercase().starts_with(&said)
+    };
+    let (given, offered) = (given.to_owned(), || listed(options, |_| true));
+    match only(options, &given, &begins)? {
+        Some(option) if may_do_more(options, option) => {
+            let label = option.label.clone();
+            Err(ChoiceFault::OnlyBeginning { given, label, offered: offered() })
+        }
+        Some(option) => Ok(option),
+        None => Err(ChoiceFault::Unknown { given, offered: offered() }),
+    }
+}
+
+/// Returns the option that passes a test, if one does.
+///
+/// # Errors
+/// [`ChoiceFault::Ambiguous`] if several options pass.
+fn only<'a>(
+    options: &'a [PermissionOption],
+    given: &str,
+    test: &dyn Fn(usize, &PermissionOption) -> bool,
+) -> Result<Option<&'a PermissionOption>, ChoiceFault> {
+    let mut fitting = options.iter().enumerate().filter(|(at, option)| test(*at, option));
+    match (fitting.next(), fitting.next()) {
+        (Some(_), Some(_)) => {
+            let (given, offered) = (given.to_owned(), listed(options, |_| true));
+            Err(ChoiceFault::Ambiguous { given, offered })
+        }
+        (one, _) => Ok(one.map(|(_, option)| option)),
+    }
+}
+
+/// True if an option may allow or refuse more than this once. An option of unknown effect may, if
+/// others of its question allow or refuse something.
+fn may_do_more(options: &[PermissionOption], option: &PermissionOption) -> bool {
+    match option.kind {
+        OptionKind::AllowOnce | OptionKind::RejectOnce => false,
+        OptionKind::AllowAlways | OptionKind::RejectAlways => true,
+        OptionKind::Other => {
+            !option.with_others && options.iter().any(|option| option.kind != OptionKind::Other)
+        }
+    }
 }
 
 /// Returns the labels of the matching options, with their numbers.
@@ -317,7 +365,7 @@ mod tests {
             ("deny", "3"),
             ("2", "2"),
             ("no", "3"),
-            ("yes, and", "2"),
+            ("yes, p", "1"),
             ("yes, proceed (Y)", "1"),
         ] {
             assert_eq!(id(given), Ok(meant.to_owned()), "{given}");
@@ -401,6 +449,66 @@ mod tests {
         assert!(answered(&codex(), "1,3", None).is_err(), "one answer is offered there");
         assert_eq!(positions(&options, "1,5"), Some(vec![0, 2]));
         assert_eq!(positions(&options, "1,4"), None);
+    }
+
+    #[test]
+    fn a_beginning_chooses_no_option_that_may_do_more_than_this_once() {
+        use OptionKind::{AllowAlways, AllowOnce, Other, RejectAlways, RejectOnce};
+        let question = |labels: &[(&str, OptionKind)]| -> Vec<_> {
+            let option = |(at, (label, kind)): (usize, &(&str, OptionKind))| {
+                PermissionOption::new(format!("o{}", at + 1), *label, *kind)
+            };
+            labels.iter().enumerate().map(option).collect()
+        };
+        let program = question(&[
+            ("Yes, this time", AllowOnce),
+            ("Allow for this session", AllowAlways),
+            ("Edit by yourself", Other),
+            ("Deny for this session", RejectAlways),
+        ]);
+        let plan = question(&[("Yes, and auto-accept", Other), ("No, keep planning", RejectOnce)]);
+        let unclear = question(&[
+            ("Allow for this session", AllowAlways),
+            ("Allowlist this program", Other),
+            ("Deny for this session", RejectAlways),
+        ]);
+        for (options, given) in [
+            (&program, "a"),
+            (&program, "allow for"),
+            (&program, "e"),
+            (&program, "deny"),
+            (&program, "d"),
+            (&plan, "yes"),
+            (&unclear, "allow"),
+            (&unclear, "deny"),
+            (&unclear, "allow f"),
+        ] {
+            let why = choose(options, given).map_err(|fault| (fault.code(), fault.to_string()));
+            let tells = |(code, why): &(&str, String)| {
+                *code == "unknown_option" && why.contains(&format!("1. {}", options[0].label))
+            };
+            assert!(why.as_ref().is_err_and(tells), "{given} {why:?}");
+        }
+        let why = choose(&program, "a").unwrap_err().to_string();
+        assert!(why.contains("by its number or its whole text"), "{why}");
+        for (options, given, meant) in [
+            (&program, "o2", "o2"),
+            (&program, "2", "o2"),
+            (&program, "allow for this SESSION", "o2"),
+            (&program, "4", "o4"),
+            (&program, "allow", "o1"),
+            (&program, "y", "o1"),
+            (&plan, "n", "o2"),
+            (&plan, "yes, and auto-accept", "o1"),
+        ] {
+            let chosen = choose(options, given).map(|option| option.id.as_str());
+            assert_eq!(chosen, Ok(meant), "{given}");
+        }
+        let words = question(&[("SQLite", Other), ("Postgres", Other)]);
+        assert_eq!(choose(&words, "s").map(|option| option.id.as_str()), Ok("o1"));
+        let several = question(&[("Unit", Other), ("No tests", RejectOnce)]);
+        let several: Vec<_> = several.into_iter().map(PermissionOption::with_others).collect();
+        assert_eq!(choose(&several, "u").map(|option| option.id.as_str()), Ok("o1"));
     }
 
     #[test]
