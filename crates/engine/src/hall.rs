@@ -13,7 +13,7 @@ pub mod search;
 mod gatherings;
 pub mod marks;
 pub(crate) mod once;
-pub(crate) mod keyed_locks;
+pub mod keyed_locks;
 pub mod budgets;
 pub mod voices;
 pub mod reservations;

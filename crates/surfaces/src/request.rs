@@ -170,7 +170,7 @@ fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
 }
 
 /// True if the key has 1 to 255 visible ASCII characters.
-fn is_key(key: &str) -> bool {
+pub fn is_key(key: &str) -> bool {
     (1..=255).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic())
 }
 

@@ -7,11 +7,11 @@ use tokio::sync::Mutex as AsyncMutex;
 
 /// Locks by key. A lock is dropped when its last holder releases it.
 #[derive(Default)]
-pub(crate) struct KeyedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
+pub struct KeyedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
 
 impl KeyedLocks {
     /// Returns the lock of a key, which all holders share.
-    pub(crate) fn of(&self, key: &str) -> Arc<AsyncMutex<()>> {
+    pub fn of(&self, key: &str) -> Arc<AsyncMutex<()>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, lock| lock.strong_count() > 0);
         let known = all.get(key).and_then(Weak::upgrade);

@@ -26,7 +26,7 @@ use crate::mcp;
 use crate::next_steps::Reader;
 use crate::peer::{Peer, UnknownPeer};
 use crate::rates::StreamSlot;
-use crate::request::{BodyMax, OPEN_BODY_BYTES_MAX, stream_id};
+use crate::request::{BodyMax, OPEN_BODY_BYTES_MAX, is_key, stream_id};
 use crate::slots::ConnectionSlot;
 use crate::sse;
 
@@ -238,6 +238,7 @@ fn charge(
     // The charge for a tool call depends on the tool.
     if row.method != "GET" && row.action.need() != Need::Nothing && row.path != mcp::PATH {
         let key = parts.headers.get("idempotency-key").and_then(|key| key.to_str().ok());
+        let key = key.filter(|key| is_key(key));
         app.rates.write(caller, key)?;
     }
     if row.path.ends_with(STREAM) { app.rates.stream(caller).map(Some) } else { Ok(None) }

@@ -193,11 +193,11 @@ pub(crate) struct Parts {
     /// True if remote clients use TLS.
     pub(crate) over_tls: bool,
     pub(crate) frames: Arc<FrameCache>,
-    pub(crate) presences: Arc<presence::KeyedAnswers<PresenceAccepted>>,
+    pub(crate) presences: Arc<once::KeyedAnswers<PresenceAccepted>>,
     pub(crate) access: Arc<Access>,
     /// The name of the cookie for this server's pages.
     pub(crate) cookie: String,
-    pub(crate) tokens_made: Arc<presence::KeyedAnswers<()>>,
+    pub(crate) tokens_made: Arc<once::KeyedAnswers<()>>,
     pub(crate) meters: Arc<SurfaceMetrics>,
     pub(crate) rates: Rates,
     pub(crate) gauges: Gauges,

@@ -1,17 +1,14 @@
 //! Routes that read and report presence.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::hall::Idempotency;
 use moothall_engine::presence::{PRESENCE_TTL, Presence};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::App;
+use super::once::Done;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
 use crate::strict::Inbound;
@@ -68,57 +65,14 @@ pub async fn post(
     let NewPresence { from, state, details } = body.read()?;
     let by = body.speaker(from.as_deref())?;
     let (state, details) = (checked_state(state)?, checked_details(details)?);
-    let idempotency = body.idempotency(&by);
-    if let Some(earlier) = idempotency.as_ref().and_then(|key| app.presences.earlier(key)) {
-        return earlier.map(Json);
-    }
-    let presence = body.door(&app.entrance).set_presence(&stream, by.id, state, details).await?;
-    let answer = PresenceAccepted { received: true, presence: update(&stream, &presence) };
-    if let Some(key) = idempotency {
-        app.presences.keep(key, answer.clone());
-    }
-    Ok(Json(answer))
-}
-
-/// Number of requests whose answers are kept for their keys.
-const KEYS_MAX: usize = 1024;
-
-/// The latest requests with idempotency keys, and their answers. Kept in memory only.
-pub struct KeyedAnswers<T>(Mutex<VecDeque<(Idempotency, T)>>);
-
-impl<T> Default for KeyedAnswers<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<T: Clone> KeyedAnswers<T> {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(Idempotency, T)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the answer to an earlier request with this key, or an error if that request was
-    /// another one. Returns `None` if the key is not kept.
-    pub(crate) fn earlier(&self, given: &Idempotency) -> Option<ApiResult<T>> {
-        let kept = self.lock();
-        let (key, answer) = kept
-            .iter()
-            .find(|(key, _)| key.principal == given.principal && key.key == given.key)?;
-        let same = key.fingerprint == given.fingerprint;
-        Some(if same {
-            Ok(answer.clone())
-        } else {
-            Err(ApiError::plain(Code::IdempotencyKeyReused))
-        })
-    }
-
-    /// Keeps an answer for its key, in place of the oldest one if [`KEYS_MAX`] are kept.
-    pub(crate) fn keep(&self, key: Idempotency, answer: T) {
-        let mut kept = self.lock();
-        if kept.len() == KEYS_MAX {
-            kept.pop_front();
-        }
-        kept.push_back((key, answer));
+    let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
+    let done = app.presences.once(key, async move {
+        let presence = door.set_presence(&stream, by.id, state, details).await?;
+        let answer = PresenceAccepted { received: true, presence: update(&stream, &presence) };
+        Ok((answer.clone(), answer))
+    });
+    match done.await? {
+        Done::Now(answer) | Done::Earlier(answer) => Ok(Json(answer)),
     }
 }
 

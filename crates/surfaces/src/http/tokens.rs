@@ -14,6 +14,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use strum::VariantArray;
 
 use super::App;
+use super::once::Done;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, participant, stream_id};
 use crate::strict::Inbound;
@@ -39,16 +40,18 @@ const DAYS_MAX: u64 = 3650;
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<TokenCreated>> {
     let request: TokenRequest = body.read()?;
-    let idempotency = body.idempotency(&body.asker_named(None)?);
-    if let Some(earlier) = idempotency.as_ref().and_then(|key| app.tokens_made.earlier(key)) {
-        return Err(earlier.map_or_else(|error| error, |_| ApiError::plain(Code::TokenShown)));
-    }
-    let (secret, token) = app.access.create(body.caller(), wanted(request)?).await?;
-    if let Some(key) = idempotency {
+    let key = body.idempotency(&body.asker_named(None)?);
+    let (access, caller) = (app.access.clone(), body.caller().clone());
+    let done = app.tokens_made.once(key, async move {
+        let (secret, token) = access.create(&caller, wanted(request)?).await?;
+        let entry = TokenEntry::of(&token);
         // The secret is not kept: a repeat of the request is answered with `token_shown`.
-        app.tokens_made.keep(key, ());
+        Ok((TokenCreated { token: secret.reveal().to_owned(), entry }, ()))
+    });
+    match done.await? {
+        Done::Now(created) => Ok(Json(created)),
+        Done::Earlier(()) => Err(ApiError::plain(Code::TokenShown)),
     }
-    Ok(Json(TokenCreated { token: secret.reveal().to_owned(), entry: TokenEntry::of(&token) }))
 }
 
 /// Checks the fields of a request and returns the token to make, or the error of the first wrong

@@ -301,7 +301,7 @@ impl Calls {
         }
         let rates = rates(parts);
         if tool.writes() {
-            rates.write(&caller, None)?;
+            rates.write(&caller, tool.key(&arguments))?;
         }
         match tool {
             Tool::SendMessage => sessions::send(&door, &rates, &arguments).await.and_then(value),

@@ -7,6 +7,7 @@ use rmcp::model::{Tool as Described, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use strum::VariantArray;
 
+use crate::request;
 use crate::wire::arguments::{self, Argument};
 
 /// A tool, in the order of the list.
@@ -194,6 +195,12 @@ impl Tool {
     /// True if a call changes something.
     pub fn writes(self) -> bool {
         self.does() != ToolEffect::Reads
+    }
+
+    /// Returns the call's idempotency key, if the tool takes one and this one is valid.
+    pub fn key(self, arguments: &Map<String, Value>) -> Option<&str> {
+        let key = arguments.get("key").and_then(Value::as_str);
+        key.filter(|key| self == Tool::SendMessage && request::is_key(key))
     }
 
     /// Returns the effect of a call: the annotations, [`Tool::writes`] and the reference page

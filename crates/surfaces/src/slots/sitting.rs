@@ -58,9 +58,10 @@ impl SlotState {
     /// Counts one request more, whose whole head has arrived, and wakes the task that waits for the
     /// head.
     pub(super) fn hears(&self) {
-        self.heard.store(true, Ordering::Release);
-        self.busy.fetch_add(1, Ordering::AcqRel);
+        // In this order, a connection with an old time never looks idle: it would be evicted.
         self.touch();
+        self.busy.fetch_add(1, Ordering::AcqRel);
+        self.heard.store(true, Ordering::Release);
         self.head.notify_one();
     }
 

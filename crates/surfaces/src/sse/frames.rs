@@ -76,6 +76,8 @@ pub struct FrameCache {
 impl Copies for FrameCache {
     fn forget(&self) {
         self.batches.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        // The words may have been shown while they were made.
+        self.signals.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -154,7 +156,7 @@ mod tests {
     use moothall_engine::door::Batch;
     use moothall_kernel::command::{Actor, ClientCommand, Post};
     use moothall_kernel::event::{Event, Guard, SuppressedBecause};
-    use moothall_kernel::ids::Seq;
+    use moothall_kernel::ids::{Seq, TurnNo};
     use moothall_kernel::policy::Policy;
     use moothall_kernel::time::Timestamp;
     use moothall_kernel::view::Viewer;
@@ -234,6 +236,12 @@ mod tests {
         let frames = FrameCache::of_hall(&hall.entrance());
         frames.of(&stream, &Arc::new(vec![said.event.unwrap()]));
         hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello")), None).await.unwrap();
+        let shown = Signal::Progress {
+            turn: TurnNo(1),
+            participant: "a".into(),
+            text: "reads a secret".into(),
+        };
+        frames.of_signal(&stream, &Arc::new(shown));
         assert_eq!(frames.batches.lock().unwrap().len(), 1);
         hall.submit(
             &stream,
@@ -243,6 +251,7 @@ mod tests {
         .await
         .unwrap();
         assert!(frames.batches.lock().unwrap().is_empty());
+        assert!(frames.signals.lock().unwrap().is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use moothall_surfaces::Limits;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
+use crate::mcp::rpc;
 use crate::server::{Frames, Server, answer, soon};
 
 async fn token(server: &Server, wanted: Value) -> String {
@@ -96,6 +97,44 @@ async fn a_request_that_is_repeated_under_its_key_is_charged_once() {
             .count(),
         1
     );
+}
+
+/// Repeats a call of `send_message` with a key. Returns how many calls were not rate-limited.
+async fn repeat_message(server: &Server, key: &str) -> usize {
+    let thread = thread(server).await;
+    let scopes = ["threads:read", "threads:write"];
+    let wanted = json!({"principal": "desk", "kind": "agent", "scopes": scopes});
+    let desk = token(server, wanted).await;
+    let profile =
+        json!({"participant_id": "desk", "profile": {"client": "external", "model": "m"}});
+    let invite = json!({"type": "control", "from": "user", "content": {"invite": profile}});
+    let path = format!("/threads/{thread}/events");
+    assert_eq!(server.as_operator(Method::POST, &path, invite).await.0, 200);
+    let mut answers = Vec::new();
+    for _ in 0..REPEATS {
+        let arguments = json!({"thread": thread, "message": "Hello.", "key": key});
+        let call = json!({"name": "send_message", "arguments": arguments});
+        let said = rpc(server, Some(&desk), "tools/call", call).await;
+        let error = &said["result"]["structuredContent"]["error"]["code"];
+        answers.push(error.as_str().unwrap_or_default().to_owned());
+    }
+    let limited = answers.iter().filter(|code| *code == "rate_limited").count();
+    REPEATS - limited
+}
+
+/// Number of repeated calls: more than a burst.
+const REPEATS: usize = 20;
+
+#[tokio::test]
+async fn a_tool_call_that_is_repeated_under_its_key_is_charged_once() {
+    let server = limited().await;
+    assert_eq!(repeat_message(&server, "one").await, REPEATS);
+}
+
+#[tokio::test]
+async fn a_key_that_no_call_may_have_makes_nothing_cheaper() {
+    let server = limited().await;
+    assert_ne!(repeat_message(&server, "not a key").await, REPEATS);
 }
 
 #[tokio::test]

@@ -405,13 +405,12 @@ impl Machine {
         let fault = Fault::new("session_ended", format!("its session has ended: {why}"));
         self.ended = Some(fault.clone());
         if let Some(current) = self.current.take() {
-            let state = if current.stage >= Stage::Sent {
-                DeliveryState::Unknown
-            } else {
-                DeliveryState::Failed
-            };
+            // The program may have the prompt in its memory: a resumed session must not get it again.
+            let prompt_delivered = current.stage >= Stage::Typing;
+            let state =
+                if prompt_delivered { DeliveryState::Unknown } else { DeliveryState::Failed };
             self.mark(&current, &OPEN, state, why);
-            self.fail(&current.key, fault.clone());
+            self.fail(&current.key, Fault { prompt_delivered, ..fault.clone() });
         }
         for job in std::mem::take(&mut self.queue) {
             self.fail(&job.key, fault.clone());

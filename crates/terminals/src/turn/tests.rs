@@ -540,6 +540,26 @@ fn a_session_that_ends_ends_its_turns_and_those_that_come_later() {
 }
 
 #[test]
+fn a_session_that_ends_may_have_got_a_prompt_whose_typing_began() {
+    for (state, ends, delivered) in [
+        (DeliveryState::Pending, "1 Failed Written", false),
+        (DeliveryState::Sending, "1 Unknown Written", true),
+        (DeliveryState::Sent, "1 Unknown Written", true),
+        (DeliveryState::Accepted, "1 Unknown Written", true),
+    ] {
+        let mut bench = Bench::new(vec![earlier(1, state, true)]);
+        let outputs = bench.handle(Input::Ended("its program ended".into()));
+        let words: Vec<_> = outputs.iter().filter_map(short).collect();
+        assert_eq!(words, [ends, "1 fails session_ended"], "{state:?}");
+        let tells = |output: &Output| {
+            matches!(output, Output::Report { report: Report::Finished { result: Err(fault), .. }, .. }
+                if fault.prompt_delivered == delivered)
+        };
+        assert!(outputs.iter().any(tells), "{state:?}");
+    }
+}
+
+#[test]
 fn what_comes_while_a_question_is_outstanding_waits_for_the_answer() {
     let mut bench = Bench::new(Vec::new());
     bench.says(Input::Offered(job(1)), &["see"]);
