@@ -101,7 +101,7 @@ impl fmt::Debug for LlmSpec {
 }
 
 impl LlmSpec {
-    /// Returns a model with default settings, at the provider's own address.
+    /// Returns the default settings for a model, at the provider's own address and without a key.
     pub fn new(provider: Provider, model: impl Into<String>) -> Self {
         Self {
             provider,

@@ -111,8 +111,9 @@ impl Typist<'_> {
         }
     }
 
-    /// Returns the dialog as it is shown now. A busy computer shows half of one first, which cannot
-    /// be read or looks like another dialog.
+    /// Returns the dialog as it is shown now, and refuses if the program shows another one or none.
+    /// On a busy computer a program draws half of a dialog first, which cannot be read or looks
+    /// like another one. So this waits before it refuses, unless the program no longer asks.
     async fn look_at(&mut self, dialog: &Dialog) -> Result<Dialog, HostFault> {
         let is_this = |shown: &Dialog| shown.is_same(dialog);
         let is_whole = |view: &View| {

@@ -28,7 +28,7 @@ impl TmuxHost {
 }
 
 /// Returns the variables that name the place of a program's records: those that it was started
-/// with, or the current ones if the system does not show those.
+/// with, or, if the system shows none of them, those that it would be started with now.
 fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
     let wanted = |name: &str| VARIABLES.contains(&name);
     let pid = in_front(pane.pid).unwrap_or(pane.pid);

@@ -83,7 +83,7 @@ const AGENT: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]);
 /// The reason why a request to [`Access`] or the door failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AccessError {
-    /// The request is invalid.
+    /// A token or invitation with these settings is not possible.
     #[error("{0}")]
     Invalid(String),
     /// The principal is known as the other kind.

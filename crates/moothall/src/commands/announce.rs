@@ -76,7 +76,8 @@ impl Doors<'_> {
         lines.iter().try_for_each(|line| printer.line(line))
     }
 
-    /// Returns the commands to try next. They name the server if its port is not the usual one.
+    /// Returns lines with the commands to try next. The commands name the server if its port is not
+    /// the usual one.
     fn next_steps(&self) -> Vec<String> {
         let elsewhere = if self.address.port() == USUAL_BIND.port() {
             String::new()

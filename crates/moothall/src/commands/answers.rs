@@ -32,9 +32,9 @@ const VOLUNTEERS_WAIT: Duration = Duration::from_secs(2);
 /// Pending answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
-    /// An answer that must be waited for.
+    /// An answer of a named agent, or a voluntary one while no named agent has answered.
     Awaited,
-    /// Voluntary answers only: the named agents have answered.
+    /// Voluntary answers only, and at least one named agent has answered.
     Voluntary,
     /// None.
     Nothing,
@@ -122,7 +122,8 @@ async fn about(client: &Client, said: &Envelope) -> Result<TurnList, Fault> {
 }
 
 impl Answers<'_> {
-    /// Returns the kind of the pending answers.
+    /// Returns the kind of the pending answers. Until a named agent has answered, voluntary answers
+    /// are waited for in full.
     fn rest(&self) -> Rest {
         let is_open = |turn: &TurnEntry| turn.outcome.is_none() && turn.id.is_some();
         let (awaited, voluntary) = match &self.list.pending {

@@ -1,4 +1,4 @@
-//! `apps`: lists, transfers and frees the apps of agents over JSON-RPC.
+//! `apps`: lists, transfers and frees the apps that agents registered over JSON-RPC.
 
 use moothall_surfaces::wire::{AppEntry, AppFreed, AppPage, AppTransfer};
 
@@ -56,6 +56,7 @@ fn row(context: &Context, app: &AppEntry) -> String {
     )
 }
 
+/// Transfers an app to another agent, and prints it.
 async fn transfer(context: &Context, args: &AppGiven) -> Result<(), Fault> {
     let body = AppTransfer { agent: args.agent.clone() };
     let path = format!("/apps/{}/transfer", segment(&args.app));

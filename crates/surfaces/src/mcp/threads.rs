@@ -197,7 +197,8 @@ fn model_of(door: &Door, client: Option<&str>) -> String {
     known.unwrap_or_else(|| "default".into())
 }
 
-/// Returns threads, the most recently used first.
+/// Returns the open or the archived threads, the most recently used first, up to a limit, and the
+/// number of all of them (`count`).
 pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
     let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
     let archived = Some(asked.archived.unwrap_or_default());

@@ -105,7 +105,8 @@ impl Machine {
         self.unread = Some(unread);
     }
 
-    /// True if the composer of an idle program holds words that were not typed for a turn.
+    /// True if the composer of an idle program holds words that the server did not type for the
+    /// current turn, such as a person's draft.
     pub(super) fn is_drafted(&self, view: &View) -> bool {
         let composer = view.composer.as_deref().unwrap_or_default().trim();
         let is_ours = |current: &Current| {
@@ -121,8 +122,10 @@ impl Machine {
         self.out.push(Output::There);
     }
 
-    /// Records that a program works after a prompt was sent. A program that does not report prompts
-    /// has taken one; the report of its end will show if it was this one.
+    /// Records that a program works after the turn's prompt was sent. If it does not report the
+    /// ends of turns, it counts as having taken the prompt. If it reports the ends but not the
+    /// prompts, it works on some prompt, and the report of the end will show whether that was the
+    /// turn's.
     fn seen_working(&mut self, around: &Around<'_>, state: PaneState) {
         let reports = around.reports;
         let sent = self.current.as_mut().filter(|current| current.stage == Stage::Sent);

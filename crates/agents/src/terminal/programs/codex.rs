@@ -381,7 +381,8 @@ fn codex_message(noted: &Value) -> Option<String> {
     blocks(noted, "output_text").filter(|words| !words.trim().is_empty())
 }
 
-/// Joins the blocks of one kind.
+/// Joins the texts of a recorded message's blocks of one kind. Returns `None` if its content is
+/// not a list.
 fn blocks(noted: &Value, kind: &str) -> Option<String> {
     let blocks = noted["content"].as_array()?.iter();
     Some(
