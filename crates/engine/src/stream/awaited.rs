@@ -77,7 +77,7 @@ impl PendingConsents {
         self.take(all)
     }
 
-    /// Removes these questions. Returns their items with the mark that consent is no longer needed.
+    /// Removes these questions. Returns their items marked as needing consent no more.
     fn take(&mut self, ids: impl IntoIterator<Item = RequestId>) -> Vec<Item> {
         let questions = ids.into_iter().filter_map(|id| self.0.remove(&id));
         questions.flat_map(|question| question.items).map(Item::agreed).collect()

@@ -410,7 +410,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Ends a turn by its text: a pass, a post, or words kept in the trace. No text passes or fails.
+    /// Ends a turn by its text: a pass, a post, or kept words. An empty text passes or fails.
     fn finish(&mut self, no: TurnNo, post: Post, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let text = post.body;

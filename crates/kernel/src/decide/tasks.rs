@@ -248,7 +248,7 @@ impl TaskDecider<'_> {
     }
 
     /// Opens a conversation of admitted agents for the manager. Changes nothing if the task has it
-    /// already. Rejects it while the task waits, or if there is no room.
+    /// already. Rejects it while the task waits, or is full.
     fn open(&mut self, by: ParticipantId, given: NewConversation) -> Result<(), Rejection> {
         if self.state.status == TaskStatus::Waiting {
             let message = "Task is not open for mutation";

@@ -99,8 +99,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// True if the command may end this turn while it runs. The turn's output so far is then a fact
-    /// of the command.
+    /// True if the command may end this running turn. Its output so far is then a fact.
     pub fn may_end(&self, turn: TurnNo) -> bool {
         match self {
             Command::Client(
@@ -382,9 +381,7 @@ pub enum EngineCommand {
     /// Checks all deadlines.
     Tick,
     /// The clock stood still. The command only moves open deadlines, so that turns granted now are
-    /// not moved as well. The next [`Tick`] handles deadlines that are due.
-    ///
-    /// [`Tick`]: EngineCommand::Tick
+    /// not moved as well. The next `Tick` handles deadlines that are due.
     ShiftClock {
         /// The time by which open deadlines move, in milliseconds.
         downtime: Millis,
@@ -513,12 +510,11 @@ pub enum Control {
     PolicyNamed(PolicyName),
     /// Changes settings of the policy.
     Config(Map<String, Value>),
-    /// Takes a key that only one open conversation can hold, such as the members of a link. Not for
-    /// clients.
+    /// Takes a key that one open conversation can hold, such as a link's. Not for clients.
     Hold(String),
     /// Gives a key back. Not for clients.
     Release(String),
-    /// Binds the conversation to a chat outside of the server, to which its words go too.
+    /// Binds a chat outside of the server, to which the words go too.
     BindChat(Chat),
     /// Unbinds a chat.
     UnbindChat(Chat),

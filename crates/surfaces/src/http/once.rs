@@ -47,7 +47,7 @@ impl<T> Default for KeyedAnswers<T> {
 
 /// The answer to a request with an idempotency key.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Done<A, T> {
+pub(crate) enum KeyedOutcome<A, T> {
     /// This request did the work, and this is its answer.
     Now(A),
     /// An earlier request did the work, and this was kept of its answer.
@@ -65,8 +65,8 @@ impl<T: Clone + Send + 'static> KeyedAnswers<T> {
         self: &Arc<Self>,
         key: Option<Idempotency>,
         doing: impl Future<Output = ApiResult<(A, T)>> + Send + 'static,
-    ) -> ApiResult<Done<A, T>> {
-        let Some(key) = key else { return Ok(Done::Now(doing.await?.0)) };
+    ) -> ApiResult<KeyedOutcome<A, T>> {
+        let Some(key) = key else { return Ok(KeyedOutcome::Now(doing.await?.0)) };
         let answers = self.clone();
         // In a task of its own: the client may leave after the work took effect and before its key
         // is kept, and will repeat the request.
@@ -78,15 +78,15 @@ impl<T: Clone + Send + 'static> KeyedAnswers<T> {
         &self,
         key: Idempotency,
         doing: impl Future<Output = ApiResult<(A, T)>>,
-    ) -> ApiResult<Done<A, T>> {
+    ) -> ApiResult<KeyedOutcome<A, T>> {
         let lock = self.locks.of(&format!("{}:{}", key.principal, key.key));
         let _alone = lock.lock().await;
         if let Some(earlier) = self.earlier(&key)? {
-            return Ok(Done::Earlier(earlier));
+            return Ok(KeyedOutcome::Earlier(earlier));
         }
         let (answer, kept) = doing.await?;
         self.keep(key, kept);
-        Ok(Done::Now(answer))
+        Ok(KeyedOutcome::Now(answer))
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Idempotency, T)>> {
@@ -136,7 +136,11 @@ mod tests {
         }
 
         /// Sends a request whose work takes a second.
-        async fn ask(&self, key: &str, refused: bool) -> ApiResult<Done<usize, &'static str>> {
+        async fn ask(
+            &self,
+            key: &str,
+            refused: bool,
+        ) -> ApiResult<KeyedOutcome<usize, &'static str>> {
             let [principal, key, fingerprint] = ["ann", key, "request"].map(str::to_owned);
             let (key, done) = (Idempotency { principal, key, fingerprint }, self.done.clone());
             let doing = async move {
@@ -160,7 +164,10 @@ mod tests {
         let answers = join_all((0..4).map(|_| bench.ask("k", false))).await;
         let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
         assert_eq!(bench.done(), 1, "{answers:?}");
-        assert_eq!(answers.iter().filter(|answer| **answer == Done::Earlier("kept")).count(), 3);
+        assert_eq!(
+            answers.iter().filter(|answer| **answer == KeyedOutcome::Earlier("kept")).count(),
+            3
+        );
         bench.ask("another", false).await.unwrap();
         assert_eq!(bench.done(), 2);
     }
@@ -169,7 +176,7 @@ mod tests {
     async fn a_request_whose_client_left_is_done_and_its_repeat_is_not() {
         let bench = Bench::new();
         assert!(timeout(Duration::from_millis(10), bench.ask("k", false)).await.is_err());
-        assert_eq!(bench.ask("k", false).await.unwrap(), Done::Earlier("kept"));
+        assert_eq!(bench.ask("k", false).await.unwrap(), KeyedOutcome::Earlier("kept"));
         assert_eq!(bench.done(), 1);
     }
 
@@ -177,6 +184,6 @@ mod tests {
     async fn a_refused_request_may_be_tried_again() {
         let bench = Bench::new();
         assert!(bench.ask("k", true).await.is_err());
-        assert_eq!(bench.ask("k", false).await.unwrap(), Done::Now(0));
+        assert_eq!(bench.ask("k", false).await.unwrap(), KeyedOutcome::Now(0));
     }
 }

@@ -8,7 +8,7 @@ use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::App;
-use super::once::Done;
+use super::once::KeyedOutcome;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
 use crate::strict::Inbound;
@@ -72,7 +72,7 @@ pub async fn post(
         Ok((answer.clone(), answer))
     });
     match done.await? {
-        Done::Now(answer) | Done::Earlier(answer) => Ok(Json(answer)),
+        KeyedOutcome::Now(answer) | KeyedOutcome::Earlier(answer) => Ok(Json(answer)),
     }
 }
 

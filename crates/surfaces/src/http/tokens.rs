@@ -14,7 +14,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use strum::VariantArray;
 
 use super::App;
-use super::once::Done;
+use super::once::KeyedOutcome;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, participant, stream_id};
 use crate::strict::Inbound;
@@ -49,8 +49,8 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<TokenC
         Ok((TokenCreated { token: secret.reveal().to_owned(), entry }, ()))
     });
     match done.await? {
-        Done::Now(created) => Ok(Json(created)),
-        Done::Earlier(()) => Err(ApiError::plain(Code::TokenShown)),
+        KeyedOutcome::Now(created) => Ok(Json(created)),
+        KeyedOutcome::Earlier(()) => Err(ApiError::plain(Code::TokenShown)),
     }
 }
 

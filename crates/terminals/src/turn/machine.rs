@@ -405,7 +405,8 @@ impl Machine {
         let fault = Fault::new("session_ended", format!("its session has ended: {why}"));
         self.ended = Some(fault.clone());
         if let Some(current) = self.current.take() {
-            // The program may have the prompt in its memory: a resumed session must not get it again.
+            // The program may have the prompt in its memory, so a resumed session must not get it
+            // again.
             let prompt_delivered = current.stage >= Stage::Typing;
             let state =
                 if prompt_delivered { DeliveryState::Unknown } else { DeliveryState::Failed };

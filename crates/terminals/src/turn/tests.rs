@@ -552,8 +552,11 @@ fn a_session_that_ends_may_have_got_a_prompt_whose_typing_began() {
         let words: Vec<_> = outputs.iter().filter_map(short).collect();
         assert_eq!(words, [ends, "1 fails session_ended"], "{state:?}");
         let tells = |output: &Output| {
-            matches!(output, Output::Report { report: Report::Finished { result: Err(fault), .. }, .. }
-                if fault.prompt_delivered == delivered)
+            let Output::Report { report: Report::Finished { result: Err(fault), .. }, .. } = output
+            else {
+                return false;
+            };
+            fault.prompt_delivered == delivered
         };
         assert!(outputs.iter().any(tells), "{state:?}");
     }

@@ -1,5 +1,5 @@
-//! Decides about the chats outside of the server to which a conversation is bound, and about the keys
-//! that it holds.
+//! Decides about the chats outside of the server to which a conversation is bound, and about the
+//! keys that it holds.
 
 use crate::decide::Decider;
 use crate::decide::control::needs_proof;
