@@ -315,8 +315,8 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
 }
 
 /// Finds the caller by the credential in the headers. Returns `None` without one, and for a cookie
-/// that is no longer valid. An invalid `Authorization` header is an error. Credentials in the URL
-/// are ignored.
+/// that has expired. An invalid `Authorization` header is an error. Credentials in the URL are
+/// ignored.
 async fn identify(
     access: &Access,
     parts: &Parts,

@@ -264,7 +264,7 @@ async fn what_is_wrong_with_an_event_is_said() {
 async fn what_is_wrong_with_a_control_is_said() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
-    let keys = "invite, uninvite, mute, unmute, pause, resume, discussion, invited_auto, budget, prod, policy, config, archive, unarchive";
+    let keys = "invite, uninvite, mute, unmute, pause, resume, discussion, invited_auto, budget, prod, policy, config, unbind, bind, archive, unarchive";
     let list = |key: &str| {
         format!("'{key}' takes a list of participant ids, as {{\"targets\": [\"<id>\"]}}.")
     };
