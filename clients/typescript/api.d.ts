@@ -826,9 +826,9 @@ export interface paths {
          * Deletes a thread for good, with its whole content: from the log, the search index, and every
          *     later reading. Only people may.
          * @description Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
-         *     deleted. All other requests for the thread are answered with 410. Repeating the request changes
-         *     nothing. The home of a live session and an open link are refused: end the session, or close the
-         *     link, first.
+         *     deleted. All other requests for the thread are answered with 410. Repeating the request erases
+         *     what was left, if `erased` was false. The home of a live session and an open link are refused:
+         *     end the session, or close the link, first.
          */
         delete: operations["delete_thread"];
         options?: never;
@@ -2116,6 +2116,11 @@ export interface components {
         /** @description Facts about an event beside its content. */
         Meta: {
             /**
+             * @description Chat outside of the server from which the message came, such as `telegram:-100123`; absent
+             *     for other messages. Clients cannot set it.
+             */
+            chat?: string | null;
+            /**
              * Format: int32
              * @description Number of steps from a human message to this one; absent for the human message, which has 0.
              */
@@ -2126,6 +2131,8 @@ export interface components {
              */
             ended?: string | null;
             error?: components["schemas"]["WireFault"] | null;
+            /** @description Account of the author in that chat's product, such as `telegram:4711`, if known. */
+            identity?: string | null;
             /**
              * @description Places at which the message names participants, in order; the first 128. Empty for messages
              *     from servers that did not keep places.
@@ -5507,6 +5514,8 @@ export interface operations {
                 after?: number;
                 /** @description Maximum number of results (1–1000; default: all). */
                 limit?: number;
+                /** @description Only the thread that is bound to this chat, such as `telegram:-100123`. */
+                chat?: string;
                 /** @description Adds how far this participant has read each thread. */
                 as?: string;
             };

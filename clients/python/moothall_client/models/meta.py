@@ -21,12 +21,16 @@ class Meta:
     """Facts about an event beside its content.
 
     Attributes:
+        chat (None | str | Unset): Chat outside of the server from which the message came, such as `telegram:-100123`;
+            absent
+            for other messages. Clients cannot set it.
         depth (int | None | Unset): Number of steps from a human message to this one; absent for the human message,
             which has 0.
         ended (None | str | Unset): End of the model's answer: `stop`, `length` (a limit of tokens; the rest is
             missing),
             `filter`, `refusal`, `tool`, `error` or `cut`. Absent if the provider does not report it.
         error (None | Unset | WireFault):
+        identity (None | str | Unset): Account of the author in that chat's product, such as `telegram:4711`, if known.
         mention_places (list[MentionPlace] | Unset): Places at which the message names participants, in order; the first
             128. Empty for messages
             from servers that did not keep places.
@@ -49,9 +53,11 @@ class Meta:
         via (None | str | Unset): `moothall` if the server wrote the message on the speaker's behalf; otherwise absent.
     """
 
+    chat: None | str | Unset = UNSET
     depth: int | None | Unset = UNSET
     ended: None | str | Unset = UNSET
     error: None | Unset | WireFault = UNSET
+    identity: None | str | Unset = UNSET
     mention_places: list[MentionPlace] | Unset = UNSET
     mentions: list[str] | Unset = UNSET
     published: int | None | Unset = UNSET
@@ -70,6 +76,12 @@ class Meta:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.wire_fault import WireFault  # noqa: PLC0415
+
+        chat: None | str | Unset
+        if isinstance(self.chat, Unset):
+            chat = UNSET
+        else:
+            chat = self.chat
 
         depth: int | None | Unset
         if isinstance(self.depth, Unset):
@@ -90,6 +102,12 @@ class Meta:
             error = self.error.to_dict()
         else:
             error = self.error
+
+        identity: None | str | Unset
+        if isinstance(self.identity, Unset):
+            identity = UNSET
+        else:
+            identity = self.identity
 
         mention_places: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.mention_places, Unset):
@@ -151,12 +169,16 @@ class Meta:
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
+        if chat is not UNSET:
+            field_dict["chat"] = chat
         if depth is not UNSET:
             field_dict["depth"] = depth
         if ended is not UNSET:
             field_dict["ended"] = ended
         if error is not UNSET:
             field_dict["error"] = error
+        if identity is not UNSET:
+            field_dict["identity"] = identity
         if mention_places is not UNSET:
             field_dict["mention_places"] = mention_places
         if mentions is not UNSET:
@@ -195,6 +217,15 @@ class Meta:
 
         d = dict(src_dict)
 
+        def _parse_chat(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        chat = _parse_chat(d.pop("chat", UNSET))
+
         def _parse_depth(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -229,6 +260,15 @@ class Meta:
             return cast(None | Unset | WireFault, data)
 
         error = _parse_error(d.pop("error", UNSET))
+
+        def _parse_identity(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        identity = _parse_identity(d.pop("identity", UNSET))
 
         _mention_places = d.pop("mention_places", UNSET)
         mention_places: list[MentionPlace] | Unset = UNSET
@@ -301,9 +341,11 @@ class Meta:
         via = _parse_via(d.pop("via", UNSET))
 
         meta = cls(
+            chat=chat,
             depth=depth,
             ended=ended,
             error=error,
+            identity=identity,
             mention_places=mention_places,
             mentions=mentions,
             published=published,

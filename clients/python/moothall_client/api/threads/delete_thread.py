@@ -69,9 +69,9 @@ def sync_detailed(
     later reading. Only people may.
 
      Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
-    deleted. All other requests for the thread are answered with 410. Repeating the request changes
-    nothing. The home of a live session and an open link are refused: end the session, or close the
-    link, first.
+    deleted. All other requests for the thread are answered with 410. Repeating the request erases
+    what was left, if `erased` was false. The home of a live session and an open link are refused:
+    end the session, or close the link, first.
 
     Args:
         id (str):
@@ -104,9 +104,9 @@ def sync(
     later reading. Only people may.
 
      Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
-    deleted. All other requests for the thread are answered with 410. Repeating the request changes
-    nothing. The home of a live session and an open link are refused: end the session, or close the
-    link, first.
+    deleted. All other requests for the thread are answered with 410. Repeating the request erases
+    what was left, if `erased` was false. The home of a live session and an open link are refused:
+    end the session, or close the link, first.
 
     Args:
         id (str):
@@ -134,9 +134,9 @@ async def asyncio_detailed(
     later reading. Only people may.
 
      Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
-    deleted. All other requests for the thread are answered with 410. Repeating the request changes
-    nothing. The home of a live session and an open link are refused: end the session, or close the
-    link, first.
+    deleted. All other requests for the thread are answered with 410. Repeating the request erases
+    what was left, if `erased` was false. The home of a live session and an open link are refused:
+    end the session, or close the link, first.
 
     Args:
         id (str):
@@ -167,9 +167,9 @@ async def asyncio(
     later reading. Only people may.
 
      Running turns are cancelled first. A record stays: the thread's id, and when and by whom it was
-    deleted. All other requests for the thread are answered with 410. Repeating the request changes
-    nothing. The home of a live session and an open link are refused: end the session, or close the
-    link, first.
+    deleted. All other requests for the thread are answered with 410. Repeating the request erases
+    what was left, if `erased` was false. The home of a live session and an open link are refused:
+    end the session, or close the link, first.
 
     Args:
         id (str):

@@ -15,6 +15,7 @@ def _get_kwargs(
     archived: bool | Unset = UNSET,
     after: int | Unset = UNSET,
     limit: int | Unset = UNSET,
+    chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> dict[str, Any]:
 
@@ -25,6 +26,8 @@ def _get_kwargs(
     params["after"] = after
 
     params["limit"] = limit
+
+    params["chat"] = chat
 
     params["as"] = as_
 
@@ -80,6 +83,7 @@ def sync_detailed(
     archived: bool | Unset = UNSET,
     after: int | Unset = UNSET,
     limit: int | Unset = UNSET,
+    chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | ThreadList]:
     """Lists threads in the order in which they were created.
@@ -88,6 +92,7 @@ def sync_detailed(
         archived (bool | Unset):
         after (int | Unset):
         limit (int | Unset):
+        chat (str | Unset):
         as_ (str | Unset):
 
     Raises:
@@ -102,6 +107,7 @@ def sync_detailed(
         archived=archived,
         after=after,
         limit=limit,
+        chat=chat,
         as_=as_,
     )
 
@@ -118,6 +124,7 @@ def sync(
     archived: bool | Unset = UNSET,
     after: int | Unset = UNSET,
     limit: int | Unset = UNSET,
+    chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | ThreadList | None:
     """Lists threads in the order in which they were created.
@@ -126,6 +133,7 @@ def sync(
         archived (bool | Unset):
         after (int | Unset):
         limit (int | Unset):
+        chat (str | Unset):
         as_ (str | Unset):
 
     Raises:
@@ -141,6 +149,7 @@ def sync(
         archived=archived,
         after=after,
         limit=limit,
+        chat=chat,
         as_=as_,
     ).parsed
 
@@ -151,6 +160,7 @@ async def asyncio_detailed(
     archived: bool | Unset = UNSET,
     after: int | Unset = UNSET,
     limit: int | Unset = UNSET,
+    chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | ThreadList]:
     """Lists threads in the order in which they were created.
@@ -159,6 +169,7 @@ async def asyncio_detailed(
         archived (bool | Unset):
         after (int | Unset):
         limit (int | Unset):
+        chat (str | Unset):
         as_ (str | Unset):
 
     Raises:
@@ -173,6 +184,7 @@ async def asyncio_detailed(
         archived=archived,
         after=after,
         limit=limit,
+        chat=chat,
         as_=as_,
     )
 
@@ -187,6 +199,7 @@ async def asyncio(
     archived: bool | Unset = UNSET,
     after: int | Unset = UNSET,
     limit: int | Unset = UNSET,
+    chat: str | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | ThreadList | None:
     """Lists threads in the order in which they were created.
@@ -195,6 +208,7 @@ async def asyncio(
         archived (bool | Unset):
         after (int | Unset):
         limit (int | Unset):
+        chat (str | Unset):
         as_ (str | Unset):
 
     Raises:
@@ -211,6 +225,7 @@ async def asyncio(
             archived=archived,
             after=after,
             limit=limit,
+            chat=chat,
             as_=as_,
         )
     ).parsed
