@@ -183,7 +183,7 @@ impl Decider<'_> {
             error: None,
             parts: post.parts.into(),
             only_for: post.only_for,
-            origin: post.origin.map(Box::new),
+            origin: post.origin,
             ended: None,
             thought: false,
             silence: None,

@@ -33,7 +33,7 @@ pub struct Post {
     /// Public id of the credential that the message came with.
     pub credential: Option<String>,
     /// The place outside of the server from which the message came.
-    pub origin: Option<PostOrigin>,
+    pub origin: Option<Box<PostOrigin>>,
 }
 
 impl Post {
