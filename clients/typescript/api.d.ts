@@ -1362,7 +1362,7 @@ export interface components {
             by?: string | null;
             /**
              * @description `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
-             *     `registered`, `claimed`, `budget_raised` or `denied`.
+             *     `registered`, `claimed`, `budget_raised`, `chat_bound`, `chat_unbound` or `denied`.
              */
             deed: string;
             /** @description Further details, in a few words. */

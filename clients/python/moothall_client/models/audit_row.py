@@ -18,7 +18,7 @@ class AuditRow:
     Attributes:
         at (str): Time of the deed: RFC 3339, UTC, milliseconds.
         deed (str): `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
-            `registered`, `claimed`, `budget_raised` or `denied`.
+            `registered`, `claimed`, `budget_raised`, `chat_bound`, `chat_unbound` or `denied`.
         detail (str): Further details, in a few words.
         number (int): Number of the row, rising by one with each row.
         about (None | str | Unset): Id of another credential that the deed was about; `null` if there is none.

@@ -50,7 +50,7 @@ const CONTROL: Need = Need::Scope(Scope::TurnsControl);
 const INVITE: Need = Need::Scope(Scope::ParticipantsInvite);
 const MANAGE: Need = Need::Scope(Scope::ThreadsAdmin);
 const ERASE: Need = Need::Proof(Scope::ThreadsAdmin);
-/// Binding a chat copies a conversation out of the house.
+/// Binding a chat copies a conversation out of the server.
 const BIND: Need = Need::Proof(Scope::ThreadsAdmin);
 const ADMIN: Need = Need::Proof(Scope::ServerAdmin);
 /// Starting a terminal, typing into one, reading one and ending one take a scope of their own.

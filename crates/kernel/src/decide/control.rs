@@ -140,7 +140,7 @@ impl Decider<'_> {
             Control::Hold(key) => vec![Change::Bound { target: checked_key(key)? }],
             Control::Release(key) => vec![Change::Unbound { target: checked_key(key)? }],
             Control::BindChat(chat) => self.bind_chat(by, &chat)?,
-            Control::UnbindChat(chat) => self.unbind_chat(&chat)?,
+            Control::UnbindChat(chat) => self.unbind_chat(by, &chat)?,
             Control::RaiseBudget { .. } if !by.proven => {
                 return Err(needs_proof("Raising a budget"));
             }

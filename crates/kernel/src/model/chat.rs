@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// Prefix of a chat among the targets of a conversation.
-const SCHEME: &str = "chat:";
+pub(crate) const SCHEME: &str = "chat:";
 /// Longest target, in bytes.
 pub const TARGET_BYTES_MAX: usize = 256;
 

@@ -264,7 +264,7 @@ pub struct AuditRow {
     /// Time of the deed: RFC 3339, UTC, milliseconds.
     pub at: String,
     /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
-    /// `registered`, `claimed`, `budget_raised` or `denied`.
+    /// `registered`, `claimed`, `budget_raised`, `chat_bound`, `chat_unbound` or `denied`.
     #[serde(rename = "deed")]
     pub action: String,
     /// Id of the person or agent that did it; `null` if not proven.

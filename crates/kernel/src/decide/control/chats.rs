@@ -3,13 +3,13 @@
 
 use crate::decide::Decider;
 use crate::decide::control::needs_proof;
-use crate::model::chat::{Chat, TARGET_BYTES_MAX};
+use crate::model::chat::{Chat, SCHEME, TARGET_BYTES_MAX};
 use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::Change;
 
 impl Decider<'_> {
-    /// Binds a chat. It copies the conversation's words out of the house, so a person has to prove
-    /// who is asking.
+    /// Binds a chat. That copies the conversation's words out of the server, so the caller must be
+    /// a proven person.
     pub(super) fn bind_chat(&self, by: &Actor, chat: &Chat) -> Result<Vec<Change>, Rejection> {
         if !by.proven {
             return Err(needs_proof("Binding a chat"));
@@ -22,8 +22,11 @@ impl Decider<'_> {
         Ok(vec![Change::Bound { target }])
     }
 
-    /// Unbinds a chat.
-    pub(super) fn unbind_chat(&self, chat: &Chat) -> Result<Vec<Change>, Rejection> {
+    /// Unbinds a chat, whose members then miss what is said: that needs proof as well.
+    pub(super) fn unbind_chat(&self, by: &Actor, chat: &Chat) -> Result<Vec<Change>, Rejection> {
+        if !by.proven {
+            return Err(needs_proof("Unbinding a chat"));
+        }
         let target = chat.to_string();
         if self.state.bindings().any(|bound| bound == target) {
             return Ok(vec![Change::Unbound { target }]);
@@ -70,7 +73,7 @@ pub(super) fn checked_key(key: String) -> Result<String, Rejection> {
     let is_key = key.contains(':')
         && key.len() <= TARGET_BYTES_MAX
         && key.bytes().all(|byte| byte.is_ascii_graphic())
-        && Chat::of_target(&key).is_none();
+        && !key.starts_with(SCHEME);
     if is_key {
         return Ok(key);
     }
