@@ -72,7 +72,7 @@ async fn claude_is_answered_question_by_question() {
     let pages = [
         ("Which database?", json!({"option": "2"})),
         ("Which checks run?", json!({"option": "2"})),
-        ("Review your answers", json!({"option": "Submit"})),
+        ("Review your answers", json!({"option": "Submit answers"})),
     ];
     let questions = json!([database(), checks()]);
     let heard = answered("claude", "AskUserQuestion", questions, &pages).await;
