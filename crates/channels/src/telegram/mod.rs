@@ -1,0 +1,5 @@
+//! Telegram: one bot for each agent, over the Bot API.
+
+pub mod client;
+pub mod text;
+pub mod update;
