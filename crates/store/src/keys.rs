@@ -84,7 +84,7 @@ pub(crate) fn redeem(
     token: &Token,
     entry: &AuditEntry,
 ) -> Result<InsertOutcome, Refusal> {
-    let sql = "SELECT count(*) FROM tokens WHERE id = ?1 AND kind = 'invitation' AND revoked_at IS NULL AND expires_at > ?2";
+    let sql = "SELECT count(*) FROM tokens WHERE id = ?1 AND kind IN ('invitation', 'pairing') AND revoked_at IS NULL AND expires_at > ?2";
     let usable: i64 = conn
         .prepare_cached(sql)?
         .query_row(params![invitation.as_str(), entry.at.millis()], |row| row.get(0))?;
@@ -100,7 +100,7 @@ pub(crate) fn redeem(
 
 /// Token `?1` and its descendants: all of them if `?3` is true, else only sessions and invitations.
 const DESCENT: &str = "WITH RECURSIVE meant (id) AS (VALUES (?1) UNION SELECT t.id FROM tokens t JOIN meant m ON t.parent = m.id
-    WHERE ?3 OR t.kind IN ('session', 'invitation'))";
+    WHERE ?3 OR t.kind IN ('session', 'invitation', 'pairing'))";
 
 /// Revokes a token and those of its descendants that `descent` includes. Returns the tokens that
 /// were not revoked before.

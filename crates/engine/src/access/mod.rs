@@ -12,6 +12,7 @@ mod refusals;
 pub(crate) mod start_rate;
 mod permit;
 mod invite;
+mod pairing;
 mod keyed;
 mod alike;
 mod register;
@@ -32,6 +33,7 @@ pub use crate::ports::{
 };
 pub use caller::{AccessDenial, Caller, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
+pub use pairing::{NewPairing, PAIRING_SCOPES, PAIRING_VALID, PairingOutcome};
 pub use permit::PermittedCommand;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
 pub use revoke::Revocation;
@@ -217,10 +219,14 @@ impl Access {
         let now = self.hall.now();
         let found = self.principals().token(&hash).await?;
         let Some(token) = found.filter(|token| token.is_valid(now)) else { return Ok(None) };
-        // An invitation has to be turned into a token first.
-        if token.kind == TokenKind::Invitation {
+        if !token.kind.is_presented() {
             return Ok(None);
         }
+        Ok(Some(self.holder(token, now).await))
+    }
+
+    /// Returns the caller that holds a token, and notes its use.
+    async fn holder(&self, token: Token, now: Timestamp) -> Caller {
         self.note_use(&token, now).await;
         let root = token.parent.clone().filter(|_| token.depends_on_parent());
         let Token { id, principal, scopes, reach, expires_at, .. } = token;
@@ -231,7 +237,7 @@ impl Access {
             expires_at: Some(expires_at),
             session: None,
         };
-        Ok(Some(Caller { proof: Some(Arc::new(proof)), scopes, reach }))
+        Caller { proof: Some(Arc::new(proof)), scopes, reach }
     }
 
     /// Notes that a token was used, at most once per [`USE_NOTED_EVERY`]. A failure is only logged.

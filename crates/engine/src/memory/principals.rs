@@ -180,8 +180,7 @@ impl Principals for MemoryLog {
         entry: &AuditEntry,
     ) -> Result<InsertOutcome, LogError> {
         let keys = &mut self.to_write()?.keys;
-        let usable =
-            |found: &mut Token| found.kind == TokenKind::Invitation && found.is_valid(entry.at);
+        let usable = |found: &mut Token| found.is_code() && found.is_valid(entry.at);
         if !keys.find(invitation).is_some_and(usable) {
             return Ok(InsertOutcome::Used);
         }

@@ -43,6 +43,10 @@ pub enum AuditAction {
     ChatBound,
     /// A conversation was unbound from a chat.
     ChatUnbound,
+    /// An account of a channel was paired with a person.
+    Paired,
+    /// A person gave a command, or answered a question, by a paired account.
+    Commanded,
     /// A request was refused: its credential was missing, or did not allow it.
     Denied,
 }

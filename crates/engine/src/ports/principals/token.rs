@@ -18,6 +18,11 @@ use crate::access::reach::Reach;
 
 /// Number of random bytes in a credential.
 const SECRET_BYTES: usize = 32;
+/// Number of random bytes in a pairing code. With its prefix and its checksum it fits into the 64
+/// characters that Telegram's links carry.
+const PAIRING_BYTES: usize = 24;
+/// Context in which accounts of channels are hashed, so that no credential hashes to the same.
+const ACCOUNT_CONTEXT: &str = "moothall 2026 account of a channel";
 /// Number of hexadecimal digits of its checksum.
 const CHECK_CHARS: usize = 8;
 
@@ -37,6 +42,10 @@ pub enum TokenKind {
     SignIn,
     /// An invitation, which can be exchanged for a token once.
     Invitation,
+    /// A code by which an account of a channel is paired with a person, once.
+    Pairing,
+    /// A paired account of a channel. The channel proves who writes, so it has no secret.
+    Account,
 }
 
 impl TokenKind {
@@ -48,7 +57,23 @@ impl TokenKind {
             TokenKind::Agent => "agt_",
             TokenKind::SignIn => "usr_",
             TokenKind::Invitation => "inv_",
+            TokenKind::Pairing => "pair_",
+            TokenKind::Account => "acc_",
         }
+    }
+
+    /// Returns the number of random bytes in its credentials.
+    const fn secret_bytes(self) -> usize {
+        match self {
+            TokenKind::Pairing => PAIRING_BYTES,
+            _ => SECRET_BYTES,
+        }
+    }
+
+    /// True if a request may show it. Codes have to be exchanged first, and accounts are proven by
+    /// their channel.
+    pub const fn is_presented(self) -> bool {
+        !matches!(self, TokenKind::Invitation | TokenKind::Pairing | TokenKind::Account)
     }
 
     /// Returns the kind of token for a principal.
@@ -71,7 +96,8 @@ impl Secret {
     /// [`RandomnessError`] if the operating system gives no random bytes; no weaker source is used.
     pub fn fresh(kind: TokenKind) -> Result<Secret, RandomnessError> {
         let mut text = String::from(kind.prefix());
-        text.push_str(&random_hex::<SECRET_BYTES>()?);
+        let random = random_hex::<SECRET_BYTES>()?;
+        text.push_str(&random[..2 * kind.secret_bytes()]);
         let check = checksum(&text);
         text.push_str(&check);
         Ok(Secret(text))
@@ -80,7 +106,7 @@ impl Secret {
     /// Parses a presented credential; `None` if it is not well-formed.
     pub fn parse(text: &str) -> Option<Secret> {
         let kind = *TokenKind::VARIANTS.iter().find(|kind| text.starts_with(kind.prefix()))?;
-        let length = kind.prefix().len() + 2 * SECRET_BYTES + CHECK_CHARS;
+        let length = kind.prefix().len() + 2 * kind.secret_bytes() + CHECK_CHARS;
         let plain = text.len() == length
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let (body, check) = plain.then(|| text.split_at(length - CHECK_CHARS))?;
@@ -139,6 +165,15 @@ impl TokenHash {
     /// Makes a hash from its stored bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> TokenHash {
         TokenHash(blake3::Hash::from_bytes(bytes))
+    }
+
+    /// Returns the hash of an account of a channel, such as `telegram:4711`, at its pairing with
+    /// this number, from 0. An account that is paired again after its pairing ended has another
+    /// hash, so that the earlier row stays.
+    pub fn of_account(account: &str, pairing: u32) -> TokenHash {
+        let mut hasher = blake3::Hasher::new_derive_key(ACCOUNT_CONTEXT);
+        hasher.update(&pairing.to_be_bytes()).update(account.as_bytes());
+        TokenHash(hasher.finalize())
     }
 
     /// Returns the bytes to store.
@@ -237,9 +272,14 @@ pub struct Token {
 }
 
 impl Token {
+    /// True if it can be exchanged for another credential once.
+    pub fn is_code(&self) -> bool {
+        matches!(self.kind, TokenKind::Invitation | TokenKind::Pairing)
+    }
+
     /// True if it is invalid without its parent.
     pub fn depends_on_parent(&self) -> bool {
-        matches!(self.kind, TokenKind::SignIn | TokenKind::Invitation)
+        matches!(self.kind, TokenKind::SignIn | TokenKind::Invitation | TokenKind::Pairing)
     }
 
     /// True if it is an invitation into this conversation and no other.

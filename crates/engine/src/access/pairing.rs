@@ -1,0 +1,201 @@
+//! Pairings: accounts of channels that act as a person, with the scopes that the person chose.
+//! (Ruling 39.)
+
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Millis;
+
+use super::{
+    Access, AccessDenial, AccessError, AuditAction, Caller, InsertOutcome, Reach, Scope, Scopes,
+    Secret, TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, TokenPlace, check_scopes,
+    describe,
+};
+use crate::answers::HallError;
+
+/// Validity of a pairing code.
+pub const PAIRING_VALID: Millis = Millis::from_secs(15 * 60);
+/// The scopes that a paired account may have. A phone in other hands then neither drives
+/// terminals nor administers the server.
+pub const PAIRING_SCOPES: Scopes = Scopes::of(&[
+    Scope::ThreadsRead,
+    Scope::ThreadsWrite,
+    Scope::ThreadsAdmin,
+    Scope::ParticipantsInvite,
+    Scope::TurnsControl,
+    Scope::PermissionsAnswer,
+]);
+/// The scopes of a paired account if none are named.
+const USUAL: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]);
+/// Maximum number of times that one account is paired.
+const PAIRINGS_MAX: u32 = 1_000;
+/// Number of tokens read at once.
+const TOKENS_PAGE: usize = 256;
+
+/// A request for a pairing code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPairing {
+    /// The channel of the account, such as `telegram`.
+    pub channel: String,
+    /// The scopes of the account besides `threads:read` and `threads:write`.
+    pub scopes: Scopes,
+}
+
+/// The outcome of a pairing code that an account sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PairingOutcome {
+    /// The account now acts as the person of this token.
+    Paired(Token),
+    /// The account is paired already, by this token. The code was not used.
+    Already(Token),
+    /// The code is unknown, used or expired, or is for another channel.
+    Unknown,
+}
+
+impl Access {
+    /// Makes a code that pairs one account of a channel with the caller. The account gets no scope
+    /// that the caller does not have.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing was made then.
+    pub async fn offer_pairing(
+        &self,
+        by: &Caller,
+        wanted: NewPairing,
+    ) -> Result<(Secret, Token), AccessError> {
+        let principal = by.principal().ok_or(AccessDenial::Stranger)?.clone();
+        if principal.kind == Kind::Agent || by.session().is_some() {
+            return Err(AccessDenial::Person("pair an account of a channel").into());
+        }
+        by.must_be_unbound()?;
+        let scopes: Scopes = USUAL.iter().chain(wanted.scopes.iter()).collect();
+        if let Some(scope) = scopes.iter().find(|scope| !PAIRING_SCOPES.has(*scope)) {
+            return Err(AccessError::Invalid(format!(
+                "A paired account cannot have `{scope}`. It can have: {}.",
+                PAIRING_SCOPES.words().replace(' ', ", ")
+            )));
+        }
+        scopes.iter().try_for_each(|scope| by.must(scope))?;
+        check_scopes(&principal, scopes, false)?;
+        let (secret, now) = (Secret::fresh(TokenKind::Pairing)?, self.hall.now());
+        let token = Token {
+            id: TokenId::fresh()?,
+            kind: TokenKind::Pairing,
+            hash: secret.hash(),
+            principal,
+            scopes,
+            reach: Reach::All,
+            label: wanted.channel,
+            parent: by.proof.as_deref().map(|proof| proof.root().clone()),
+            created_at: now,
+            expires_at: now + PAIRING_VALID,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let entry =
+            self.entry(by, AuditAction::Invited).about(&token.id).saying(describe(&token));
+        match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
+            InsertOutcome::Yes => Ok((secret, token)),
+            InsertOutcome::OtherKind | InsertOutcome::Used => {
+                Err(AccessError::OtherKind(token.principal.id))
+            }
+        }
+    }
+
+    /// Pairs an account with the person who made the code. `account` is the channel, a colon and
+    /// the account's id there, such as `telegram:4711`; the channel proves that it wrote the code.
+    ///
+    /// # Errors
+    /// [`AccessError`] if the code cannot be looked up, or the pairing cannot be kept.
+    pub async fn accept_pairing(
+        &self,
+        presented: &str,
+        account: &str,
+    ) -> Result<PairingOutcome, AccessError> {
+        let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else {
+            return Ok(PairingOutcome::Unknown);
+        };
+        let (principals, now) = (self.principals(), self.hall.now());
+        let found = principals.token(&hash).await.map_err(HallError::from)?;
+        let channel = account.split_once(':').map_or(account, |(channel, _)| channel);
+        let is_meant = |code: &Token| {
+            code.kind == TokenKind::Pairing && code.label == channel && code.is_valid(now)
+        };
+        let Some(code) = found.filter(is_meant) else { return Ok(PairingOutcome::Unknown) };
+        let (pairing, kept) = self.newest_pairing(account).await?;
+        if let Some(kept) = kept {
+            return Ok(PairingOutcome::Already(kept));
+        }
+        let token = Token {
+            id: TokenId::fresh()?,
+            kind: TokenKind::Account,
+            hash: TokenHash::of_account(account, pairing),
+            label: account.to_owned(),
+            created_at: now,
+            expires_at: now + TOKEN_VALID_MAX,
+            ..code.clone()
+        };
+        let holder = self.holder(code.clone(), now).await;
+        let entry = self
+            .entry(&holder, AuditAction::Paired)
+            .about(&token.id)
+            .saying(format!("{account}: {}", describe(&token)));
+        let kept = principals.redeem(&code.id, &token, &entry).await.map_err(HallError::from)?;
+        Ok(match kept {
+            InsertOutcome::Yes => PairingOutcome::Paired(token),
+            InsertOutcome::OtherKind | InsertOutcome::Used => PairingOutcome::Unknown,
+        })
+    }
+
+    /// Returns the caller behind an account of a channel, which the channel has proven; `None` if
+    /// the account is not paired.
+    ///
+    /// # Errors
+    /// [`HallError`] if the pairing cannot be looked up.
+    pub async fn identify_account(&self, account: &str) -> Result<Option<Caller>, HallError> {
+        let (_, kept) = self.newest_pairing(account).await?;
+        Ok(match kept {
+            Some(token) => Some(self.holder(token, self.hall.now()).await),
+            None => None,
+        })
+    }
+
+    /// Returns the number of the account's next pairing, and the token of its present one.
+    async fn newest_pairing(&self, account: &str) -> Result<(u32, Option<Token>), HallError> {
+        let now = self.hall.now();
+        for pairing in 0..PAIRINGS_MAX {
+            match self.principals().token(&TokenHash::of_account(account, pairing)).await? {
+                None => return Ok((pairing, None)),
+                Some(token) if token.is_valid(now) => return Ok((pairing, Some(token))),
+                Some(_) => {}
+            }
+        }
+        Err(HallError::Failed(format!("{account} was paired too often")))
+    }
+
+    /// Returns the tokens of all paired accounts, the oldest first.
+    ///
+    /// # Errors
+    /// [`HallError`] if the tokens cannot be read.
+    pub async fn accounts(&self) -> Result<Vec<Token>, HallError> {
+        let (mut found, mut after, now) = (Vec::new(), None, self.hall.now());
+        loop {
+            let page = self.tokens(after.as_ref(), TOKENS_PAGE).await?;
+            after = page.last().map(TokenPlace::of);
+            let is_last = page.len() < TOKENS_PAGE;
+            let is_account =
+                |token: &Token| token.kind == TokenKind::Account && token.is_valid(now);
+            found.extend(page.into_iter().filter(is_account));
+            if is_last {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Records what a person did by a paired account.
+    ///
+    /// # Errors
+    /// [`HallError`] if the row cannot be kept.
+    pub async fn record_command(&self, by: &Caller, detail: String) -> Result<(), HallError> {
+        let entry = self.entry(by, AuditAction::Commanded).saying(detail);
+        Ok(self.principals().record(&entry).await?)
+    }
+}
