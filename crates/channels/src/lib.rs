@@ -4,4 +4,176 @@
 //! carries out what a conversation owes to the chats that it is bound to. It adds no rule about who
 //! may speak: every word goes through the hall's door, like a request of any other surface.
 
+pub mod config;
+pub mod inbox;
+pub mod notes;
+pub mod outbound;
 pub mod telegram;
+mod kept_bots;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use moothall_engine::access::{Access, Mode};
+use moothall_engine::channels::{
+    BotStatus, ChannelDirectory, ChannelError, ChannelStatus, PairingLink,
+};
+use moothall_engine::hall::{Hall, HallError};
+use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, Outcome, Scheme, Target};
+use moothall_engine::ports::Delivery;
+
+pub use config::{ChannelsConfig, TelegramConfig};
+use inbox::Inbox;
+use kept_bots::KeptBots;
+use telegram::Telegram;
+use telegram::client::{BotToken, Client};
+use telegram::room::TELEGRAM;
+
+/// The channels of a server. Dropping them ends their tasks.
+pub struct Channels {
+    inner: Arc<Directory>,
+}
+
+struct Directory {
+    telegram: Arc<Telegram>,
+    kept: KeptBots,
+    hall: Hall,
+    base_url: String,
+}
+
+impl Channels {
+    /// Opens the channels of a hall: connects the bots of the configuration and those that were
+    /// added at run time, and makes the deliveries that chats are owed. `folder` keeps the tokens
+    /// of bots that are added.
+    ///
+    /// # Errors
+    /// [`HallError`] if the deliveries or the tokens cannot be read.
+    pub async fn open(
+        hall: &Hall,
+        mode: Mode,
+        config: ChannelsConfig,
+        folder: PathBuf,
+    ) -> Result<Self, HallError> {
+        let access = Access::new(hall.clone(), mode, None);
+        let inbox = Inbox::new(hall.clone(), access);
+        let settings = config.telegram;
+        let telegram = Arc::new(Telegram::new(inbox, settings.clone()));
+        let kept = KeptBots::open(folder).map_err(|error| HallError::Failed(error.to_string()))?;
+        let base_url = settings.base_url.clone();
+        let inner =
+            Arc::new(Directory { telegram: telegram.clone(), kept, hall: hall.clone(), base_url });
+        let directory: Arc<dyn ChannelDirectory> = inner.clone();
+        hall.serve_channels(Arc::downgrade(&directory));
+        if settings.enabled {
+            let configured = settings.bots.iter().map(|(agent, token)| (agent, token));
+            for (agent, token) in configured {
+                match BotToken::parse(token) {
+                    Some(token) => drop(telegram.connect(agent, token)),
+                    None => tracing::error!(agent, "the token of a bot has the wrong form"),
+                }
+            }
+            for (agent, token) in inner.kept.all() {
+                if let Some(token) = BotToken::parse(&token) {
+                    telegram.connect(&agent, token);
+                }
+            }
+            telegram.watch_waiting();
+            let courier = ChatCourier(Arc::downgrade(&telegram));
+            let registered = hall.register_handler(Scheme::Chat, Arc::new(courier)).await;
+            registered.map_err(HallError::from)?;
+        }
+        Ok(Self { inner })
+    }
+}
+
+impl Drop for Channels {
+    fn drop(&mut self) {
+        self.inner.telegram.close();
+    }
+}
+
+/// Carries deliveries to the chats of all channels.
+struct ChatCourier(Weak<Telegram>);
+
+#[async_trait]
+impl DeliveryHandler for ChatCourier {
+    fn begun(&self) -> Begun {
+        Begun::Noted
+    }
+
+    async fn carry(&self, delivery: &Delivery, notes: &Notes<'_>) -> Outcome {
+        let Target::Chat(chat) = &delivery.target else {
+            return Outcome::Failed("this is not a chat".into());
+        };
+        match self.0.upgrade() {
+            Some(telegram) if Telegram::serves(chat) => {
+                telegram.carry(delivery, chat, notes).await
+            }
+            Some(_) => Outcome::Failed(format!("this server has no channel to {}", chat.key())),
+            None => Outcome::Later { why: "the channels are closed".into(), after: None },
+        }
+    }
+}
+
+#[async_trait]
+impl ChannelDirectory for Directory {
+    async fn channels(&self) -> Vec<ChannelStatus> {
+        vec![self.telegram.status().await]
+    }
+
+    async fn add_bot(
+        &self,
+        channel: &str,
+        agent: &str,
+        token: &str,
+    ) -> Result<BotStatus, ChannelError> {
+        check_channel(channel)?;
+        if self.hall.registry().get(agent).is_none() {
+            return Err(ChannelError::NoAgent(agent.to_owned()));
+        }
+        let parsed = BotToken::parse(token).ok_or_else(|| {
+            ChannelError::BadToken(
+                "A token of Telegram looks like `123456:ABC…`: @BotFather gives it for /newbot."
+                    .into(),
+            )
+        })?;
+        let taken = self.telegram.bots().into_iter().find(|bot| bot.id() == parsed.bot_id());
+        if let Some(bot) = taken.filter(|bot| bot.agent != agent) {
+            let text = format!("This bot is that of the agent {} already.", bot.agent);
+            return Err(ChannelError::Taken(text));
+        }
+        let info = Client::new(&self.base_url, parsed.clone()).get_me().await.map_err(|fault| {
+            if fault.is_unauthorised() {
+                ChannelError::BadToken(
+                    "Telegram does not accept this token. Copy it again from @BotFather.".into(),
+                )
+            } else {
+                ChannelError::Unreachable(format!("Telegram cannot be asked now: {fault}"))
+            }
+        })?;
+        self.kept.add(agent, token).map_err(|error| ChannelError::NotKept(error.to_string()))?;
+        let bot = self.telegram.connect(agent, parsed);
+        bot.set_info(info);
+        Ok(bot.status())
+    }
+
+    async fn remove_bot(&self, channel: &str, agent: &str) -> Result<bool, ChannelError> {
+        check_channel(channel)?;
+        let removed =
+            self.kept.remove(agent).map_err(|error| ChannelError::NotKept(error.to_string()))?;
+        if removed {
+            self.telegram.disconnect(agent);
+        }
+        Ok(removed)
+    }
+
+    fn pairing_links(&self, channel: &str, code: &str) -> Result<Vec<PairingLink>, ChannelError> {
+        check_channel(channel)?;
+        Ok(self.telegram.pairing_links(code))
+    }
+}
+
+fn check_channel(channel: &str) -> Result<(), ChannelError> {
+    if channel == TELEGRAM { Ok(()) } else { Err(ChannelError::Unknown(channel.to_owned())) }
+}

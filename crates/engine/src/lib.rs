@@ -49,6 +49,7 @@ pub mod outbox;
 pub mod hall;
 pub mod access;
 pub mod sessions;
+pub mod channels;
 pub mod tasks;
 pub mod door;
 

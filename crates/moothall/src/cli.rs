@@ -2,6 +2,7 @@
 
 mod about;
 mod access;
+mod channels;
 mod export;
 mod gather;
 mod global;
@@ -22,6 +23,9 @@ pub use self::about::{
 pub use self::access::{
     AgentCommand, AgentNames, Agents, AppCommand, AppGiven, AppId, Apps, Invitation, Join, KeyOf,
     NewInvitation, NewToken, RevokedToken, Token, TokenId,
+};
+pub use self::channels::{
+    Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing,
 };
 pub use self::export::{Export, ExportFormat};
 #[cfg(test)]
@@ -305,6 +309,23 @@ pub enum Command {
         ),
     ]))]
     Token(Token),
+    /// Connect chats of other products, such as Telegram groups
+    ///
+    /// A bot is the account by which an agent speaks in a channel. A paired account acts as the
+    /// person who paired it, with the rights chosen at pairing. Without a command: list the
+    /// channels, their bots and their chats.
+    #[command(after_help = examples(&[
+        ("moothall channels", "the bots, what they can hear, and their chats"),
+        ("moothall channels add telegram analyst", "paste the token that @BotFather gave"),
+        ("moothall channels pair telegram", "print the link that makes your account you"),
+        (
+            "moothall channels pair telegram --scope permissions:answer --scope threads:admin",
+            "with the rights to answer questions and to open groups",
+        ),
+        ("moothall channels bind \"Launch plan\" telegram:-100123", "connect a group by hand"),
+        ("moothall channels unpair telegram:4711", ""),
+    ]))]
+    Channels(Channels),
     /// Invite a person or an agent without a token into one conversation
     ///
     /// The first to open the link in a browser, or to give it to `moothall join`, becomes this

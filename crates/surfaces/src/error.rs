@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use moothall_engine::access::{AccessDenial, AccessError, SessionRequestError};
+use moothall_engine::channels::ChannelError;
 use moothall_engine::hall::HallError;
 use moothall_engine::sessions::SessionError;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -82,6 +83,8 @@ codes! {
     UnknownTurn = 404 "No turn has this id.";
     UnknownToken = 404 "No token has this id; `GET /tokens` lists them.";
     UnknownAgent = 404 "No registered agent has this id or name; `GET /registrations` lists them.";
+    UnknownChannel = 404 "This server has no channel of this name; `GET /channels` lists them.";
+    UnknownPairing = 404 "No paired account of yours has this id; `GET /pairings` lists them.";
     UnknownApp = 404 "No agent has this app; `GET /apps` lists the apps that agents have.";
     SessionNotFound = 404 "No session has this id or name.";
     PaneNotFound = 404 "tmux has no such pane, or another program runs in it now.";
@@ -91,6 +94,7 @@ codes! {
     RequestTimeout = 408 "The body did not arrive within 30 seconds.";
     TokenShown = 409 "This request already created its token, and a token is shown only once. \
         Revoke that token and create another.";
+    BotTaken = 409 "The bot belongs to another agent already; the message names the agent.";
     PrincipalTaken = 409 "The principal's id is taken: it belongs to a principal of the other kind \
         (`human` or `agent`), is or was a session's name, or looks like another name. Choose \
         another id.";
@@ -110,6 +114,7 @@ codes! {
         another log.";
     WrongHost = 421 "The `Host` header names another server.";
     UnknownField = 422 "The body has an unknown key.";
+    BadBotToken = 422 "The bot's token has the wrong form, or its product does not accept it.";
     InvalidField = 422 "A value in the body has the wrong type or is out of range.";
     InvalidParameter = 422 "A query parameter has the wrong type or is out of range.";
     InvalidQuery = 422 "The search query is not valid, or names a thread that does not exist.";
@@ -138,6 +143,7 @@ codes! {
     Damaged = 500 "Stored data is damaged; `moothall doctor` has the details.";
     NoTerminals = 501 "This server has no terminals; `moothall doctor` says why.";
     TerminalFailed = 502 "The terminal, or the program in it, did not carry out the request.";
+    ChannelUnreachable = 502 "The product of the channel cannot be reached now; try again later.";
     Overloaded = 503 "Too many requests wait. The request had no effect; try again after \
         `Retry-After` seconds.";
     NoSeats = 503 "All connections of the server are in use; the reserve is for operators. Try \
@@ -338,6 +344,19 @@ impl ApiError {
         }
     }
 
+    /// Converts an error of a channel.
+    fn of_channel(error: &ChannelError) -> Self {
+        let code = match error {
+            ChannelError::Unknown(_) => Code::UnknownChannel,
+            ChannelError::BadToken(_) => Code::BadBotToken,
+            ChannelError::NoAgent(_) => Code::UnknownAgent,
+            ChannelError::Taken(_) => Code::BotTaken,
+            ChannelError::Unreachable(_) => Code::ChannelUnreachable,
+            ChannelError::NotKept(_) => Code::IoError,
+        };
+        Self::new(code, error.to_string())
+    }
+
     /// Converts a rejection by a rule. Its kind gives the status, the rule gives the code and the
     /// message.
     fn of_rejection(rejection: &Rejection) -> Self {
@@ -382,6 +401,7 @@ impl From<AccessError> for ApiError {
                 Self::new(Code::PrincipalTaken, error.to_string())
             }
             AccessError::UnknownAgent(_) => Self::new(Code::UnknownAgent, error.to_string()),
+            AccessError::Channel(error) => Self::of_channel(&error),
             AccessError::UnknownApp(_) => Self::new(Code::UnknownApp, error.to_string()),
             AccessError::Unknown => Self::plain(Code::UnknownToken),
         }

@@ -478,6 +478,11 @@ pub fn pairs(uri: &Uri) -> ApiResult<Vec<(String, String)>> {
 }
 
 impl Params {
+    /// Returns the caller.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
     /// Returns a parameter, if it is present.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())

@@ -1,5 +1,275 @@
 //! Telegram: one bot for each agent, over the Bot API.
 
+pub mod bot;
+pub mod bucket;
 pub mod client;
+pub mod room;
 pub mod text;
 pub mod update;
+mod cards;
+mod carry;
+mod group;
+mod places;
+mod poll;
+mod receive;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use moothall_engine::channels::{ChannelStatus, ChatState, ChatStatus, PairingLink};
+use moothall_engine::residents::WeakHall;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::slash;
+use tokio::task::JoinSet;
+
+use crate::config::TelegramConfig;
+use crate::inbox::Inbox;
+use bot::Bot;
+use bucket::Buckets;
+use client::{BotToken, Client, SendMessage};
+use places::Places;
+use room::{Room, TELEGRAM};
+
+/// Time after which the bots leave a group that no person opened.
+const WAITING_MAX: Duration = Duration::from_secs(3600);
+
+/// The channel to Telegram.
+pub struct Telegram {
+    inbox: Arc<Inbox>,
+    weak: WeakHall,
+    settings: TelegramConfig,
+    bots: RwLock<Vec<Arc<Bot>>>,
+    places: Places,
+    buckets: Mutex<Buckets>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl Telegram {
+    /// Returns the channel with its configured bots, none of which is connected yet.
+    pub(crate) fn new(inbox: Arc<Inbox>, settings: TelegramConfig) -> Self {
+        Self {
+            weak: inbox.hall().weak(),
+            inbox,
+            settings,
+            bots: RwLock::default(),
+            places: Places::default(),
+            buckets: Mutex::default(),
+            tasks: Mutex::default(),
+        }
+    }
+
+    /// Returns the bots, in the order of the configuration.
+    pub(crate) fn bots(&self) -> Vec<Arc<Bot>> {
+        self.bots.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a bot, and connects it.
+    pub(crate) fn connect(self: &Arc<Self>, agent: &str, token: BotToken) -> Arc<Bot> {
+        let client = Client::new(&self.settings.base_url, token);
+        let bot = Arc::new(Bot::new(agent, client, self.inbox.hall().now()));
+        let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
+        bots.retain(|other| other.agent != agent);
+        bots.push(bot.clone());
+        drop(bots);
+        self.tasks().spawn(poll::receive_all(Arc::downgrade(self), bot.clone()));
+        bot
+    }
+
+    /// Takes a bot away. Its task ends with its next update.
+    pub(crate) fn disconnect(&self, agent: &str) {
+        let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
+        let now = self.inbox.hall().now();
+        bots.iter()
+            .filter(|bot| bot.agent == agent)
+            .for_each(|bot| bot.set_state(moothall_engine::channels::BotState::Stopped, now));
+        bots.retain(|bot| bot.agent != agent);
+    }
+
+    /// Ends the tasks of all bots.
+    pub(crate) fn close(&self) {
+        self.tasks().abort_all();
+    }
+
+    /// Starts the task that leaves groups which no person opens.
+    pub(crate) fn watch_waiting(self: &Arc<Self>) {
+        let weak = Arc::downgrade(self);
+        self.tasks().spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_secs(60)).await;
+                let Some(open) = weak.upgrade() else { return };
+                open.leave_waiting(Instant::now()).await;
+            }
+        });
+    }
+
+    /// Leaves the groups that have waited too long.
+    async fn leave_waiting(&self, now: Instant) {
+        for (chat, place) in self.places.all() {
+            let is_over = place
+                .waiting_since
+                .is_some_and(|since| now.saturating_duration_since(since) >= WAITING_MAX);
+            if !is_over {
+                continue;
+            }
+            for bot in self.bots().iter().filter(|bot| place.bots.contains_key(&bot.agent)) {
+                if let Err(fault) = bot.client.leave_chat(chat).await {
+                    tracing::debug!(bot = bot.agent, %fault, "a group could not be left");
+                }
+            }
+            self.places.remove(chat);
+        }
+    }
+
+    /// Returns the agent that answers for a bot: the one of its name, or else the default one.
+    pub(crate) fn agent_of(&self, bot: &Bot) -> String {
+        let is_known = self.inbox.hall().registry().get(&bot.agent).is_some();
+        match &self.settings.default_agent {
+            Some(agent) if !is_known => agent.clone(),
+            _ => bot.agent.clone(),
+        }
+    }
+
+    /// Returns the agent whose bot has this id.
+    fn agent_with(&self, id: i64) -> Option<String> {
+        self.bots().iter().find(|bot| bot.id() == id).map(|bot| self.agent_of(bot))
+    }
+
+    /// Returns the names of the bots, with the agents that they stand for.
+    fn names(&self) -> BTreeMap<String, String> {
+        let named = |bot: &Arc<Bot>| Some((bot.username()?, self.agent_of(bot)));
+        self.bots().iter().filter_map(named).collect()
+    }
+
+    /// Returns the names of the bots.
+    fn own_names(&self) -> Vec<String> {
+        self.bots().iter().filter_map(|bot| bot.username()).collect()
+    }
+
+    /// Says a line in a chat, at once and without a promise that it arrives: an answer to what was
+    /// written there.
+    async fn say(&self, bot: &Bot, room: &Room, line: &str, reply_to: Option<i64>) {
+        for (number, part) in text::plain(line, None, text::TEXT_UNITS_MAX).into_iter().enumerate()
+        {
+            if self.wait_for_slot(bot, room).await.is_err() {
+                return;
+            }
+            let message = SendMessage {
+                chat: room.chat,
+                thread: room.topic,
+                text: part.text,
+                entities: Vec::new(),
+                reply_to: reply_to.filter(|_| number == 0),
+                buttons: Vec::new(),
+            };
+            if let Err(fault) = bot.client.send_message(&message).await {
+                if let Some(after) = fault.retry_after() {
+                    self.hold(bot, Some(room.chat), after);
+                }
+                tracing::warn!(bot = bot.agent, %fault, "an answer could not be sent");
+                return;
+            }
+        }
+    }
+
+    /// Takes a bot's turn to send in a chat, or returns when it has one.
+    fn take_slot(&self, bot: &Bot, room: &Room) -> Result<(), Instant> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.take(Instant::now(), bot.id(), room.chat, room.is_group())
+    }
+
+    /// Holds a bot back in a chat, or everywhere, for exactly as long as Telegram asked.
+    fn hold(&self, bot: &Bot, chat: Option<i64>, after: Duration) {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.hold(bot.id(), chat, Instant::now() + after);
+    }
+
+    /// Returns the commands that Telegram offers to people, with their meaning.
+    fn commands(&self) -> Vec<(String, String)> {
+        let offered = ["/help", "/ask", "/stop", "/pause", "/resume", "/mute", "/why", "/group list"];
+        let usage = |name: &&str| slash::COMMANDS.iter().find(|command| command.name == *name);
+        offered
+            .iter()
+            .filter_map(usage)
+            .map(|command| {
+                let name = command.name.trim_start_matches('/').split(' ').next();
+                (name.unwrap_or_default().to_owned(), command.does.to_owned())
+            })
+            .collect()
+    }
+
+    /// Returns the first line of a chat that was bound.
+    fn opening(&self, room: &Room, agents: &[ParticipantId]) -> String {
+        let names: Vec<&str> = agents.iter().map(ParticipantId::as_str).collect();
+        let place = self.places.get(room.chat).unwrap_or_default();
+        let deaf: Vec<String> = self
+            .bots()
+            .iter()
+            .filter(|bot| room.is_group() && place.bots.get(&bot.agent) == Some(&false))
+            .filter_map(|bot| bot.username())
+            .map(|name| format!("@{name}"))
+            .collect();
+        let hearing = if deaf.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "\n{} can hear only what is addressed to them: a mention as a command, or a reply. \
+                 To change that, make the bot an admin here, or turn its privacy mode off at \
+                 @BotFather and add it again.",
+                deaf.join(", ")
+            )
+        };
+        let who = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
+        format!(
+            "This chat is connected to a Moothall server. What paired people write here is \
+             recorded there, and shown to everybody who may read the conversation. Agents: {who}. \
+             /help lists the commands.{hearing}"
+        )
+    }
+
+    /// Returns the links by which a pairing code reaches a bot.
+    pub(crate) fn pairing_links(&self, code: &str) -> Vec<PairingLink> {
+        let link = |bot: &Arc<Bot>| {
+            let url = format!("https://t.me/{}?start={code}", bot.username()?);
+            Some(PairingLink { agent: bot.agent.clone(), url })
+        };
+        self.bots().iter().filter_map(link).collect()
+    }
+
+    /// Returns the channel as surfaces show it.
+    pub(crate) async fn status(&self) -> ChannelStatus {
+        let bots = self.bots().iter().map(|bot| bot.status()).collect();
+        let mut chats = Vec::new();
+        for (id, place) in self.places.all() {
+            let Some(chat) = Room::new(id, None).to_chat() else { continue };
+            let stream = self.inbox.bound(&chat).await.ok().flatten();
+            let state = match (&stream, place.bots.is_empty()) {
+                (_, true) => ChatState::Away,
+                (Some(_), false) => ChatState::Bound,
+                (None, false) => ChatState::Waiting,
+            };
+            let agents = place.bots.keys().map(ParticipantId::new).collect();
+            let deaf = place.bots.iter().filter(|(_, hears)| !**hears);
+            chats.push(ChatStatus {
+                dropped: self.inbox.dropped(&chat),
+                chat,
+                title: place.title,
+                stream,
+                state,
+                agents,
+                deaf: deaf.map(|(agent, _)| ParticipantId::new(agent)).collect(),
+            });
+        }
+        ChannelStatus { name: TELEGRAM.to_owned(), bots, chats }
+    }
+
+    /// True if a chat is one of Telegram.
+    pub(crate) fn serves(chat: &Chat) -> bool {
+        chat.channel() == TELEGRAM
+    }
+}

@@ -52,6 +52,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast;
 
 use crate::answers::HallError;
+use crate::channels::ChannelError;
 use crate::hall::Hall;
 use crate::sessions::{Residents, SessionError};
 use refusals::Refusals;
@@ -121,6 +122,9 @@ pub enum AccessError {
     /// The app belongs to no agent.
     #[error("No agent has the app {0:?}. `GET /apps` lists the apps that have an agent.")]
     UnknownApp(String),
+    /// A channel does not exist, or refused the request.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
     /// The caller may not do this.
     #[error(transparent)]
     Denied(#[from] AccessDenial),

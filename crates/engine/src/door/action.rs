@@ -108,6 +108,12 @@ actions! {
     RaiseBudget = ADMIN, ActionTarget::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
     ListAgents = READ, ActionTarget::Nowhere, "List the agents of the registry, and slash commands.";
 
+    ListChannels = READ, ActionTarget::Reachable, "List channels, their bots and their chats.";
+    ManageChannels = ADMIN, ActionTarget::Everywhere, "Give agents bots in channels, and take them \
+                                                       away.";
+    PairAccount = Need::Proof(Scope::ThreadsRead), ActionTarget::Own, "Pair an account of a channel \
+                                                                       with oneself, or end that.";
+
     ListThreads = READ, ActionTarget::Reachable, "List conversations.";
     BeginThread = WRITE, ActionTarget::Own, "Begin a conversation.";
     ListenToAll = READ, ActionTarget::Reachable, "Stream the notifications of conversations.";

@@ -11,6 +11,7 @@
 mod action;
 mod threads;
 mod sessions;
+mod channels;
 mod gatherings;
 mod tasks;
 mod permitted;

@@ -406,14 +406,24 @@ impl Hall {
         stream: &StreamId,
         id: EventId,
     ) -> Result<Option<Cause>, HallError> {
-        let Some(before) = id.seq().0.checked_sub(1) else { return Ok(None) };
+        let found = self.cause_at(stream, id.seq()).await?;
+        Ok(found.filter(|cause| cause.id == id))
+    }
+
+    /// Returns the event at this position as a cause for a reply; `None` if the event does not
+    /// exist or has no author.
+    ///
+    /// # Errors
+    /// [`HallError`] if the conversation cannot be read.
+    pub async fn cause_at(&self, stream: &StreamId, seq: Seq) -> Result<Option<Cause>, HallError> {
+        let Some(before) = seq.0.checked_sub(1) else { return Ok(None) };
         let page = self.read(stream, Seq(before), Some(1)).await?;
-        let found = page.events.first().filter(|recorded| recorded.id(stream) == id);
+        let found = page.events.first().filter(|recorded| recorded.seq == seq);
         Ok(found.and_then(|recorded| {
             let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
             let from = recorded.event.from()?.clone();
             let unproven = recorded.event.lacks_person();
-            Some(Cause { seq: recorded.seq, id, from, depth, unproven })
+            Some(Cause { seq, id: recorded.id(stream), from, depth, unproven })
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! Services that all parts of a hall share: stores, clock, budgets, notifications, and the draining
 //! flag.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use moothall_kernel::event::RecordedEvent;
@@ -11,6 +11,7 @@ use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
 
+use crate::channels::ChannelDirectory;
 use crate::answers::{HallChange, HallError, Signal};
 use crate::crash;
 use crate::hall::budgets::{BudgetsConfig, SharedBudgets};
@@ -62,6 +63,8 @@ pub(crate) struct Services {
     pub(crate) meters: Arc<Metrics>,
     pub(crate) residents: Arc<dyn Residents>,
     pub(crate) copiers: Copiers,
+    /// The channels, once they are opened.
+    pub(crate) channels: OnceLock<Weak<dyn ChannelDirectory>>,
     pub(crate) outbox: Arc<Outbox>,
     memberships: broadcast::Sender<MembershipChange>,
     fatal: watch::Sender<Option<String>>,
@@ -84,6 +87,7 @@ impl Services {
             directory: Directory::default(),
             meters: Arc::default(),
             copiers: Copiers::default(),
+            channels: OnceLock::new(),
             voices: VoiceBook::default(),
             budgets: Arc::new(SharedBudgets::new(&parts.budgets)),
             reservations: Arc::default(),

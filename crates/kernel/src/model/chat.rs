@@ -109,6 +109,10 @@ pub struct PostOrigin {
     /// The author's account there, such as `telegram:4711`, if the channel knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
+    /// The id of the message in that chat, if the channel knows it. Replies and erasures there
+    /// refer to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 #[cfg(test)]

@@ -975,6 +975,26 @@ pub enum Guard {
     Stopped,
 }
 
+impl Guard {
+    /// Returns the meaning of the guard's hold, as a sentence for people.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Guard::Exchanges => {
+                "Agents have exchanged the maximum number of messages without a person. A \
+                 person's message or /resume continues."
+            }
+            Guard::Pair => {
+                "Two agents answered each other too often within a minute. A person's message or \
+                 /resume continues."
+            }
+            Guard::Repeat => {
+                "The same message was repeated too often. A person's message or /resume continues."
+            }
+            Guard::Stopped => "A person stopped the gathering. /resume continues it.",
+        }
+    }
+}
+
 impl Posted {
     /// Returns a message of the server itself, to all.
     pub(crate) fn of_server(body: String) -> Self {

@@ -5,6 +5,7 @@ mod apps;
 mod announce;
 mod answers;
 mod audit;
+mod channels;
 mod backup;
 mod chat;
 mod circle;
@@ -50,7 +51,7 @@ pub use self::chat::width;
 use std::path::Path;
 
 use crate::cli::{
-    Agents, Apps, Command, Global, Invitation, NewInvitation, NewToken, RevokedToken, Token,
+    Agents, Apps, Channels, Command, Global, Invitation, NewInvitation, NewToken, RevokedToken, Token,
     TokenId,
 };
 use crate::client::Client;
@@ -122,6 +123,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Stop(args) => say::stop(&context, &args).await,
         Command::Search(args) => search::run(&context, &args).await,
         Command::Export(args) => export::run(&context, &args).await,
+        Command::Channels(args) => channels::run(&context, &args).await,
         Command::Token(command) => token::run(&context, &command).await,
         Command::Invitation(command) => invitation::run(&context, &command, &meant.others).await,
         Command::Page(_) => page::run(&context),
@@ -173,9 +175,9 @@ fn data_of(command: &Command) -> Option<&Path> {
             | Token::Revoke(RevokedToken { token: TokenId { key, .. }, .. }),
         )
         | Command::Page(key) => key.data.as_deref(),
-        Command::Apps(Apps { key, .. }) | Command::Agents(Agents { key, .. }) => {
-            key.data.as_deref()
-        }
+        Command::Apps(Apps { key, .. })
+        | Command::Agents(Agents { key, .. })
+        | Command::Channels(Channels { key, .. }) => key.data.as_deref(),
         Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),
         _ => None,
     }

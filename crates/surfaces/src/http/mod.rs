@@ -1,6 +1,7 @@
 //! The HTTP surface: routes, and the guards before them.
 
 mod basics;
+mod channels;
 mod threads;
 mod events;
 mod presence;
@@ -292,6 +293,12 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(tokens::create, tokens::list))
         .routes(routes!(tokens::revoke))
         .routes(routes!(tokens::audit))
+        .routes(routes!(channels::list))
+        .routes(routes!(channels::add))
+        .routes(routes!(channels::remove))
+        .routes(routes!(channels::pair))
+        .routes(routes!(channels::pairings))
+        .routes(routes!(channels::unpair))
         .routes(routes!(registrations::list))
         .routes(routes!(registrations::revoke))
         .routes(routes!(registrations::free))

@@ -58,6 +58,7 @@ impl RpcError {
             | AccessError::UnknownAgent(_)
             | AccessError::LooksLike(..)
             | AccessError::UnknownApp(_)
+            | AccessError::Channel(_)
             | AccessError::Session(_)
             | AccessError::Unfit(_) => Self::new(RpcCode::Conflict, error.to_string()),
         }

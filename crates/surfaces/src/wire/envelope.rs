@@ -1,7 +1,7 @@
 //! The envelope in which every event travels.
 
 use moothall_kernel::budget::{Measure, SpentBudget};
-use moothall_kernel::event::{self, Cause, Event, Guard, Posted, Recipient, RecordedEvent};
+use moothall_kernel::event::{self, Cause, Event, Posted, Recipient, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::permission::WithdrawalReason;
 use moothall_kernel::start::StartOutcome;
@@ -320,7 +320,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
             Face::new(spent_content(spent, currency, about)).with(Meta::replying(Some(cause)))
         }
         Event::GuardTripped { guard } => Face::new(
-            json!({"code": "held", "guard": guard.to_string(), "text": guard_sentence(*guard)}),
+            json!({"code": "held", "guard": guard.to_string(), "text": guard.sentence()}),
         ),
         Event::ClockShifted { downtime } => Face::new(
             json!({"code": "resumed", "text": "The server was down; open deadlines were moved by \
@@ -427,24 +427,6 @@ fn turn_content(stream: &StreamId, event: &Event) -> Value {
     TurnEvent::of(stream, event)
         .and_then(|content| serde_json::to_value(content).ok())
         .unwrap_or_default()
-}
-
-/// Returns the meaning of a guard's hold, as a sentence for people.
-const fn guard_sentence(guard: Guard) -> &'static str {
-    match guard {
-        Guard::Exchanges => {
-            "Agents have exchanged the maximum number of messages without a person. A person's \
-             message or /resume continues."
-        }
-        Guard::Pair => {
-            "Two agents answered each other too often within a minute. A person's message or \
-             /resume continues."
-        }
-        Guard::Repeat => {
-            "The same message was repeated too often. A person's message or /resume continues."
-        }
-        Guard::Stopped => "A person stopped the gathering. /resume continues it.",
-    }
 }
 
 /// Returns the content of an event of type `permission`, or null for any other event. Its key

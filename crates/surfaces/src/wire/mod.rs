@@ -18,6 +18,7 @@ mod usage;
 mod guards;
 mod access;
 mod apps;
+mod channels;
 mod registrations;
 mod session;
 mod link;
@@ -34,6 +35,10 @@ pub use answers::{
     Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt,
     Ping, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate, ProgressSignal,
     StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
+};
+pub use channels::{
+    BotEntry, BotRemoved, ChannelEntry, ChannelList, ChatEntry, NewBot, PairingCode, PairingEnded,
+    PairingEntry, PairingLinkEntry, PairingList, PairingRequest,
 };
 pub use apps::{AppEntry, AppFreed, AppPage, AppTransfer};
 pub use assist::{

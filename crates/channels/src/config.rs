@@ -1,0 +1,112 @@
+//! `[channels]`: the channels of a server.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// `[channels]`: the channels of a server.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChannelsConfig {
+    /// `[channels.telegram]`.
+    pub telegram: TelegramConfig,
+}
+
+/// `[channels.telegram]`: bots in Telegram, one for each agent.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TelegramConfig {
+    /// False if the bots are not connected.
+    pub enabled: bool,
+    /// The address of the Bot API: Telegram's own, or that of a server of one's own.
+    pub base_url: String,
+    /// The agent that answers in private chats with a bot whose name no agent has.
+    pub default_agent: Option<String>,
+    /// The treatment of words of people who are not paired.
+    pub strangers: StrangersRule,
+    /// `[channels.telegram.bots.<agent>]`, or a list of tables with `agent` and `bot_token`.
+    pub bots: BotTable,
+}
+
+impl Default for TelegramConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            base_url: "https://api.telegram.org".into(),
+            default_agent: None,
+            strangers: StrangersRule::default(),
+            bots: BotTable::default(),
+        }
+    }
+}
+
+/// The treatment of words of people who are not paired. (Ruling 40.)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StrangersRule {
+    /// The words are dropped and counted.
+    #[default]
+    Drop,
+}
+
+/// The bots, as a table by agent or as a list.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum BotTable {
+    /// A table for each agent.
+    ByAgent(BTreeMap<String, BotConfig>),
+    /// A list of bots with their agents.
+    List(Vec<ListedBot>),
+}
+
+impl Default for BotTable {
+    fn default() -> Self {
+        Self::ByAgent(BTreeMap::new())
+    }
+}
+
+impl BotTable {
+    /// Returns the agents with the tokens of their bots. A list keeps its order; a table is in the
+    /// order of the names.
+    pub fn iter(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
+        match self {
+            Self::ByAgent(bots) => {
+                Box::new(bots.iter().map(|(agent, bot)| (agent.as_str(), bot.bot_token.as_str())))
+            }
+            Self::List(bots) => {
+                Box::new(bots.iter().map(|bot| (bot.agent.as_str(), bot.bot_token.as_str())))
+            }
+        }
+    }
+}
+
+/// `[channels.telegram.bots.<agent>]`: the bot of an agent.
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BotConfig {
+    /// The token that Telegram's BotFather gave for the bot.
+    pub bot_token: String,
+}
+
+/// A bot in a list.
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListedBot {
+    /// The agent that speaks by the bot.
+    pub agent: String,
+    /// The token that Telegram's BotFather gave for the bot.
+    pub bot_token: String,
+}
+
+// A token in a log would let its readers speak as the bot.
+impl std::fmt::Debug for BotConfig {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("BotConfig { bot_token: … }")
+    }
+}
+
+impl std::fmt::Debug for ListedBot {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "ListedBot {{ agent: {:?}, bot_token: … }}", self.agent)
+    }
+}

@@ -1,0 +1,232 @@
+//! What arrives in chats: whose words they are, to which conversation they belong, and what is
+//! answered where they were written.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use moothall_engine::access::{Access, AccessError, Caller, Scope};
+use moothall_engine::hall::{Hall, HallError, Idempotency};
+use moothall_kernel::chat::{Chat, PostOrigin};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
+use moothall_kernel::event::{Cause, Recipient};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::participant::Profile;
+use moothall_kernel::policy::Policy;
+use moothall_kernel::post::Post;
+use moothall_kernel::settings::PolicyName;
+
+/// A chat that is to be opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpeningChat {
+    /// The chat.
+    pub chat: Chat,
+    /// The title of its conversation.
+    pub title: String,
+    /// The key under which it is opened once: what in the chat led to it.
+    pub key: String,
+}
+
+/// Words that a paired person wrote in a chat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InboundWords {
+    /// The chat in which they were written.
+    pub chat: Chat,
+    /// The author's account, such as `telegram:4711`.
+    pub account: String,
+    /// The id of the message in the chat.
+    pub message: String,
+    /// The key under which the message enters once, whichever bot saw it.
+    pub key: String,
+    /// The words. Names of bots are written as names of participants.
+    pub text: String,
+    /// The agent that the words are for, if their form says so.
+    pub to: Option<ParticipantId>,
+    /// The position of the event that the words reply to.
+    pub reply_to: Option<Seq>,
+}
+
+/// The hall as channels use it: doors for paired people, and nothing else.
+pub struct Inbox {
+    hall: Hall,
+    access: Access,
+    dropped: Mutex<BTreeMap<Chat, u64>>,
+}
+
+impl Inbox {
+    /// Returns the inbox of a hall.
+    pub fn new(hall: Hall, access: Access) -> Arc<Self> {
+        Arc::new(Self { hall, access, dropped: Mutex::default() })
+    }
+
+    /// Returns the hall.
+    pub fn hall(&self) -> &Hall {
+        &self.hall
+    }
+
+    /// Returns the access service, for pairings.
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Returns the person behind an account; `None` if the account is not paired.
+    ///
+    /// # Errors
+    /// [`HallError`] if the pairing cannot be looked up.
+    pub async fn person(&self, account: &str) -> Result<Option<Caller>, HallError> {
+        self.access.identify_account(account).await
+    }
+
+    /// Returns the conversation that is bound to a chat.
+    ///
+    /// # Errors
+    /// [`HallError`] if the log cannot be read.
+    pub async fn bound(&self, chat: &Chat) -> Result<Option<StreamId>, HallError> {
+        self.hall.bound_to(chat).await
+    }
+
+    /// Counts a message of an unknown person, which is dropped.
+    pub fn drop_words(&self, chat: &Chat) {
+        let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        *dropped.entry(chat.clone()).or_default() += 1;
+    }
+
+    /// Returns the number of messages of unknown people that were dropped in a chat.
+    pub fn dropped(&self, chat: &Chat) -> u64 {
+        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        dropped.get(chat).copied().unwrap_or_default()
+    }
+
+    /// Posts words of a paired person in the conversation of their chat, once. Returns the position
+    /// of the message.
+    ///
+    /// # Errors
+    /// [`AccessError`], as for every other way to post.
+    pub async fn post(
+        &self,
+        by: &Caller,
+        stream: &StreamId,
+        words: InboundWords,
+    ) -> Result<Option<Seq>, AccessError> {
+        let door = self.hall.as_(by.clone());
+        let InboundWords { chat, account, message, key, text, to, reply_to } = words;
+        let actor = self.actor(by)?;
+        let once = self.once(&chat, key, &text);
+        let origin = PostOrigin { chat, identity: Some(account), message: Some(message) };
+        let post = Post {
+            to: to.map_or(Recipient::All, Recipient::One),
+            reply_to: self.cause(stream, reply_to).await?,
+            credential: by.token().map(ToString::to_string),
+            origin: Some(Box::new(origin)),
+            ..Post::new(actor, text)
+        };
+        let permitted = door.permit(stream, ClientCommand::Post(post)).await?;
+        let answer = door.submit(permitted, Some(once)).await?;
+        Ok(answer.event.map(|recorded| recorded.seq))
+    }
+
+    /// Runs a line that begins with a slash, once, and returns the answer for the chat. The
+    /// command is recorded.
+    ///
+    /// # Errors
+    /// [`AccessError`], as for every other way to run a command.
+    pub async fn command(
+        &self,
+        by: &Caller,
+        stream: &StreamId,
+        words: InboundWords,
+    ) -> Result<String, AccessError> {
+        let actor = self.actor(by)?;
+        let once = self.once(&words.chat, words.key, &words.text);
+        let name = words.text.split_whitespace().next().unwrap_or_default();
+        self.access
+            .record_command(by, format!("{name} in {}", words.chat.key()))
+            .await?;
+        self.hall.as_(by.clone()).run_line(stream, actor, &words.text, Some(once)).await
+    }
+
+    /// Opens a group: begins a conversation of these agents under `hybrid`, and binds the chat to
+    /// it. Repeating this after a crash goes on with the same conversation.
+    ///
+    /// # Errors
+    /// [`AccessError`] if the person may not; the chat is not bound then.
+    pub async fn open(
+        &self,
+        by: &Caller,
+        place: &OpeningChat,
+        agents: &[String],
+    ) -> Result<StreamId, AccessError> {
+        self.begin(by, place, agents, PolicyName::GROUP).await
+    }
+
+    /// Opens the conversation of one person and one agent, in which each message is for the agent.
+    ///
+    /// # Errors
+    /// [`AccessError`], as for [`Inbox::open`].
+    pub async fn open_private(
+        &self,
+        by: &Caller,
+        place: &OpeningChat,
+        agent: &str,
+    ) -> Result<StreamId, AccessError> {
+        self.begin(by, place, &[agent.to_owned()], PolicyName::PLAIN).await
+    }
+
+    async fn begin(
+        &self,
+        by: &Caller,
+        place: &OpeningChat,
+        agents: &[String],
+        policy: PolicyName,
+    ) -> Result<StreamId, AccessError> {
+        let door = self.hall.as_(by.clone());
+        let actor = self.actor(by)?;
+        let once = self.once(&place.chat, format!("open:{}", place.key), &place.title);
+        let policy = Policy::named(policy);
+        let begun = door.begin(place.title.clone(), policy, actor.clone(), Some(once)).await?;
+        let mut controls = vec![Control::BindChat(place.chat.clone())];
+        controls.extend(agents.iter().map(|agent| self.invitation(agent)));
+        let command = ClientCommand::Control { by: actor, controls };
+        let permitted = door.permit(&begun.stream, command).await?;
+        door.submit(permitted, None).await?;
+        Ok(begun.stream)
+    }
+
+    /// Returns the invitation of an agent of the registry, under its own name.
+    pub fn invitation(&self, agent: &str) -> Control {
+        let registry = self.hall.registry();
+        let base = registry.get(agent).map(|spec| spec.profile.clone()).unwrap_or_default();
+        let profile = Profile {
+            client: Some(agent.to_owned()),
+            model: base.model.or_else(|| Some("default".into())),
+            ..base
+        };
+        Control::Invite(Invite::new(agent, profile, registry.facts(agent)))
+    }
+
+    /// True if a person may open groups.
+    pub fn may_open(&self, by: &Caller) -> bool {
+        by.must_prove(Scope::ThreadsAdmin).is_ok()
+    }
+
+    /// Returns the person as an actor.
+    fn actor(&self, by: &Caller) -> Result<Actor, AccessError> {
+        Ok(by.asking_as(None)?)
+    }
+
+    /// Returns the key under which something of a chat takes effect once.
+    fn once(&self, chat: &Chat, key: String, text: &str) -> Idempotency {
+        let fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Idempotency { principal: format!("channel:{}", chat.channel()), key, fingerprint }
+    }
+
+    async fn cause(
+        &self,
+        stream: &StreamId,
+        at: Option<Seq>,
+    ) -> Result<Option<Cause>, HallError> {
+        match at {
+            Some(seq) => self.hall.cause_at(stream, seq).await,
+            None => Ok(None),
+        }
+    }
+}

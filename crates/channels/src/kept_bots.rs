@@ -1,0 +1,77 @@
+//! The tokens of bots that were added at run time, in a file that only the server's user can read.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// Name of the file in the folder of the data.
+const FILE: &str = "telegram-bots.json";
+
+/// The bots that were added at run time, by their agents.
+pub(crate) struct KeptBots {
+    folder: PathBuf,
+    bots: Mutex<BTreeMap<String, String>>,
+}
+
+impl KeptBots {
+    /// Reads the bots of a folder; none if it has no file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn open(folder: PathBuf) -> io::Result<Self> {
+        let bots = match fs::read(folder.join(FILE)) {
+            Ok(text) => serde_json::from_slice(&text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { folder, bots: Mutex::new(bots) })
+    }
+
+    /// Returns the agents with the tokens of their bots.
+    pub(crate) fn all(&self) -> BTreeMap<String, String> {
+        self.bots.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps a bot.
+    ///
+    /// # Errors
+    /// The file cannot be written; the bot is not kept then.
+    pub(crate) fn add(&self, agent: &str, token: &str) -> io::Result<()> {
+        self.change(|bots| {
+            bots.insert(agent.to_owned(), token.to_owned());
+        })
+    }
+
+    /// Forgets a bot. Returns false if none of the agent was kept.
+    ///
+    /// # Errors
+    /// The file cannot be written; the bot is kept then.
+    pub(crate) fn remove(&self, agent: &str) -> io::Result<bool> {
+        if !self.all().contains_key(agent) {
+            return Ok(false);
+        }
+        self.change(|bots| {
+            bots.remove(agent);
+        })?;
+        Ok(true)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<String, String>)) -> io::Result<()> {
+        let mut bots = self.bots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = bots.clone();
+        change(&mut changed);
+        // A new file replaces the old one, so that a crash leaves one of the two whole.
+        let fresh = self.folder.join(format!("{FILE}.new"));
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+        file.write_all(serde_json::to_string_pretty(&changed)?.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, self.folder.join(FILE))?;
+        fs::File::open(&self.folder)?.sync_all()?;
+        *bots = changed;
+        Ok(())
+    }
+}

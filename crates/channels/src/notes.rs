@@ -1,0 +1,63 @@
+//! Notes of a delivery while it is under way, kept with its row: the parts that were sent, and the
+//! part that is being sent. After a crash they say what may be repeated.
+
+use serde::{Deserialize, Serialize};
+
+/// A message that was sent for a delivery.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentPart {
+    /// The agent whose bot sent it.
+    pub bot: String,
+    /// The id of the chat in its product.
+    pub chat: i64,
+    /// The id of the message in that chat. `None` if the product's answer did not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+}
+
+/// The notes of one delivery.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CarryNotes {
+    /// The messages that were sent, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<SentPart>,
+    /// The number of the part that is being sent, from 0. After a crash it may have arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sending: Option<usize>,
+    /// True if the product refused the formatting, so that the parts are plain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub plain: bool,
+    /// The question that the messages show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission: Option<String>,
+    /// The reason for which the delivery ended as it did, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl CarryNotes {
+    /// Reads the notes of a delivery. Text that is not notes, such as none, gives empty ones.
+    pub fn read(evidence: &str) -> Self {
+        serde_json::from_str(evidence).unwrap_or_default()
+    }
+
+    /// Returns the text to keep with the delivery.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_read_back_and_other_text_is_empty_notes() {
+        let part = SentPart { bot: "analyst".into(), chat: -100, id: Some(7) };
+        let notes = CarryNotes { sent: vec![part], sending: Some(1), ..CarryNotes::default() };
+        assert_eq!(CarryNotes::read(&notes.text()), notes);
+        for text in ["", "the disk was full", "[1]"] {
+            assert_eq!(CarryNotes::read(text), CarryNotes::default());
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What a conversation owes to a chat, in the words of the chat's members.
+
+use moothall_engine::hall::HallError;
+use moothall_engine::residents::ResidentHall;
+use moothall_kernel::Conversation;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::event::{Change, Event, Posted, RecordedEvent};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
+use moothall_kernel::participant::Kind;
+use moothall_kernel::permission::PermissionOption;
+
+/// Content for a chat.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outbound {
+    /// A participant's words.
+    Words(OutboundWords),
+    /// A line of the server itself.
+    Line(String),
+    /// A question of an agent, which a person may answer.
+    Card(Card),
+    /// The end of a question, with what became of it.
+    CardOver {
+        /// The question.
+        permission: PermissionId,
+        /// The outcome, as a sentence.
+        line: String,
+    },
+    /// The words of an earlier event were erased.
+    Erasure {
+        /// The position of that event.
+        seq: Seq,
+        /// The id of the message in this chat, if the words came from here.
+        message: Option<String>,
+    },
+    /// The chat was bound to the conversation.
+    Opening {
+        /// The agents that take part.
+        agents: Vec<ParticipantId>,
+    },
+    /// Nothing that the chat's members have to see.
+    Nothing,
+}
+
+/// Words of a participant for a chat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutboundWords {
+    /// The speaker.
+    pub from: ParticipantId,
+    /// The speaker's name in the conversation.
+    pub name: String,
+    /// The place in which a person wrote, such as `page`; `None` for agents.
+    pub place: Option<String>,
+    /// The words, as Markdown.
+    pub text: String,
+    /// The position of the event that the words reply to.
+    pub reply_to: Option<Seq>,
+}
+
+/// A question of an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// The question's id.
+    pub permission: PermissionId,
+    /// The position of the event that asks.
+    pub seq: Seq,
+    /// The asker.
+    pub from: ParticipantId,
+    /// The asker's name.
+    pub name: String,
+    /// The action that the agent asks for, or its question.
+    pub action: String,
+    /// The answers to choose from.
+    pub options: Vec<PermissionOption>,
+    /// True if the text or the options are incomplete.
+    pub is_partial: bool,
+}
+
+impl Outbound {
+    /// Reads the event at a position, as content for a chat.
+    ///
+    /// # Errors
+    /// [`HallError`] if the conversation cannot be read.
+    pub async fn read(
+        hall: &ResidentHall,
+        stream: &StreamId,
+        seq: Seq,
+        chat: &Chat,
+    ) -> Result<Outbound, HallError> {
+        let before = Seq(seq.0.saturating_sub(1));
+        let page = hall.read(stream, before, Some(1)).await?;
+        let Some(recorded) = page.events.into_iter().next().filter(|one| one.seq == seq) else {
+            return Ok(Outbound::Nothing);
+        };
+        if let Event::Redacted { seq, message: true, .. } = recorded.event {
+            return erasure(hall, stream, seq, chat).await;
+        }
+        let chat = chat.clone();
+        hall.view(stream, move |state| of_event(&recorded, state, &chat)).await
+    }
+}
+
+/// Returns the erasure of an event, with the id of its message if it came from this chat.
+async fn erasure(
+    hall: &ResidentHall,
+    stream: &StreamId,
+    seq: Seq,
+    chat: &Chat,
+) -> Result<Outbound, HallError> {
+    let page = hall.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await?;
+    let origin = page.events.into_iter().find_map(|recorded| match recorded.event {
+        Event::Posted(Posted { origin, .. }) => origin,
+        _ => None,
+    });
+    let message = origin.filter(|origin| origin.chat == *chat).and_then(|origin| origin.message);
+    Ok(Outbound::Erasure { seq, message })
+}
+
+/// Returns a participant's name in the conversation, or its id.
+fn name_of(state: &Conversation, id: &ParticipantId) -> String {
+    state.participant(id).map_or_else(|| id.to_string(), |one| one.name().to_owned())
+}
+
+/// Returns an event as content for a chat.
+fn of_event(recorded: &RecordedEvent, state: &Conversation, chat: &Chat) -> Outbound {
+    let name = |id: &ParticipantId| name_of(state, id);
+    match &recorded.event {
+        Event::Posted(posted) => words(posted, name(&posted.from)),
+        Event::Noticed { text, .. } => Outbound::Line(text.clone()),
+        Event::GuardTripped { guard } => Outbound::Line(guard.sentence().into()),
+        Event::BudgetSpent { spent, currency, .. } => {
+            Outbound::Line(format!("{}. A person can raise it.", capital(&spent.sentence(currency))))
+        }
+        Event::Stopped { by, .. } => Outbound::Line(format!("{} stopped the agents.", name(by))),
+        Event::Archived { by } => Outbound::Line(format!(
+            "{} archived the conversation. Messages here are not stored until it is reopened.",
+            name(by)
+        )),
+        Event::Unarchived { by } => {
+            Outbound::Line(format!("{} reopened the conversation.", name(by)))
+        }
+        Event::Controlled { by, changes, .. } => changed(&name(by), changes, state, chat),
+        Event::PermissionRequested { permission, participant, action, options, partial, .. }
+        | Event::QuestionAsked { permission, participant, action, options, partial, .. } => {
+            card(recorded.seq, permission, participant, name(participant), action, options, *partial)
+        }
+        Event::StartRequested { permission, participant, action, options, .. }
+        | Event::TalkRequested { permission, participant, action, options, .. } => {
+            card(recorded.seq, permission, participant, name(participant), action, options, false)
+        }
+        Event::PermissionAnswered { permission, by, label, option, .. } => Outbound::CardOver {
+            permission: permission.clone(),
+            line: format!("{} answered: {}", name(by), label.as_ref().unwrap_or(option)),
+        },
+        Event::PermissionExpired { permission } => {
+            over(permission, "The time for an answer is over.")
+        }
+        Event::PermissionWithdrawn { permission, .. } => {
+            over(permission, "The question was withdrawn.")
+        }
+        Event::StartSettled { permission, .. } | Event::TalkSettled { permission, .. } => {
+            over(permission, "The request is settled.")
+        }
+        _ => Outbound::Nothing,
+    }
+}
+
+fn over(permission: &PermissionId, line: &str) -> Outbound {
+    Outbound::CardOver { permission: permission.clone(), line: line.to_owned() }
+}
+
+fn words(posted: &Posted, name: String) -> Outbound {
+    // A person who writes elsewhere is named with the place, so that members of the chat know.
+    let place = (posted.kind == Kind::Human).then(|| {
+        posted.origin.as_ref().map_or("page", |origin| origin.chat.channel()).to_owned()
+    });
+    if posted.body.is_empty() {
+        return Outbound::Nothing;
+    }
+    Outbound::Words(OutboundWords {
+        from: posted.from.clone(),
+        name,
+        place,
+        text: posted.body.clone(),
+        reply_to: posted.reply_to.as_ref().map(|cause| cause.seq),
+    })
+}
+
+fn card(
+    seq: Seq,
+    permission: &PermissionId,
+    from: &ParticipantId,
+    name: String,
+    action: &str,
+    options: &[PermissionOption],
+    is_partial: bool,
+) -> Outbound {
+    Outbound::Card(Card {
+        permission: permission.clone(),
+        seq,
+        from: from.clone(),
+        name,
+        action: action.to_owned(),
+        options: options.to_vec(),
+        is_partial,
+    })
+}
+
+/// Returns the content for changes of a conversation. A binding of this chat hides the invitations
+/// beside it, because the opening names the agents.
+fn changed(by: &str, changes: &[Change], state: &Conversation, chat: &Chat) -> Outbound {
+    let target = chat.to_string();
+    let is_bound = changes
+        .iter()
+        .any(|change| matches!(change, Change::Bound { target: bound } if *bound == target));
+    if is_bound {
+        let agents = state.agents().map(|agent| agent.id.clone()).collect();
+        return Outbound::Opening { agents };
+    }
+    let lines: Vec<String> =
+        changes.iter().filter_map(|change| line_of(by, change, state, &target)).collect();
+    if lines.is_empty() { Outbound::Nothing } else { Outbound::Line(lines.join("\n")) }
+}
+
+/// Returns the line for one change, if the chat's members have to see it.
+fn line_of(by: &str, change: &Change, state: &Conversation, target: &str) -> Option<String> {
+    Some(match change {
+        Change::Invited { participant, .. } => {
+            format!("{} joined.", name_of(state, participant))
+        }
+        Change::Uninvited { participant, .. } => format!("{participant} left."),
+        Change::Paused { on: true } => format!("{by} paused the agents."),
+        Change::Paused { on: false } => format!("{by} resumed the agents."),
+        Change::Unbound { target: unbound } if unbound == target => {
+            "This chat is no longer connected to the conversation.".to_owned()
+        }
+        Change::Bound { target } => {
+            let chat = Chat::of_target(target)?;
+            format!("{by} connected another chat to the conversation: {}.", chat.key())
+        }
+        _ => return None,
+    })
+}
+
+/// Returns a sentence with a capital letter at its beginning.
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}

@@ -1,0 +1,131 @@
+//! A bot: the account by which an agent speaks, and its state.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use moothall_engine::channels::{BotState, BotStatus};
+use moothall_kernel::time::Timestamp;
+
+use super::client::{BotInfo, Client};
+
+/// A bot of this server.
+pub struct Bot {
+    /// The agent that speaks by it.
+    pub agent: String,
+    /// The client with the bot's token.
+    pub client: Client,
+    facts: Mutex<BotFacts>,
+}
+
+/// What is known of a bot.
+struct BotFacts {
+    info: Option<BotInfo>,
+    state: BotState,
+    since: Timestamp,
+    heard_at: Option<Timestamp>,
+}
+
+impl Bot {
+    /// Returns a bot that is not connected yet.
+    pub fn new(agent: &str, client: Client, now: Timestamp) -> Self {
+        let facts =
+            BotFacts { info: None, state: BotState::Starting, since: now, heard_at: None };
+        Self { agent: agent.to_owned(), client, facts: Mutex::new(facts) }
+    }
+
+    fn facts(&self) -> MutexGuard<'_, BotFacts> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the state. Its time stays that of the first such state.
+    pub fn set_state(&self, state: BotState, now: Timestamp) {
+        let mut facts = self.facts();
+        if facts.state != state {
+            tracing::info!(bot = self.agent, %state, "the state of a bot changed");
+            facts.state = state;
+            facts.since = now;
+        }
+    }
+
+    /// Returns the state, and when it began.
+    pub fn state(&self) -> (BotState, Timestamp) {
+        let facts = self.facts();
+        (facts.state, facts.since)
+    }
+
+    /// Keeps what Telegram says of the bot.
+    pub fn set_info(&self, info: BotInfo) {
+        self.facts().info = Some(info);
+    }
+
+    /// Returns what Telegram said of the bot, once it did.
+    pub fn info(&self) -> Option<BotInfo> {
+        self.facts().info.clone()
+    }
+
+    /// Returns the bot's id. It is the part of the token before the colon.
+    pub fn id(&self) -> i64 {
+        self.client.bot_id()
+    }
+
+    /// Returns the bot's name, without `@`, once it is known.
+    pub fn username(&self) -> Option<String> {
+        self.facts().info.as_ref().map(|info| info.username.clone())
+    }
+
+    /// Notes that the bot received something.
+    pub fn note_heard(&self, now: Timestamp) {
+        self.facts().heard_at = Some(now);
+    }
+
+    /// True if the bot can send.
+    pub fn can_send(&self) -> bool {
+        !matches!(self.facts().state, BotState::Revoked | BotState::Foreign | BotState::Stopped)
+    }
+
+    /// True if the bot receives only what is addressed to it in a group where it has no rights.
+    pub fn is_private(&self) -> bool {
+        self.facts().info.as_ref().is_some_and(|info| !info.can_read_all_group_messages)
+    }
+
+    /// Returns the bot as surfaces show it.
+    pub fn status(&self) -> BotStatus {
+        let facts = self.facts();
+        let username = facts.info.as_ref().map(|info| info.username.clone());
+        BotStatus {
+            agent: self.agent.clone(),
+            cure: cure(facts.state, username.as_deref()),
+            username,
+            state: facts.state,
+            since: facts.since,
+            is_private: facts
+                .info
+                .as_ref()
+                .is_some_and(|info| !info.can_read_all_group_messages),
+            heard_at: facts.heard_at,
+        }
+    }
+}
+
+/// Returns the next step for people, if a state needs one.
+fn cure(state: BotState, username: Option<&str>) -> Option<String> {
+    let name = username.map_or_else(|| "the bot".to_owned(), |name| format!("@{name}"));
+    Some(match state {
+        BotState::Starting | BotState::Hearing => return None,
+        BotState::Doubled => format!(
+            "Another program receives the messages of {name}. Stop that program, or make a new \
+             token with /revoke at @BotFather."
+        ),
+        BotState::Foreign => format!(
+            "Another program speaks as {name}. Make a new token with /revoke at @BotFather, and \
+             add the bot again."
+        ),
+        BotState::Revoked => format!(
+            "Telegram does not accept the token of {name}. Make a new one with /token at \
+             @BotFather, and add the bot again."
+        ),
+        BotState::Unreachable => {
+            "Telegram cannot be reached. Messages wait, and are sent by themselves later.".into()
+        }
+        BotState::Stopped => "The channel waits for `moothall channels resume`.".into(),
+    })
+}

@@ -1,0 +1,302 @@
+//! Questions of agents as cards with buttons: who gets them, and what a press does.
+//!
+//! A card goes to the private chats of the people who may answer. Its buttons carry a short signed
+//! id, and the account that presses decides, by its pairing. The page has every card as well.
+
+use moothall_engine::access::{Caller, Scope};
+use moothall_engine::outbox::Outcome;
+use moothall_engine::ports::Delivery;
+use moothall_engine::residents::ResidentHall;
+use moothall_kernel::command::ClientCommand;
+use moothall_kernel::ids::{Seq, StreamId};
+
+use super::Telegram;
+use super::bot::Bot;
+use super::carry::Carriage;
+use super::client::{Button, EditText};
+use super::receive::{TryAgain, account_of, is_passing};
+use super::room::{Room, TELEGRAM};
+use super::text;
+use super::update::Press;
+use crate::notes::CarryNotes;
+use crate::outbound::{Card, Outbound};
+
+/// Number of a chat's newest deliveries in which a card or a message is looked up.
+const LOOKED_UP: usize = 500;
+/// Longest label of a button, in characters.
+const LABEL_CHARS_MAX: usize = 60;
+/// Number of hexadecimal digits of a button's signature.
+const MARK_CHARS: usize = 12;
+/// The data of the button that opens a group.
+pub(super) const OPEN: &str = "open";
+
+/// A person who may answer, by a paired account.
+struct Reader {
+    person: i64,
+    name: String,
+}
+
+impl Telegram {
+    /// Sends a question to the people who may answer it. In a group a line without details says
+    /// that the agent waits.
+    pub(super) async fn carry_card(
+        &self,
+        mut under_way: Carriage<'_>,
+        stream: &StreamId,
+        card: Card,
+    ) -> Outcome {
+        let readers = match self.readers(&under_way.room, stream).await {
+            Ok(readers) => readers,
+            Err(why) => return Outcome::Later { why, after: None },
+        };
+        under_way.kept.permission = Some(card.permission.to_string());
+        let parts = text::parts(&card_text(&card), None, text::TEXT_UNITS_MAX);
+        let Some(part) = parts.first() else { return under_way.done(None) };
+        for reader in readers.iter().skip(under_way.kept.sent.len()) {
+            let buttons = |bot: &Bot| buttons_of(bot, stream, &card);
+            let over = self.send_card(&mut under_way, reader.person, &card.from, part, buttons);
+            if let Some(outcome) = over.await {
+                return outcome;
+            }
+        }
+        if !under_way.room.is_group() {
+            return under_way.done(None);
+        }
+        let names: Vec<String> = readers.into_iter().map(|reader| reader.name).collect();
+        let line = if names.is_empty() {
+            format!("{} waits for an answer, which can be given on the page.", card.name)
+        } else {
+            format!("{} waits for an answer of {}.", card.name, names.join(" or "))
+        };
+        self.carry_line(under_way, &line).await
+    }
+
+    /// Returns the people who may answer a question of this conversation: in a private chat its
+    /// person alone, in a group everybody paired with the right.
+    async fn readers(&self, room: &Room, stream: &StreamId) -> Result<Vec<Reader>, String> {
+        let accounts = self.inbox.access().accounts().await.map_err(|error| error.to_string())?;
+        let may_answer = |token: &moothall_engine::access::Token| {
+            token.scopes.has(Scope::PermissionsAnswer) && token.reach.includes(stream)
+        };
+        let reader = |token: moothall_engine::access::Token| {
+            let person = token.label.strip_prefix(TELEGRAM)?.strip_prefix(':')?.parse().ok()?;
+            Some(Reader { person, name: token.principal.id.to_string() })
+        };
+        let all = accounts.into_iter().filter(may_answer).filter_map(reader);
+        Ok(all.filter(|reader| room.is_group() || reader.person == room.chat).collect())
+    }
+
+    /// Takes the buttons off a question's cards, and says what became of it.
+    pub(super) async fn end_card(
+        &self,
+        under_way: Carriage<'_>,
+        delivery: &Delivery,
+        permission: &str,
+        line: &str,
+    ) -> Outcome {
+        let Some(hall) = self.weak.enter() else {
+            return Outcome::Later { why: "the server is stopping".into(), after: None };
+        };
+        let is_meant = |notes: &CarryNotes| notes.permission.as_deref() == Some(permission);
+        let Some((shown, notes)) = self.delivered(&hall, delivery, is_meant).await else {
+            return under_way.done(Some("no card of this question was sent here"));
+        };
+        let Some(chat) = under_way.room.to_chat() else { return under_way.done(None) };
+        let read = Outbound::read(&hall, &shown.stream, shown.through_seq, &chat).await;
+        let Ok(Outbound::Card(card)) = read else { return under_way.done(None) };
+        let text = format!("{}\n\n{line}", card_text(&card));
+        for sent in notes.sent.iter().filter(|sent| sent.chat > 0) {
+            let bot = self.bots().into_iter().find(|bot| bot.agent == sent.bot);
+            let (Some(bot), Some(id)) = (bot, sent.id) else { continue };
+            if let Err(later) = self.wait_for_slot(&bot, &Room::new(sent.chat, None)).await {
+                return later;
+            }
+            let parts = text::parts(&text, None, text::TEXT_UNITS_MAX);
+            let Some(part) = parts.into_iter().next() else { continue };
+            let edit =
+                EditText { chat: sent.chat, message: id, text: part.text, entities: part.entities };
+            match bot.client.edit_message_text(&edit).await {
+                Err(fault) if !fault.is_not_modified() => {
+                    tracing::debug!(bot = bot.agent, %fault, "a card could not be ended");
+                }
+                _ => {}
+            }
+        }
+        under_way.done(None)
+    }
+
+    /// Returns the newest delivery to the same chat whose notes pass a test.
+    async fn delivered(
+        &self,
+        hall: &ResidentHall,
+        delivery: &Delivery,
+        is_meant: impl Fn(&CarryNotes) -> bool,
+    ) -> Option<(Delivery, CarryNotes)> {
+        let all = hall.store().outbox.of_target(&delivery.target, LOOKED_UP).await.ok()?;
+        all.into_iter()
+            .map(|one| {
+                let notes = CarryNotes::read(&one.evidence);
+                (one, notes)
+            })
+            .find(|(one, notes)| one.stream == delivery.stream && is_meant(notes))
+    }
+
+    /// Deletes the messages of an event whose words were erased. What Telegram keeps is told.
+    pub(super) async fn erase(
+        &self,
+        under_way: Carriage<'_>,
+        delivery: &Delivery,
+        seq: Seq,
+        message: Option<String>,
+    ) -> Outcome {
+        let Some(hall) = self.weak.enter() else {
+            return Outcome::Later { why: "the server is stopping".into(), after: None };
+        };
+        let all = hall.store().outbox.of_target(&delivery.target, LOOKED_UP).await;
+        let shown = all.unwrap_or_default().into_iter().find(|one| {
+            one.stream == delivery.stream && one.through_seq == seq
+        });
+        let mut left = false;
+        let notes = shown.map(|one| CarryNotes::read(&one.evidence)).unwrap_or_default();
+        for sent in &notes.sent {
+            let bot = self.bots().into_iter().find(|bot| bot.agent == sent.bot);
+            let (Some(bot), Some(id)) = (bot, sent.id) else {
+                left = true;
+                continue;
+            };
+            left |= bot.client.delete_message(sent.chat, id).await.is_err();
+        }
+        if let Some(id) = message.and_then(|message| message.parse().ok()) {
+            left |= !self.delete_of_person(under_way.room.chat, id).await;
+        }
+        if left {
+            let line = "Words were erased here, but Telegram keeps its copy of them: a bot cannot \
+                        delete messages of people without admin rights, or after 48 hours.";
+            return self.carry_line(under_way, line).await;
+        }
+        under_way.done(None)
+    }
+
+    /// Deletes a person's message by any bot that may. Returns false if no bot may.
+    async fn delete_of_person(&self, chat: i64, message: i64) -> bool {
+        for bot in self.speakers(&Room::new(chat, None), None) {
+            if bot.client.delete_message(chat, message).await.is_ok() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes a press on a button.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if the answer could not be stored now.
+    pub(super) async fn receive_press(&self, bot: &Bot, press: Press) -> Result<(), TryAgain> {
+        let account = account_of(&press.from);
+        let person = self.inbox.person(&account).await.map_err(super::receive::passing)?;
+        let text = match (person, press.data.as_deref()) {
+            (None, _) => "This account is not paired with the server, so it cannot answer.".into(),
+            (Some(person), Some(OPEN)) => self.press_open(bot, &press, &person).await?,
+            (Some(person), Some(data)) => {
+                self.press_option(bot, &person, data, &account).await?
+            }
+            (Some(_), None) => "This button has no meaning any more.".into(),
+        };
+        let shown: String = text.chars().take(200).collect();
+        if let Err(fault) = bot.client.answer_callback_query(&press.id, &shown).await {
+            tracing::debug!(bot = bot.agent, %fault, "a press could not be answered");
+        }
+        Ok(())
+    }
+
+    /// Answers a question by the option of a button.
+    async fn press_option(
+        &self,
+        bot: &Bot,
+        person: &Caller,
+        data: &str,
+        account: &str,
+    ) -> Result<String, TryAgain> {
+        let unknown = || Ok("This button has no meaning any more.".to_owned());
+        let Some((stream, seq, number)) = read_data(bot, data) else { return unknown() };
+        let Some(hall) = self.weak.enter() else { return Err(TryAgain("stopping".into())) };
+        let Some(chat) = Room::new(0, None).to_chat() else { return unknown() };
+        let Ok(Outbound::Card(card)) = Outbound::read(&hall, &stream, seq, &chat).await else {
+            return unknown();
+        };
+        let Some(option) = card.options.get(number) else { return unknown() };
+        let record = format!("answered {} by {account}: {}", card.permission, option.label);
+        let access = self.inbox.access();
+        access.record_command(person, record).await.map_err(super::receive::passing)?;
+        let door = self.inbox.hall().as_(person.clone());
+        let command = ClientCommand::AnswerPermission {
+            permission: card.permission,
+            option: option.id.clone(),
+            text: None,
+            by: person.asking_as(None).map_err(|denied| TryAgain(denied.to_string()))?,
+        };
+        let done = async {
+            let permitted = door.permit(&stream, command).await?;
+            Ok(door.submit(permitted, None).await?)
+        };
+        match done.await {
+            Ok(_) => Ok(format!("Answered: {}", option.label)),
+            Err(error) if is_passing(&error) => Err(TryAgain(error.to_string())),
+            Err(error) => Ok(error.to_string()),
+        }
+    }
+}
+
+/// Returns the text of a card.
+fn card_text(card: &Card) -> String {
+    let more = if card.is_partial { "\n\nThe question is incomplete here: see the page." } else { "" };
+    let typed = card.options.iter().any(|option| option.takes_text || option.with_others);
+    let page = if typed { "\n\nOther answers can be given on the page." } else { "" };
+    format!("**{}** asks:\n\n{}{more}{page}", card.name, card.action)
+}
+
+/// Returns the buttons of a card: one for each option that needs no words.
+fn buttons_of(bot: &Bot, stream: &StreamId, card: &Card) -> Vec<Vec<Button>> {
+    let plain = card.options.iter().enumerate();
+    plain
+        .filter(|(_, option)| !option.takes_text && !option.with_others)
+        .map(|(number, option)| {
+            let label: String = option.label.chars().take(LABEL_CHARS_MAX).collect();
+            vec![Button { text: label, data: data_of(bot, stream, card.seq, number) }]
+        })
+        .collect()
+}
+
+/// Returns the data of a button: the place of the question, the number of the option, and a
+/// signature. At most 64 bytes, as Telegram demands.
+fn data_of(bot: &Bot, stream: &StreamId, seq: Seq, number: usize) -> String {
+    let plain = format!("{}.{:x}.{number:x}", stream.as_str().replace('-', ""), seq.0);
+    format!("{plain}.{}", mark(bot, &plain))
+}
+
+/// Returns the signature of a button's data, under a key that only this server and Telegram have.
+fn mark(bot: &Bot, plain: &str) -> String {
+    let key = blake3::derive_key("moothall 2026 buttons of a bot", bot.client.secret().as_bytes());
+    blake3::keyed_hash(&key, plain.as_bytes()).to_hex()[..MARK_CHARS].to_owned()
+}
+
+/// Reads the data of a button; `None` if it was not made by this bot.
+fn read_data(bot: &Bot, data: &str) -> Option<(StreamId, Seq, usize)> {
+    let (plain, given) = data.rsplit_once('.')?;
+    if mark(bot, plain) != given {
+        return None;
+    }
+    let mut fields = plain.split('.');
+    let (hex, seq, number) = (fields.next()?, fields.next()?, fields.next()?);
+    let seq = Seq(u64::from_str_radix(seq, 16).ok()?);
+    Some((stream_of(hex)?, seq, usize::from_str_radix(number, 16).ok()?))
+}
+
+/// Returns the stream whose id has these 32 hexadecimal digits.
+fn stream_of(hex: &str) -> Option<StreamId> {
+    let is_id = hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then(|| {
+        let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
+        StreamId::new(format!("{a}-{b}-{c}-{d}-{e}"))
+    })
+}

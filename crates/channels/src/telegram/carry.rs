@@ -1,0 +1,321 @@
+//! Deliveries to Telegram: which bot speaks, in how many messages, and what a failure means.
+//!
+//! Before each message the delivery notes that it is being sent, and with the next note that it was
+//! sent. A crash in between leaves the delivery `unknown`: people see it, and nothing is repeated.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use moothall_engine::channels::BotState;
+use moothall_engine::outbox::{Notes, Outcome};
+use moothall_engine::ports::Delivery;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::ids::{ParticipantId, Seq};
+
+use super::Telegram;
+use super::bot::Bot;
+use super::client::{Button, CallFault, SendMessage};
+use super::room::Room;
+use super::text::{self, Part};
+use crate::notes::{CarryNotes, SentPart};
+use crate::outbound::{Outbound, OutboundWords};
+
+/// Longest time for which a delivery waits for a bot's turn before it is put off.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Pause of deliveries while no bot can send.
+const NO_BOT_PAUSE: Duration = Duration::from_secs(60);
+
+/// A delivery under way.
+pub(super) struct Carriage<'a> {
+    /// The place to which the delivery goes.
+    pub(super) room: Room,
+    /// The position of the event that is carried.
+    pub(super) seq: Seq,
+    /// The notes that were kept, and those to keep.
+    pub(super) kept: CarryNotes,
+    notes: &'a Notes<'a>,
+}
+
+impl Carriage<'_> {
+    /// Keeps the notes, before something is done that must not be repeated.
+    async fn write(&self) -> Result<(), Outcome> {
+        let kept = self.notes.write(&self.kept.text()).await;
+        kept.map_err(|error| Outcome::Later { why: error.to_string(), after: None })
+    }
+
+    fn done(mut self, why: Option<&str>) -> Outcome {
+        self.kept.why = why.map(str::to_owned);
+        Outcome::Done(self.kept.text())
+    }
+
+    fn failed(&self, why: impl Into<String>) -> Outcome {
+        Outcome::Failed(CarryNotes { why: Some(why.into()), ..self.kept.clone() }.text())
+    }
+
+    fn unknown(&self, why: impl Into<String>) -> Outcome {
+        Outcome::Unknown(CarryNotes { why: Some(why.into()), ..self.kept.clone() }.text())
+    }
+}
+
+/// The result of sending one message.
+enum Sent {
+    /// The message was sent.
+    Yes,
+    /// This bot cannot speak there; another may.
+    NotByThisBot(String),
+    /// The delivery ends, or is put off.
+    Over(Outcome),
+}
+
+impl Telegram {
+    /// Carries a delivery to a chat of Telegram.
+    pub(crate) async fn carry(
+        &self,
+        delivery: &Delivery,
+        chat: &Chat,
+        notes: &Notes<'_>,
+    ) -> Outcome {
+        let Some(mut room) = Room::of(chat) else {
+            return Outcome::Failed(format!("{} is not a place in Telegram", chat.key()));
+        };
+        room.chat = self.places.moved_to(room.chat);
+        let kept = CarryNotes::read(&delivery.evidence);
+        let mut under_way = Carriage { room, seq: delivery.through_seq, kept, notes };
+        if let Some(part) = under_way.kept.sending {
+            return under_way.unknown(format!(
+                "message {} was on its way when the server stopped",
+                part + 1
+            ));
+        }
+        let Some(hall) = self.weak.enter() else {
+            return Outcome::Later { why: "the server is stopping".into(), after: None };
+        };
+        match Outbound::read(&hall, &delivery.stream, delivery.through_seq, chat).await {
+            Err(error) => Outcome::Later { why: error.to_string(), after: None },
+            Ok(Outbound::Nothing) => under_way.done(None),
+            Ok(Outbound::Words(words)) => self.carry_words(under_way, words).await,
+            Ok(Outbound::Line(line)) => self.carry_line(under_way, &line).await,
+            Ok(Outbound::Card(card)) => self.carry_card(under_way, &delivery.stream, card).await,
+            Ok(Outbound::CardOver { permission, line }) => {
+                self.end_card(under_way, delivery, permission.as_str(), &line).await
+            }
+            Ok(Outbound::Erasure { seq, message }) => {
+                self.erase(under_way, delivery, seq, message).await
+            }
+            Ok(Outbound::Opening { agents }) => {
+                under_way.kept.plain = true;
+                let line = self.opening(&under_way.room, &agents);
+                self.carry_line(under_way, &line).await
+            }
+        }
+    }
+
+    async fn carry_words(&self, under_way: Carriage<'_>, words: OutboundWords) -> Outcome {
+        let speakers = self.speakers(&under_way.room, Some(&words.from));
+        let room = under_way.room.chat;
+        let reply_to = words.reply_to.and_then(|seq| self.places.message_at(room, seq));
+        let own = |bot: &Bot| words.place.is_none() && bot.agent == words.from.as_str();
+        let head = match &words.place {
+            Some(place) => format!("{} ({place}):", words.name),
+            None => format!("{}:", words.name),
+        };
+        let parts = |bot: &Bot| {
+            let head = (!own(bot)).then_some(head.as_str());
+            text::parts(&words.text, head, text::TEXT_UNITS_MAX)
+        };
+        self.carry_parts(under_way, &speakers, parts, reply_to).await
+    }
+
+    /// Carries a line of the server itself, through the chat's relay.
+    pub(super) async fn carry_line(&self, under_way: Carriage<'_>, line: &str) -> Outcome {
+        let speakers = self.speakers(&under_way.room, None);
+        let parts = |_: &Bot| text::plain(line, None, text::TEXT_UNITS_MAX);
+        self.carry_parts(under_way, &speakers, parts, None).await
+    }
+
+    /// Sends the parts of a text by the first of some bots that can speak in the chat. Parts that
+    /// were sent before a crash are not sent again.
+    async fn carry_parts(
+        &self,
+        mut under_way: Carriage<'_>,
+        speakers: &[Arc<Bot>],
+        parts: impl Fn(&Bot) -> Vec<Part>,
+        reply_to: Option<i64>,
+    ) -> Outcome {
+        if speakers.is_empty() {
+            // A person can add a bot or its new token, so the words wait.
+            let why = "no bot of this server can send".to_owned();
+            return Outcome::Later { why, after: Some(NO_BOT_PAUSE) };
+        }
+        let mut why = "no bot of this server is in the chat".to_owned();
+        for bot in speakers {
+            // A text that was begun by one bot is not ended by another.
+            if under_way.kept.sent.first().is_some_and(|sent| sent.bot != bot.agent) {
+                continue;
+            }
+            let parts = parts(bot);
+            let mut begun = false;
+            for (number, part) in parts.iter().enumerate().skip(under_way.kept.sent.len()) {
+                let reply_to = reply_to.filter(|_| number == 0);
+                match self.send_part(&mut under_way, bot, part, reply_to, &[]).await {
+                    Sent::Yes => begun = true,
+                    Sent::NotByThisBot(reason) if !begun => {
+                        why = reason;
+                        break;
+                    }
+                    Sent::NotByThisBot(reason) => return under_way.failed(reason),
+                    Sent::Over(outcome) => return outcome,
+                }
+            }
+            if under_way.kept.sent.len() == parts.len() {
+                return under_way.done(None);
+            }
+        }
+        under_way.failed(why)
+    }
+
+    /// Sends one message, after its note.
+    async fn send_part(
+        &self,
+        under_way: &mut Carriage<'_>,
+        bot: &Bot,
+        part: &Part,
+        reply_to: Option<i64>,
+        buttons: &[Vec<Button>],
+    ) -> Sent {
+        let chat = under_way.room.chat;
+        if let Err(later) = self.wait_for_slot(bot, &under_way.room).await {
+            return Sent::Over(later);
+        }
+        under_way.kept.sending = Some(under_way.kept.sent.len());
+        if let Err(later) = under_way.write().await {
+            return Sent::Over(later);
+        }
+        let entities =
+            if under_way.kept.plain { Vec::new() } else { part.entities.clone() };
+        let message = SendMessage {
+            chat,
+            thread: under_way.room.topic,
+            text: part.text.clone(),
+            entities,
+            reply_to,
+            buttons: buttons.to_vec(),
+        };
+        match bot.client.send_message(&message).await {
+            Ok(id) => {
+                let sent = SentPart { bot: bot.agent.clone(), chat, id };
+                under_way.kept.sent.push(sent);
+                under_way.kept.sending = None;
+                if let Some(id) = id {
+                    self.places.note_message(chat, id, under_way.seq);
+                }
+                Sent::Yes
+            }
+            Err(CallFault::Maybe { why }) => Sent::Over(under_way.unknown(why)),
+            Err(fault) => {
+                under_way.kept.sending = None;
+                if fault.is_entity_fault() && !under_way.kept.plain {
+                    under_way.kept.plain = true;
+                    return Box::pin(self.send_part(under_way, bot, part, reply_to, buttons)).await;
+                }
+                self.after_fault(under_way, bot, fault).await
+            }
+        }
+    }
+
+    /// Returns what a refused message means, after its note is taken back.
+    async fn after_fault(
+        &self,
+        under_way: &mut Carriage<'_>,
+        bot: &Bot,
+        fault: CallFault,
+    ) -> Sent {
+        if let Err(later) = under_way.write().await {
+            return Sent::Over(later);
+        }
+        let why = fault.to_string();
+        if fault.is_unauthorised() {
+            bot.set_state(BotState::Revoked, self.inbox.hall().now());
+            return Sent::NotByThisBot(why);
+        }
+        if fault.is_gone() {
+            self.places.change(under_way.room.chat, |place| {
+                place.bots.remove(&bot.agent);
+            });
+            return Sent::NotByThisBot(why);
+        }
+        match fault {
+            CallFault::NotSent { .. } => {
+                Sent::Over(Outcome::Later { why, after: None })
+            }
+            CallFault::Refused { retry_after: Some(after), .. } => {
+                self.hold(bot, Some(under_way.room.chat), after);
+                Sent::Over(Outcome::Later { why, after: Some(after) })
+            }
+            CallFault::Refused { migrate_to: Some(to), .. } => {
+                let from = under_way.room.chat;
+                let moved = self.migrate(from, to).await;
+                let after = moved.is_err().then_some(PATIENCE);
+                Sent::Over(Outcome::Later { why, after })
+            }
+            CallFault::Refused { .. } | CallFault::Maybe { .. } => {
+                Sent::Over(under_way.failed(why))
+            }
+        }
+    }
+
+    /// Waits until a bot may send in a chat. Longer waits put the delivery off.
+    pub(super) async fn wait_for_slot(&self, bot: &Bot, room: &Room) -> Result<(), Outcome> {
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            let Err(ready_at) = self.take_slot(bot, room) else { return Ok(()) };
+            let after = ready_at.saturating_duration_since(Instant::now());
+            if ready_at > patience {
+                let why = "Telegram takes no more messages in this chat for now".to_owned();
+                return Err(Outcome::Later { why, after: Some(after) });
+            }
+            tokio::time::sleep(after).await;
+        }
+    }
+
+    /// Returns the bots that may speak in a chat for a participant, the best first: the
+    /// participant's own, then the chat's relay, then the others.
+    pub(super) fn speakers(&self, room: &Room, from: Option<&ParticipantId>) -> Vec<Arc<Bot>> {
+        let place = self.places.get(room.chat).unwrap_or_default();
+        let is_own = |bot: &Bot| from.is_some_and(|from| from.as_str() == bot.agent);
+        let is_here = |bot: &Bot| place.bots.contains_key(&bot.agent);
+        let may_speak = |bot: &Arc<Bot>| {
+            bot.can_send()
+                && room.with.as_ref().is_none_or(|with| *with == self.agent_of(bot))
+        };
+        let mut bots: Vec<Arc<Bot>> = self.bots().into_iter().filter(may_speak).collect();
+        bots.sort_by_key(|bot| (!is_own(bot), !is_here(bot)));
+        bots
+    }
+
+    /// Sends a question's card by the first bot to which a person has spoken.
+    pub(super) async fn send_card(
+        &self,
+        under_way: &mut Carriage<'_>,
+        person: i64,
+        from: &ParticipantId,
+        part: &Part,
+        buttons: impl Fn(&Bot) -> Vec<Vec<Button>>,
+    ) -> Option<Outcome> {
+        let room = std::mem::replace(&mut under_way.room, Room::new(person, None));
+        let mut over = None;
+        for bot in self.speakers(&Room::new(person, None), Some(from)) {
+            let rows = buttons(&bot);
+            match self.send_part(under_way, &bot, part, None, &rows).await {
+                Sent::Yes => break,
+                Sent::NotByThisBot(_) => {}
+                Sent::Over(outcome) => {
+                    over = Some(outcome);
+                    break;
+                }
+            }
+        }
+        under_way.room = room;
+        over
+    }
+}

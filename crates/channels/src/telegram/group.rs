@@ -1,0 +1,317 @@
+//! Groups: how they are opened, which agents are in them, and where they moved.
+
+use std::time::Instant;
+
+use moothall_engine::access::{AccessError, Caller};
+use moothall_engine::hall::HallError;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::command::{Actor, ClientCommand, Control};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::slash::{self, Slash};
+
+use super::Telegram;
+use super::bot::Bot;
+use super::cards::OPEN;
+use super::client::{Button, SendMessage};
+use super::receive::{TryAgain, account_of, is_passing, passing};
+use super::room::Room;
+use super::update::{Membership, Message, Press};
+use crate::inbox::{InboundWords, OpeningChat};
+
+impl Telegram {
+    /// Takes the news that a bot was added to a chat, removed from it, or got other rights.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if the change could not be stored now.
+    pub(super) async fn receive_membership(
+        &self,
+        bot: &Bot,
+        change: Membership,
+    ) -> Result<(), TryAgain> {
+        if !change.chat.is_group() {
+            return Ok(());
+        }
+        let (chat_id, agent) = (change.chat.id, bot.agent.clone());
+        let room = Room::new(chat_id, None);
+        let Some(chat) = room.to_chat() else { return Ok(()) };
+        if !change.is_member {
+            self.places.change(chat_id, |place| place.bots.remove(&agent));
+            return self.take_out(&chat, &agent).await;
+        }
+        let hears = change.hears_all || !bot.is_private();
+        let is_new = self.places.change(chat_id, |place| {
+            place.title.clone_from(&change.chat.title);
+            place.is_super = change.chat.is_supergroup();
+            place.bots.insert(agent.clone(), hears).is_none()
+        });
+        let person = self.inbox.person(&account_of(&change.by)).await.map_err(passing)?;
+        let stream = self.inbox.bound(&chat).await.map_err(passing)?;
+        match (stream, person) {
+            (Some(stream), person) => self.bring_in(bot, &room, &stream, person).await,
+            (None, Some(person)) if self.inbox.may_open(&person) => {
+                let key = format!("{chat}:{}", change.date);
+                let place = OpeningChat { chat, title: change.chat.title.clone(), key };
+                self.open(bot, &room, &place, &person, &[agent]).await
+            }
+            (None, _) if is_new => {
+                self.wait_for_opening(bot, &room).await;
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Opens a group for these agents. A refusal is told in the chat.
+    pub(super) async fn open(
+        &self,
+        bot: &Bot,
+        room: &Room,
+        place: &OpeningChat,
+        person: &Caller,
+        agents: &[String],
+    ) -> Result<(), TryAgain> {
+        match self.inbox.open(person, place, agents).await {
+            Ok(_) => {
+                self.places.change(room.chat, |place| place.waiting_since = None);
+                Ok(())
+            }
+            Err(error) if is_passing(&error) => Err(TryAgain(error.to_string())),
+            // Another bot of ours was added in the same moment, and opened it.
+            Err(_) if matches!(self.inbox.bound(&place.chat).await, Ok(Some(_))) => Ok(()),
+            Err(error) => {
+                self.say(bot, room, &error.to_string(), None).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Says once that the group waits for a person who opens it.
+    pub(super) async fn wait_for_opening(&self, bot: &Bot, room: &Room) {
+        let is_first = self.places.change(room.chat, |place| {
+            place.waiting_since.replace(Instant::now()).is_none()
+        });
+        if !is_first {
+            return;
+        }
+        let text = "This group is not connected to a conversation yet. Nothing of it is stored. A \
+                    paired person with the right threads:admin can open it; otherwise the bots \
+                    leave after an hour.";
+        let button = Button { text: "Open".into(), data: OPEN.into() };
+        let message = SendMessage {
+            chat: room.chat,
+            thread: room.topic,
+            text: text.into(),
+            entities: Vec::new(),
+            reply_to: None,
+            buttons: vec![vec![button]],
+        };
+        if let Err(fault) = bot.client.send_message(&message).await {
+            tracing::warn!(bot = bot.agent, %fault, "a group could not be told that it waits");
+        }
+    }
+
+    /// Opens a group because a person pressed the button. Returns the words for that person.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if the group could not be opened now.
+    pub(super) async fn press_open(
+        &self,
+        bot: &Bot,
+        press: &Press,
+        person: &Caller,
+    ) -> Result<String, TryAgain> {
+        let Some((chat_id, message)) = press.message else {
+            return Ok("This button has no meaning any more.".into());
+        };
+        let room = Room::new(chat_id, None);
+        let Some(chat) = room.to_chat() else { return Ok("This is not a group.".into()) };
+        if !self.inbox.may_open(person) {
+            return Ok("This needs a pairing with the right threads:admin.".into());
+        }
+        if self.inbox.bound(&chat).await.map_err(passing)?.is_some() {
+            return Ok("The group is open already.".into());
+        }
+        let place = self.places.get(chat_id).unwrap_or_default();
+        let agents: Vec<String> = place.bots.keys().cloned().collect();
+        let key = format!("{chat}:press:{message}");
+        let opening = OpeningChat { chat, title: place.title, key };
+        self.open(bot, &room, &opening, person, &agents).await?;
+        Ok("The group is open.".into())
+    }
+
+    /// Takes words of a paired person in a chat without a conversation: a command that opens a
+    /// group, or words for one agent alone.
+    pub(super) async fn receive_unbound(
+        &self,
+        bot: &Bot,
+        room: &Room,
+        message: &Message,
+        person: &Caller,
+        account: String,
+    ) -> Result<(), TryAgain> {
+        let Some(chat) = room.to_chat() else { return Ok(()) };
+        let words = self.words_of(message, chat.clone(), account, None);
+        let key = format!("{chat}:{}", message.message_id);
+        let place = OpeningChat { chat, title: message.chat.title.clone(), key };
+        if let Ok(Slash::GroupCreate(agents)) = slash::parse(&words.text) {
+            return self.open(bot, room, &place, person, &agents).await;
+        }
+        let is_topic_of_open_group =
+            room.topic.is_some() && self.is_bound(&Room::new(room.chat, None)).await?;
+        if is_topic_of_open_group && self.inbox.may_open(person) {
+            let agents: Vec<String> =
+                self.places.get(room.chat).unwrap_or_default().bots.into_keys().collect();
+            self.open(bot, room, &place, person, &agents).await?;
+            return Box::pin(self.receive_again(bot, message, person)).await;
+        }
+        match self.agent_addressed(message, &words) {
+            Some(agent) => self.talk_alone(bot, room, message, person, words, &agent).await,
+            None => {
+                self.wait_for_opening(bot, room).await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn is_bound(&self, room: &Room) -> Result<bool, TryAgain> {
+        let Some(chat) = room.to_chat() else { return Ok(false) };
+        Ok(self.inbox.bound(&chat).await.map_err(passing)?.is_some())
+    }
+
+    /// Takes a message again whose chat has been opened meanwhile.
+    async fn receive_again(
+        &self,
+        bot: &Bot,
+        message: &Message,
+        person: &Caller,
+    ) -> Result<(), TryAgain> {
+        let room = Room::new(message.chat.id, message.thread);
+        let Some(chat) = room.to_chat() else { return Ok(()) };
+        let Some(stream) = self.inbox.bound(&chat).await.map_err(passing)? else { return Ok(()) };
+        let Some(author) = message.author.person() else { return Ok(()) };
+        let words = self.words_of(message, chat, account_of(author), None);
+        self.enter(bot, &room, message, person, &stream, words).await
+    }
+
+    /// Returns the agent that a message names by a mention or a reply.
+    fn agent_addressed(&self, message: &Message, words: &InboundWords) -> Option<String> {
+        let named = message.names();
+        let by_name = self.bots().iter().find_map(|bot| {
+            let username = bot.username()?;
+            named.iter().any(|name| name.eq_ignore_ascii_case(&username)).then(|| self.agent_of(bot))
+        });
+        by_name.or_else(|| words.to.as_ref().map(ToString::to_string))
+    }
+
+    /// Posts words in the conversation of one person and one agent within a group.
+    async fn talk_alone(
+        &self,
+        bot: &Bot,
+        room: &Room,
+        message: &Message,
+        person: &Caller,
+        words: InboundWords,
+        agent: &str,
+    ) -> Result<(), TryAgain> {
+        let alone = room.clone().with(agent);
+        let Some(chat) = alone.to_chat() else { return Ok(()) };
+        let stream = match self.inbox.bound(&chat).await.map_err(passing)? {
+            Some(stream) => stream,
+            None => {
+                let title = format!("{} with {agent}", message.chat.title);
+                let key = format!("{chat}:{}", message.message_id);
+                let place = OpeningChat { chat: chat.clone(), title, key };
+                match self.inbox.open_private(person, &place, agent).await {
+                    Ok(stream) => stream,
+                    Err(error) => return self.refuse(bot, room, message, error).await,
+                }
+            }
+        };
+        let to = Some(ParticipantId::new(agent));
+        let words = InboundWords { chat, to, ..words };
+        self.enter(bot, &alone, message, person, &stream, words).await
+    }
+
+    /// Invites the agent of a bot that joined a bound group, if the person who added it may.
+    async fn bring_in(
+        &self,
+        bot: &Bot,
+        room: &Room,
+        stream: &StreamId,
+        person: Option<Caller>,
+    ) -> Result<(), TryAgain> {
+        let agent = ParticipantId::new(self.agent_of(bot));
+        let id = agent.clone();
+        let is_here = self
+            .inbox
+            .hall()
+            .view(stream, move |state| state.participant(&id).is_some())
+            .await
+            .map_err(passing)?;
+        if is_here {
+            return Ok(());
+        }
+        let Some(person) = person else {
+            let text = format!(
+                "The bot of {agent} was added by a person who is not paired. A paired person can \
+                 invite the agent: /group add {agent}"
+            );
+            self.say(bot, room, &text, None).await;
+            return Ok(());
+        };
+        let door = self.inbox.hall().as_(person.clone());
+        let invited = async {
+            let by = person.asking_as(None)?;
+            let controls = vec![self.inbox.invitation(agent.as_str())];
+            let permitted = door.permit(stream, ClientCommand::Control { by, controls }).await?;
+            Ok::<_, AccessError>(door.submit(permitted, None).await?)
+        };
+        match invited.await {
+            Ok(_) => Ok(()),
+            Err(error) if is_passing(&error) => Err(TryAgain(error.to_string())),
+            Err(error) => {
+                self.say(bot, room, &error.to_string(), None).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Removes the agent of a bot that is gone from a group. Its turn is cancelled.
+    async fn take_out(&self, chat: &Chat, agent: &str) -> Result<(), TryAgain> {
+        let Some(stream) = self.inbox.bound(chat).await.map_err(passing)? else { return Ok(()) };
+        let controls = vec![Control::Uninvite(agent.to_owned())];
+        self.by_server(&stream, controls).await
+    }
+
+    /// Changes a conversation on behalf of the server itself. A refusal means that the change is
+    /// made already.
+    async fn by_server(&self, stream: &StreamId, controls: Vec<Control>) -> Result<(), TryAgain> {
+        let by = Actor { id: ParticipantId::moothall(), human: true, proven: true };
+        let command = ClientCommand::Control { by, controls };
+        match self.inbox.hall().submit(stream, command, None).await {
+            Ok(_) | Err(HallError::Rejected(_) | HallError::Deleted(_)) => Ok(()),
+            Err(error) => Err(passing(error)),
+        }
+    }
+
+    /// Moves the binding of a group that became a supergroup, with those of its talks.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if the change could not be stored now.
+    pub(super) async fn migrate(&self, from: i64, to: i64) -> Result<(), TryAgain> {
+        self.places.note_move(from, to);
+        let talks = self.bots().iter().map(|bot| Some(self.agent_of(bot))).collect::<Vec<_>>();
+        for with in talks.into_iter().chain([None]) {
+            let room = |chat| Room { chat, topic: None, with: with.clone() };
+            let (Some(old), Some(new)) = (room(from).to_chat(), room(to).to_chat()) else {
+                continue;
+            };
+            if let Some(stream) = self.inbox.bound(&old).await.map_err(passing)? {
+                let controls =
+                    vec![Control::Confirm, Control::UnbindChat(old), Control::BindChat(new)];
+                self.by_server(&stream, controls).await?;
+            }
+        }
+        Ok(())
+    }
+}

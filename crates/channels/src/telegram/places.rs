@@ -1,0 +1,117 @@
+//! The chats in which the bots are, as far as updates told, and the messages that replies may
+//! refer to. All of it is in memory: what is unknown is learnt again.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use moothall_kernel::ids::Seq;
+
+/// Number of messages of all chats that replies can refer to.
+const MESSAGES_MAX: usize = 20_000;
+
+/// A chat in which bots are.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The chat's title.
+    pub title: String,
+    /// True for a supergroup, whose messages have the same ids for all bots.
+    pub is_super: bool,
+    /// The agents whose bots are known to be in the chat, with true if the bot receives all
+    /// messages there.
+    pub bots: BTreeMap<String, bool>,
+    /// Time at which the chat began to wait for a person who opens it.
+    pub waiting_since: Option<Instant>,
+}
+
+/// The chats that the bots know.
+#[derive(Default)]
+pub struct Places {
+    places: Mutex<BTreeMap<i64, Place>>,
+    messages: Mutex<MessageIndex>,
+    answered: Mutex<BTreeMap<i64, Instant>>,
+    /// Groups that became supergroups, with their new ids.
+    moved: Mutex<BTreeMap<i64, i64>>,
+}
+
+#[derive(Default)]
+struct MessageIndex {
+    seqs: BTreeMap<(i64, i64), Seq>,
+    order: VecDeque<(i64, i64)>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Places {
+    /// Changes what is known of a chat, and returns the result of the change.
+    pub fn change<T>(&self, chat: i64, change: impl FnOnce(&mut Place) -> T) -> T {
+        change(lock(&self.places).entry(chat).or_default())
+    }
+
+    /// Returns what is known of a chat.
+    pub fn get(&self, chat: i64) -> Option<Place> {
+        lock(&self.places).get(&chat).cloned()
+    }
+
+    /// Forgets a chat.
+    pub fn remove(&self, chat: i64) {
+        lock(&self.places).remove(&chat);
+    }
+
+    /// Returns all chats.
+    pub fn all(&self) -> Vec<(i64, Place)> {
+        lock(&self.places).iter().map(|(chat, place)| (*chat, place.clone())).collect()
+    }
+
+    /// Notes that a group has another id now.
+    pub fn note_move(&self, from: i64, to: i64) {
+        lock(&self.moved).insert(from, to);
+        let mut places = lock(&self.places);
+        if let Some(place) = places.remove(&from) {
+            places.insert(to, Place { is_super: true, ..place });
+        }
+    }
+
+    /// Returns the present id of a chat.
+    pub fn moved_to(&self, chat: i64) -> i64 {
+        lock(&self.moved).get(&chat).copied().unwrap_or(chat)
+    }
+
+    /// Notes at which position of the conversation a message of a chat is.
+    pub fn note_message(&self, chat: i64, message: i64, seq: Seq) {
+        let mut index = lock(&self.messages);
+        if index.seqs.insert((chat, message), seq).is_none() {
+            index.order.push_back((chat, message));
+        }
+        if index.order.len() > MESSAGES_MAX
+            && let Some(oldest) = index.order.pop_front()
+        {
+            index.seqs.remove(&oldest);
+        }
+    }
+
+    /// Returns the position of a message, if it is known.
+    pub fn seq_of(&self, chat: i64, message: i64) -> Option<Seq> {
+        lock(&self.messages).seqs.get(&(chat, message)).copied()
+    }
+
+    /// Returns the newest known message of a chat at a position.
+    pub fn message_at(&self, chat: i64, seq: Seq) -> Option<i64> {
+        let index = lock(&self.messages);
+        let all = index.seqs.range((chat, i64::MIN)..=(chat, i64::MAX));
+        all.rev().find(|(_, at)| **at == seq).map(|((_, message), _)| *message)
+    }
+
+    /// True once a minute for a chat: people who are not known get no more answers there.
+    pub fn may_answer(&self, chat: i64, now: Instant) -> bool {
+        let mut answered = lock(&self.answered);
+        answered.retain(|_, last| now.duration_since(*last).as_secs() < 60);
+        let is_free = !answered.contains_key(&chat);
+        if is_free {
+            answered.insert(chat, now);
+        }
+        is_free
+    }
+}

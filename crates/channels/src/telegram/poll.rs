@@ -1,0 +1,134 @@
+//! The task of a bot: it receives updates, one after the other, and keeps the bot's state.
+//!
+//! An update is confirmed to Telegram only after it was taken, by asking for the next one. Telegram
+//! sends it again if the server stops before that, and its key makes it enter once.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use moothall_engine::channels::BotState;
+use moothall_kernel::time::Millis;
+use serde_json::Value;
+
+use super::Telegram;
+use super::bot::Bot;
+use super::client::CallFault;
+use super::receive::TryAgain;
+use super::update;
+
+/// Time for which Telegram holds a request for updates that finds none.
+const POLL: Duration = Duration::from_secs(50);
+/// First and longest pause after a failure.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
+/// Time after which another receiver of the same bot is told of.
+const DOUBLED_AFTER: Millis = Millis::from_secs(120);
+/// Number of times that an update is tried which cannot be stored, before it is passed over.
+const TRIES_MAX: u32 = 20;
+
+/// Receives the updates of a bot until the channel is closed.
+pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
+    let mut pause = Pause::default();
+    let mut offset = None;
+    loop {
+        let Some(open) = telegram.upgrade() else { return };
+        if bot.state().0 == BotState::Stopped {
+            return;
+        }
+        if bot.info().is_none() {
+            match open.greet(&bot).await {
+                Ok(()) => pause = Pause::default(),
+                Err(fault) => {
+                    open.note_fault(&bot, &fault);
+                    drop(open);
+                    pause.wait(fault.retry_after()).await;
+                    continue;
+                }
+            }
+        }
+        drop(open);
+        let received = bot.client.get_updates(offset, POLL).await;
+        let Some(open) = telegram.upgrade() else { return };
+        match received {
+            Ok(updates) => {
+                pause = Pause::default();
+                bot.set_state(BotState::Hearing, open.inbox.hall().now());
+                for update in updates {
+                    offset = open.take(&bot, &update).await.or(offset);
+                }
+            }
+            Err(fault) => {
+                open.note_fault(&bot, &fault);
+                drop(open);
+                pause.wait(fault.retry_after()).await;
+            }
+        }
+    }
+}
+
+impl Telegram {
+    /// Asks Telegram what the bot is, and tells it the commands.
+    async fn greet(&self, bot: &Bot) -> Result<(), CallFault> {
+        let info = bot.client.get_me().await?;
+        // Updates go to a webhook while one is set, perhaps of an earlier program.
+        bot.client.delete_webhook().await?;
+        if let Err(fault) = bot.client.set_my_commands(&self.commands()).await {
+            tracing::debug!(bot = bot.agent, %fault, "the commands could not be set");
+        }
+        bot.set_info(info);
+        Ok(())
+    }
+
+    /// Takes an update, again and again while it cannot be stored. Returns the next offset.
+    async fn take(&self, bot: &Bot, value: &Value) -> Option<i64> {
+        let mut pause = Pause::default();
+        let read = update::read(value);
+        let next = read.id.map(|id| id + 1);
+        bot.note_heard(self.inbox.hall().now());
+        for _ in 0..TRIES_MAX {
+            match self.receive(bot, update::read(value)).await {
+                Ok(()) => return next,
+                Err(TryAgain(why)) => {
+                    tracing::warn!(bot = bot.agent, why, "an update waits to be stored");
+                    pause.wait(None).await;
+                }
+            }
+        }
+        tracing::error!(bot = bot.agent, ?next, "an update could not be stored and is passed over");
+        next
+    }
+
+    /// Notes what a failure says of a bot.
+    fn note_fault(&self, bot: &Bot, fault: &CallFault) {
+        let (state, since) = bot.state();
+        let now = self.inbox.hall().now();
+        if fault.is_unauthorised() {
+            bot.set_state(BotState::Revoked, now);
+        } else if fault.is_conflict() {
+            // A receiver that was killed lingers for half a minute, so one refusal means little.
+            let is_lasting = state == BotState::Doubled || !since.is_within(DOUBLED_AFTER, now);
+            if is_lasting {
+                bot.set_state(BotState::Doubled, now);
+            }
+        } else if state != BotState::Revoked {
+            bot.set_state(BotState::Unreachable, now);
+        }
+        tracing::debug!(bot = bot.agent, %fault, "updates could not be received");
+    }
+}
+
+/// Pauses that grow from failure to failure.
+struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self(PAUSES.0)
+    }
+}
+
+impl Pause {
+    /// Waits; for exactly as long as the product asked, if it did.
+    async fn wait(&mut self, asked: Option<Duration>) {
+        tokio::time::sleep(asked.unwrap_or(self.0)).await;
+        self.0 = (2 * self.0).min(PAUSES.1);
+    }
+}

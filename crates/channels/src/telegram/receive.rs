@@ -1,0 +1,355 @@
+//! What bots receive: to whom it belongs, and what is answered.
+//!
+//! An update is taken when its words are committed, or when they belong to no conversation. An
+//! error that passes by itself leaves the update to be received again.
+
+use std::time::Instant;
+
+use moothall_engine::access::{AccessError, Caller, PairingOutcome};
+use moothall_engine::hall::HallError;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::ids::StreamId;
+use moothall_kernel::slash;
+
+use super::Telegram;
+use super::bot::Bot;
+use super::room::{Room, TELEGRAM};
+use super::update::{Author, Message, PersonRef, Update, UpdateKind};
+use crate::inbox::{InboundWords, OpeningChat};
+
+/// An error that passes by itself: the update is received again.
+#[derive(Debug)]
+pub(super) struct TryAgain(pub String);
+
+impl Telegram {
+    /// Takes an update that a bot received.
+    ///
+    /// # Errors
+    /// [`TryAgain`] if it could not be stored now.
+    pub(super) async fn receive(&self, bot: &Bot, update: Update) -> Result<(), TryAgain> {
+        match update.kind {
+            UpdateKind::Message(message) if message.service => {
+                self.note_place(bot, &message);
+                Ok(())
+            }
+            UpdateKind::Message(message) => self.receive_message(bot, *message).await,
+            UpdateKind::Edited(message) => self.receive_edit(bot, *message).await,
+            UpdateKind::Press(press) => self.receive_press(bot, press).await,
+            UpdateKind::Membership(change) => self.receive_membership(bot, change).await,
+            UpdateKind::Migrated { from, to } => self.migrate(from, to).await,
+            UpdateKind::Unknown(kind) => {
+                tracing::debug!(bot = bot.agent, kind, "an update of an unknown kind was skipped");
+                Ok(())
+            }
+        }
+    }
+
+    async fn receive_message(&self, bot: &Bot, message: Message) -> Result<(), TryAgain> {
+        let Some(author) = self.person_of(&message) else { return Ok(()) };
+        if message.chat.is_private() {
+            return self.receive_private(bot, &message, author).await;
+        }
+        if !message.chat.is_group() {
+            return Ok(());
+        }
+        self.note_place(bot, &message);
+        if !self.is_designated(bot, &message) {
+            return Ok(());
+        }
+        self.receive_in_group(bot, &message, author).await
+    }
+
+    /// Returns the author, if it is a person. Words of bots come another way: those of our own are
+    /// in the conversation already.
+    fn person_of<'a>(&self, message: &'a Message) -> Option<&'a PersonRef> {
+        match &message.author {
+            Author::Person(person) => Some(person),
+            Author::Bot { id, .. } if self.bots().iter().any(|bot| bot.id() == *id) => None,
+            Author::Bot { .. } | Author::Anonymous { .. } | Author::Channel | Author::Unknown => {
+                if let Some(chat) = Room::new(message.chat.id, message.thread).to_chat() {
+                    self.inbox.drop_words(&chat);
+                }
+                None
+            }
+        }
+    }
+
+    /// Takes a message of a person to one bot alone.
+    async fn receive_private(
+        &self,
+        bot: &Bot,
+        message: &Message,
+        author: &PersonRef,
+    ) -> Result<(), TryAgain> {
+        let agent = self.agent_of(bot);
+        let room = Room::new(message.chat.id, None).with(&agent);
+        let Some(chat) = room.to_chat() else { return Ok(()) };
+        let account = account_of(author);
+        if let Some(code) = pairing_code(&message.text) {
+            return self.pair(bot, &room, code, &account, message.message_id).await;
+        }
+        let Some(person) = self.inbox.person(&account).await.map_err(passing)? else {
+            self.inbox.drop_words(&chat);
+            return self.answer_stranger(bot, &room, message).await;
+        };
+        let stream = match self.inbox.bound(&chat).await.map_err(passing)? {
+            Some(stream) => stream,
+            None => {
+                let title = format!("{} and {agent} (Telegram)", author.name);
+                let key = format!("{chat}:{}", message.message_id);
+                let place = OpeningChat { chat: chat.clone(), title, key };
+                match self.inbox.open_private(&person, &place, &agent).await {
+                    Ok(stream) => stream,
+                    Err(error) => return self.refuse(bot, &room, message, error).await,
+                }
+            }
+        };
+        let words = self.words_of(message, chat, account, Some(agent));
+        self.enter(bot, &room, message, &person, &stream, words).await
+    }
+
+    /// Takes a message of a person in a group.
+    async fn receive_in_group(
+        &self,
+        bot: &Bot,
+        message: &Message,
+        author: &PersonRef,
+    ) -> Result<(), TryAgain> {
+        let room = Room::new(message.chat.id, message.thread);
+        let Some(chat) = room.to_chat() else { return Ok(()) };
+        if let Some((_, _, true)) = self.command_of(bot, message) {
+            return Ok(());
+        }
+        let account = account_of(author);
+        let person = self.inbox.person(&account).await.map_err(passing)?;
+        let stream = self.inbox.bound(&chat).await.map_err(passing)?;
+        match (person, stream) {
+            (Some(person), Some(stream)) => {
+                let words = self.words_of(message, chat, account, None);
+                self.enter(bot, &room, message, &person, &stream, words).await
+            }
+            (Some(person), None) => {
+                self.receive_unbound(bot, &room, message, &person, account).await
+            }
+            (None, _) => {
+                self.inbox.drop_words(&chat);
+                if self.is_help(bot, message) {
+                    return self.answer_stranger(bot, &room, message).await;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a command or posts words, and answers a refusal where they were written.
+    async fn enter(
+        &self,
+        bot: &Bot,
+        room: &Room,
+        message: &Message,
+        person: &Caller,
+        stream: &StreamId,
+        words: InboundWords,
+    ) -> Result<(), TryAgain> {
+        if slash::is_command(&words.text) && slash::named_by(&words.text).is_some() {
+            let replied = Some(message.message_id);
+            return match self.inbox.command(person, stream, words).await {
+                Ok(text) => {
+                    self.say(bot, room, &text, replied).await;
+                    Ok(())
+                }
+                Err(error) => self.refuse(bot, room, message, error).await,
+            };
+        }
+        match self.inbox.post(person, stream, words).await {
+            Ok(Some(seq)) => {
+                self.places.note_message(message.chat.id, message.message_id, seq);
+                Ok(())
+            }
+            Ok(None) => Ok(()),
+            Err(error) => self.refuse(bot, room, message, error).await,
+        }
+    }
+
+    /// Answers an error where the words were written. One that passes by itself is not answered,
+    /// because the message is received again.
+    pub(super) async fn refuse(
+        &self,
+        bot: &Bot,
+        room: &Room,
+        message: &Message,
+        error: AccessError,
+    ) -> Result<(), TryAgain> {
+        if is_passing(&error) {
+            return Err(TryAgain(error.to_string()));
+        }
+        self.say(bot, room, &error.to_string(), Some(message.message_id)).await;
+        Ok(())
+    }
+
+    /// Returns a message as words for the hall: names of bots become names of their agents, and a
+    /// file becomes a line that says what came.
+    fn words_of(
+        &self,
+        message: &Message,
+        chat: Chat,
+        account: String,
+        to: Option<String>,
+    ) -> InboundWords {
+        let mut text = message.words(&self.names(), self.own_names());
+        if let Some(attachment) = &message.attachment {
+            let line = format!("[{} was sent; agents do not see it yet]", attachment.in_words());
+            text = if text.is_empty() { line } else { format!("{line}\n{text}") };
+        }
+        let replied = message.reply_to.as_ref();
+        let bot_replied = replied.and_then(|reply| reply.from_bot_id).and_then(|id| self.agent_with(id));
+        let reply_to =
+            replied.and_then(|reply| self.places.seq_of(message.chat.id, reply.message_id));
+        // A reply to a bot's message is for that agent, unless the words name agents themselves.
+        let names_agents = !message.names().is_empty();
+        let to = to.or(bot_replied.filter(|_| !names_agents));
+        InboundWords {
+            account,
+            message: message.message_id.to_string(),
+            key: self.key_of(message, &chat),
+            chat,
+            text,
+            to: to.map(Into::into),
+            reply_to,
+        }
+    }
+
+    /// Returns the key under which a message enters once. In a basic group the bots see the same
+    /// message under different ids, so there its author, time and words are the key.
+    fn key_of(&self, message: &Message, chat: &Chat) -> String {
+        if !message.chat.is_basic_group() || self.designated(message.chat.id).is_some() {
+            return format!("{}:{}", chat.key(), message.message_id);
+        }
+        let print = blake3::hash(format!("{:?}{}", message.author, message.text).as_bytes());
+        format!("{}:at:{}:{}", chat.key(), message.date, &print.to_hex()[..16])
+    }
+
+    /// True if this bot's view of a message counts. In a basic group with a bot that receives all
+    /// messages, only that bot's does.
+    fn is_designated(&self, bot: &Bot, message: &Message) -> bool {
+        !message.chat.is_basic_group()
+            || self.designated(message.chat.id).is_none_or(|agent| agent == bot.agent)
+    }
+
+    /// Returns the first agent whose bot receives all messages of a basic group.
+    fn designated(&self, chat: i64) -> Option<String> {
+        let place = self.places.get(chat)?;
+        self.bots()
+            .iter()
+            .map(|bot| bot.agent.clone())
+            .find(|agent| place.bots.get(agent).copied().unwrap_or_default())
+    }
+
+    /// Notes that a bot is in a chat, because it received something there.
+    fn note_place(&self, bot: &Bot, message: &Message) {
+        let hears = !bot.is_private();
+        self.places.change(message.chat.id, |place| {
+            place.title.clone_from(&message.chat.title);
+            place.is_super = message.chat.is_supergroup();
+            let known = place.bots.entry(bot.agent.clone()).or_insert(hears);
+            *known |= hears;
+        });
+    }
+
+    /// Pairs the account that sent a code with the person who made it.
+    async fn pair(
+        &self,
+        bot: &Bot,
+        room: &Room,
+        code: &str,
+        account: &str,
+        message: i64,
+    ) -> Result<(), TryAgain> {
+        let text = match self.inbox.access().accept_pairing(code, account).await {
+            Ok(PairingOutcome::Paired(token)) => format!(
+                "You are now {} here, with the rights {}. What you write to this bot goes to its \
+                 agent. /help lists the commands.",
+                token.principal.id,
+                token.scopes.words().replace(' ', ", ")
+            ),
+            Ok(PairingOutcome::Already(token)) => format!(
+                "This account is paired with {} already. To pair it anew, unpair it first: \
+                 moothall channels unpair {account}",
+                token.principal.id
+            ),
+            Ok(PairingOutcome::Unknown) => {
+                "This code is not valid: it works once and for 15 minutes. Make a new one with \
+                 `moothall channels pair telegram`, or on the page."
+                    .to_owned()
+            }
+            Err(error) if is_passing(&error) => return Err(TryAgain(error.to_string())),
+            Err(error) => error.to_string(),
+        };
+        self.say(bot, room, &text, Some(message)).await;
+        Ok(())
+    }
+
+    /// Tells people who are not paired what this bot is, at most once a minute in a chat.
+    async fn answer_stranger(
+        &self,
+        bot: &Bot,
+        room: &Room,
+        message: &Message,
+    ) -> Result<(), TryAgain> {
+        if self.places.may_answer(room.chat, Instant::now()) {
+            let text = format!(
+                "I am the bot of the agent {} in a Moothall server. I answer people whose account \
+                 is paired with it. If you use that server: `moothall channels pair telegram`, or \
+                 the page, makes a link that pairs you.",
+                bot.agent
+            );
+            self.say(bot, room, &text, Some(message.message_id)).await;
+        }
+        Ok(())
+    }
+
+    fn is_help(&self, bot: &Bot, message: &Message) -> bool {
+        self.command_of(bot, message).is_some_and(|(name, _, _)| name == "help")
+    }
+
+    /// Returns a message's command: its name, the rest, and true if it is for a bot that is not
+    /// ours.
+    fn command_of(&self, bot: &Bot, message: &Message) -> Option<(String, String, bool)> {
+        let own = self.own_names();
+        let username = bot.username().unwrap_or_default();
+        message.command(&username).map(|(name, rest, elsewhere)| {
+            let is_ours = message.command_target().is_none_or(|target| own.contains(&target));
+            (name, rest, elsewhere && !is_ours)
+        })
+    }
+}
+
+/// Returns the account of a person, as pairings name it.
+pub(super) fn account_of(person: &PersonRef) -> String {
+    format!("{TELEGRAM}:{}", person.id)
+}
+
+/// Returns the code of a message by which a person pairs an account.
+fn pairing_code(text: &str) -> Option<&str> {
+    let code = text.strip_prefix("/start ")?.trim();
+    code.starts_with("pair_").then_some(code)
+}
+
+/// Returns the reason to receive an update again.
+pub(super) fn passing(error: HallError) -> TryAgain {
+    TryAgain(error.to_string())
+}
+
+/// True if a request may succeed later without a change by people.
+pub(super) fn is_passing(error: &AccessError) -> bool {
+    matches!(
+        error,
+        AccessError::Hall(
+            HallError::Overloaded
+                | HallError::DiskFull
+                | HallError::ShuttingDown
+                | HallError::Unreadable(_)
+                | HallError::Failed(_)
+        )
+    )
+}

@@ -1,0 +1,147 @@
+//! Channels as surfaces see them: their bots, the chats in which these are, and their states.
+
+use async_trait::async_trait;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::time::Timestamp;
+
+/// The state of a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "snake_case")]
+pub enum BotState {
+    /// The bot is being connected.
+    Starting,
+    /// The bot receives what it may receive.
+    Hearing,
+    /// Another program receives this bot's messages.
+    Doubled,
+    /// Another program speaks as this bot, so the bot has stopped.
+    Foreign,
+    /// The product no longer accepts the bot's token.
+    Revoked,
+    /// The product cannot be reached.
+    Unreachable,
+    /// The bot waits for the operator's word after a restore.
+    Stopped,
+}
+
+/// A bot: the account by which an agent speaks in a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BotStatus {
+    /// The agent, by its name in the registry.
+    pub agent: String,
+    /// The bot's name in the channel, once it is known.
+    pub username: Option<String>,
+    /// The state of the bot.
+    pub state: BotState,
+    /// Time at which the state began.
+    pub since: Timestamp,
+    /// True if the bot receives only what is addressed to it in a group.
+    pub is_private: bool,
+    /// Time of the newest message that the bot received.
+    pub heard_at: Option<Timestamp>,
+    /// The next step for people, if the state needs one.
+    pub cure: Option<String>,
+}
+
+/// The state of a chat that the bots know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "snake_case")]
+pub enum ChatState {
+    /// A conversation is bound to the chat.
+    Bound,
+    /// No person has opened the chat yet. Nothing of it is stored.
+    Waiting,
+    /// The chat no longer exists, or all bots were removed from it.
+    Away,
+}
+
+/// A chat that the bots know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChatStatus {
+    /// The chat.
+    pub chat: Chat,
+    /// The chat's title in its product.
+    pub title: String,
+    /// The conversation that is bound to the chat.
+    pub stream: Option<StreamId>,
+    /// The state of the chat.
+    pub state: ChatState,
+    /// The agents whose bots are in the chat.
+    pub agents: Vec<ParticipantId>,
+    /// Those agents whose bots receive only what is addressed to them.
+    pub deaf: Vec<ParticipantId>,
+    /// Number of messages of unknown people that were dropped since the server started.
+    pub dropped: u64,
+}
+
+/// A channel of the server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelStatus {
+    /// The name of the channel, such as `telegram`.
+    pub name: String,
+    /// The bots, in the order of the configuration.
+    pub bots: Vec<BotStatus>,
+    /// The chats, ordered by their keys.
+    pub chats: Vec<ChatStatus>,
+}
+
+/// The reason why a request to a channel failed, as a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChannelError {
+    /// The server has no such channel.
+    #[error("This server has no channel {0:?}. It has: telegram.")]
+    Unknown(String),
+    /// The token is not a token of this channel, or the product does not accept it.
+    #[error("{0}")]
+    BadToken(String),
+    /// The agent is not in the registry.
+    #[error("This server has no agent {0:?}. `moothall agents` lists the agents.")]
+    NoAgent(String),
+    /// The agent has a bot, or the bot has an agent already.
+    #[error("{0}")]
+    Taken(String),
+    /// The product cannot be reached.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The bot cannot be kept.
+    #[error("The bot cannot be kept: {0}")]
+    NotKept(String),
+}
+
+/// A link by which a person sends a pairing code to a bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairingLink {
+    /// The agent whose bot the link opens.
+    pub agent: String,
+    /// The address of the link.
+    pub url: String,
+}
+
+/// The channels of a server, as surfaces ask for them.
+#[async_trait]
+pub trait ChannelDirectory: Send + Sync {
+    /// Returns all channels with their bots and chats.
+    async fn channels(&self) -> Vec<ChannelStatus>;
+    /// Gives an agent a bot: checks its token with the product, keeps it and connects it.
+    ///
+    /// # Errors
+    /// [`ChannelError`]; the bot was not kept then.
+    async fn add_bot(
+        &self,
+        channel: &str,
+        agent: &str,
+        token: &str,
+    ) -> Result<BotStatus, ChannelError>;
+    /// Takes a bot from its agent. Returns `false` if the agent has none that was added at run
+    /// time; a bot of the configuration is removed there.
+    ///
+    /// # Errors
+    /// [`ChannelError`] if the change cannot be kept.
+    async fn remove_bot(&self, channel: &str, agent: &str) -> Result<bool, ChannelError>;
+    /// Returns the links by which a pairing code reaches a bot, one for each connected bot.
+    ///
+    /// # Errors
+    /// [`ChannelError::Unknown`].
+    fn pairing_links(&self, channel: &str, code: &str) -> Result<Vec<PairingLink>, ChannelError>;
+}

@@ -1,0 +1,79 @@
+//! Channels through the door: their bots and chats, and accounts that are paired with people.
+
+use std::sync::{Arc, Weak};
+
+use super::{Action, Door};
+use crate::access::AccessError;
+use crate::channels::{BotStatus, ChannelDirectory, ChannelError, ChannelStatus, PairingLink};
+use crate::hall::Hall;
+
+impl Hall {
+    /// Registers the channels of this server. Only the first registration counts.
+    pub fn serve_channels(&self, channels: Weak<dyn ChannelDirectory>) {
+        let _ = self.inner.channels.set(channels);
+    }
+}
+
+impl Door {
+    /// Returns the channels of this server; `None` if it has none.
+    fn channel_directory(&self) -> Option<Arc<dyn ChannelDirectory>> {
+        self.hall.inner.channels.get().and_then(Weak::upgrade)
+    }
+
+    fn channel(&self, name: &str) -> Result<Arc<dyn ChannelDirectory>, ChannelError> {
+        self.channel_directory().ok_or_else(|| ChannelError::Unknown(name.to_owned()))
+    }
+
+    /// Lists the channels. Chats whose conversations are out of the caller's reach are left out.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn channels(&self) -> Result<Vec<ChannelStatus>, AccessError> {
+        self.may(Action::ListChannels)?;
+        let Some(directory) = self.channel_directory() else { return Ok(Vec::new()) };
+        let mut channels = directory.channels().await;
+        for channel in &mut channels {
+            channel.chats.retain(|chat| {
+                chat.stream.as_ref().is_none_or(|stream| self.caller.reach.includes(stream))
+            });
+        }
+        Ok(channels)
+    }
+
+    /// Gives an agent a bot.
+    ///
+    /// # Errors
+    /// [`AccessError`]; the bot was not kept then.
+    pub async fn add_bot(
+        &self,
+        channel: &str,
+        agent: &str,
+        token: &str,
+    ) -> Result<BotStatus, AccessError> {
+        self.may(Action::ManageChannels)?;
+        Ok(self.channel(channel)?.add_bot(channel, agent, token).await?)
+    }
+
+    /// Takes a bot from its agent. Returns `false` if the agent has none that was added at run
+    /// time.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn remove_bot(&self, channel: &str, agent: &str) -> Result<bool, AccessError> {
+        self.may(Action::ManageChannels)?;
+        Ok(self.channel(channel)?.remove_bot(channel, agent).await?)
+    }
+
+    /// Returns the links by which a pairing code reaches a bot.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub fn pairing_links(
+        &self,
+        channel: &str,
+        code: &str,
+    ) -> Result<Vec<PairingLink>, AccessError> {
+        self.may(Action::PairAccount)?;
+        Ok(self.channel(channel)?.pairing_links(channel, code)?)
+    }
+}

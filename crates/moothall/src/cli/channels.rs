@@ -1,0 +1,91 @@
+//! Arguments of `channels`: bots, pairings, and the chats that conversations are bound to.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{Confirmation, KeyOf, Thread};
+
+#[derive(Clone, Debug, Args)]
+pub struct Channels {
+    #[command(subcommand)]
+    pub action: Option<ChannelCommand>,
+    #[command(flatten)]
+    pub key: KeyOf,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum ChannelCommand {
+    /// List the channels, their bots and their chats; the default
+    List,
+    /// Give an agent a bot; the token is read from standard input
+    Add(NewBotArgs),
+    /// Take a bot from its agent
+    Remove(BotOf),
+    /// Print a link by which an account of a channel becomes yours
+    Pair(NewPairing),
+    /// List the paired accounts
+    Pairings,
+    /// End the pairing of an account
+    Unpair(Account),
+    /// Bind a conversation to a chat: its words are copied there, and words from there enter it
+    Bind(Binding),
+    /// End the binding of a conversation to a chat
+    Unbind(Binding),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct NewBotArgs {
+    /// Name of the channel
+    #[arg(value_name = "CHANNEL")]
+    pub channel: String,
+    /// Agent that speaks by the bot
+    #[arg(value_name = "AGENT")]
+    pub agent: String,
+    /// File that holds the token, instead of standard input
+    #[arg(long, value_name = "FILE")]
+    pub bot_token_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct BotOf {
+    /// Name of the channel
+    #[arg(value_name = "CHANNEL")]
+    pub channel: String,
+    /// Agent whose bot is taken away
+    #[arg(value_name = "AGENT")]
+    pub agent: String,
+    /// Confirmation.
+    #[command(flatten)]
+    pub sure: Confirmation,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct NewPairing {
+    /// Name of the channel
+    #[arg(value_name = "CHANNEL")]
+    pub channel: String,
+    /// Grant this right besides reading and writing; repeatable
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Account {
+    /// The account, such as telegram:4711
+    #[arg(value_name = "ACCOUNT")]
+    pub account: String,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct Binding {
+    /// The conversation
+    #[command(flatten)]
+    pub thread: Thread,
+    /// The chat, such as telegram:-100123, or telegram:-100123:7 for a topic
+    #[arg(value_name = "CHAT")]
+    pub chat: String,
+    /// Bind it although the conversation is bound to another chat, whose members then read along
+    #[arg(long)]
+    pub confirm: bool,
+}

@@ -1,0 +1,228 @@
+//! `channels`: lists channels, gives agents bots, pairs accounts and binds chats.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use moothall_surfaces::wire::{
+    BotEntry, BotRemoved, ChannelList, ChatEntry, NewBot, PairingCode, PairingEnded, PairingList,
+    PairingRequest,
+};
+use serde_json::{Map, Value, json};
+
+use super::{Context, confirmation};
+use crate::cli::{Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing};
+use crate::client::segment;
+use crate::fault::{Exit, Fault};
+use crate::paint::{Style, note};
+use crate::threads;
+
+pub async fn run(context: &Context, args: &Channels) -> Result<(), Fault> {
+    match &args.action {
+        None | Some(ChannelCommand::List) => list(context).await,
+        Some(ChannelCommand::Add(args)) => add(context, args).await,
+        Some(ChannelCommand::Remove(args)) => remove(context, args).await,
+        Some(ChannelCommand::Pair(args)) => pair(context, args).await,
+        Some(ChannelCommand::Pairings) => pairings(context).await,
+        Some(ChannelCommand::Unpair(args)) => unpair(context, args).await,
+        Some(ChannelCommand::Bind(args)) => bind(context, args, "bind").await,
+        Some(ChannelCommand::Unbind(args)) => bind(context, args, "unbind").await,
+    }
+}
+
+/// Prints the channels with their bots and chats.
+async fn list(context: &Context) -> Result<(), Fault> {
+    let list: ChannelList = context.client.get("/channels").await?;
+    if context.printer.json {
+        return context.printer.object(&list);
+    }
+    let has_bots = list.channels.iter().any(|channel| !channel.bots.is_empty());
+    if !has_bots {
+        note("No agent has a bot yet. To give one a bot: moothall channels add telegram AGENT");
+    }
+    for channel in &list.channels {
+        for bot in &channel.bots {
+            context.printer.line(&bot_row(context, &channel.name, bot))?;
+            bot.cure.iter().for_each(|cure| note(cure));
+        }
+        for chat in &channel.chats {
+            context.printer.line(&chat_row(context, chat))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a bot as a line: channel, agent, name, state, and what it hears.
+fn bot_row(context: &Context, channel: &str, bot: &BotEntry) -> String {
+    let name = bot.username.as_ref().map_or_else(String::new, |name| format!("@{name}  "));
+    let hears = if bot.private { ", in groups only what is addressed to it" } else { "" };
+    let heard = bot.heard_at.as_ref().map_or_else(String::new, |at| format!(", last at {at}"));
+    let style = if bot.cure.is_some() { Style::Bold } else { Style::Dim };
+    format!(
+        "{channel}  {}  {name}{}",
+        context.printer.paint(Style::Bold, &bot.agent),
+        context.printer.paint(style, &format!("{}{hears}{heard}", bot.state))
+    )
+}
+
+/// Returns a chat as a line: its id, title, state, conversation and agents.
+fn chat_row(context: &Context, chat: &ChatEntry) -> String {
+    let thread = chat.thread.as_ref().map_or_else(String::new, |id| format!(", {id}"));
+    let agents =
+        if chat.agents.is_empty() { String::new() } else { format!(": {}", chat.agents.join(", ")) };
+    let deaf = if chat.deaf.is_empty() {
+        String::new()
+    } else {
+        format!(" (hear only what is addressed to them: {})", chat.deaf.join(", "))
+    };
+    let dropped = match chat.dropped {
+        0 => String::new(),
+        count => format!("; {count} messages of unknown people dropped"),
+    };
+    format!(
+        "{}  {}  {}",
+        chat.chat,
+        context.printer.paint(Style::Bold, &chat.title),
+        context.printer.paint(Style::Dim, &format!("{}{thread}{agents}{deaf}{dropped}", chat.state))
+    )
+}
+
+/// Gives an agent a bot, and prints the next step.
+async fn add(context: &Context, args: &NewBotArgs) -> Result<(), Fault> {
+    let token = read_token(args)?;
+    let request = NewBot { agent: args.agent.clone(), token };
+    let path = format!("/channels/{}/bots", segment(&args.channel));
+    let bot: BotEntry = context.client.post(&path, &request).await?;
+    if context.printer.json {
+        return context.printer.object(&bot);
+    }
+    context.printer.line(&bot_row(context, &args.channel, &bot))?;
+    if bot.private {
+        note(
+            "In groups this bot hears only what is addressed to it. To let it hear everything, \
+             make it an admin of the group, or send /setprivacy to @BotFather before you add it.",
+        );
+    }
+    note(&format!("Next, pair your own account: moothall channels pair {}", args.channel));
+    Ok(())
+}
+
+/// Reads a token from a file or from standard input. Arguments of programs are visible to others.
+fn read_token(args: &NewBotArgs) -> Result<String, Fault> {
+    let text = match &args.bot_token_file {
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|error| Fault::io(&format!("cannot read {}", path.display()), &error))?,
+        None => {
+            if io::stdin().is_terminal() {
+                note("Paste the bot's token, and press Enter:");
+            }
+            let mut line = String::new();
+            io::stdin()
+                .lock()
+                .read_line(&mut line)
+                .map_err(|error| Fault::io("cannot read standard input", &error))?;
+            line
+        }
+    };
+    match text.trim() {
+        "" => Err(Fault::new(Exit::Usage, "the token is missing")
+            .try_this("paste it on standard input, or name a file with --bot-token-file")),
+        token => Ok(token.to_owned()),
+    }
+}
+
+/// Takes a bot from its agent after a confirmation.
+async fn remove(context: &Context, args: &BotOf) -> Result<(), Fault> {
+    let question = format!("Take the bot from {}? Its groups stay without it.", args.agent);
+    confirmation::ask(context, &args.sure, &question)?;
+    let path = format!("/channels/{}/bots/{}", segment(&args.channel), segment(&args.agent));
+    let removed: BotRemoved = context.client.delete(&path).await?;
+    if context.printer.json {
+        return context.printer.object(&removed);
+    }
+    note(if removed.removed {
+        "The bot is disconnected, and its token is forgotten."
+    } else {
+        "The agent has no bot that was added here. A bot of the configuration is removed there."
+    });
+    Ok(())
+}
+
+/// Prints the links by which an account becomes the caller's.
+async fn pair(context: &Context, args: &NewPairing) -> Result<(), Fault> {
+    let request =
+        PairingRequest { scopes: (!args.scope.is_empty()).then(|| args.scope.clone()) };
+    let path = format!("/channels/{}/pairings", segment(&args.channel));
+    let code: PairingCode = context.client.post(&path, &request).await?;
+    if context.printer.json {
+        return context.printer.object(&code);
+    }
+    for link in &code.links {
+        context.printer.line(&link.url)?;
+    }
+    if code.links.is_empty() {
+        context.printer.line(&format!("/start {}", code.code))?;
+        note("Send this line to a bot in a private chat.");
+    } else {
+        note("Open one of these links on your phone, and tap Start.");
+    }
+    note(&format!(
+        "The first account that does this until {} acts as you, with: {}.",
+        code.expires_at,
+        code.scopes.join(", ")
+    ));
+    Ok(())
+}
+
+async fn pairings(context: &Context) -> Result<(), Fault> {
+    let list: PairingList = context.client.get("/pairings").await?;
+    if context.printer.json {
+        return context.printer.object(&list);
+    }
+    if list.pairings.is_empty() {
+        note("No account is paired. To pair yours: moothall channels pair telegram");
+    }
+    for pairing in &list.pairings {
+        let used = pairing.last_used_at.as_deref().unwrap_or("never");
+        let facts = format!("{}  last used: {used}", pairing.scopes.join(" "));
+        context.printer.line(&format!(
+            "{}  {}  {}",
+            pairing.account,
+            context.printer.paint(Style::Bold, &pairing.principal),
+            context.printer.paint(Style::Dim, &facts)
+        ))?;
+    }
+    Ok(())
+}
+
+async fn unpair(context: &Context, args: &Account) -> Result<(), Fault> {
+    let path = format!("/pairings/{}", segment(&args.account));
+    let ended: PairingEnded = context.client.delete(&path).await?;
+    if context.printer.json {
+        return context.printer.object(&ended);
+    }
+    note(&format!("{} no longer acts as a person here.", ended.account));
+    Ok(())
+}
+
+/// Binds a conversation to a chat, or ends that.
+async fn bind(context: &Context, args: &Binding, control: &str) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let mut content = Map::from_iter([(control.to_owned(), json!(args.chat))]);
+    if args.confirm {
+        content.insert("confirm".to_owned(), json!(true));
+    }
+    let body = json!({"type": "control", "content": content});
+    let path = format!("/threads/{}/events", segment(&thread));
+    let done: Value = context.client.post(&path, &body).await?;
+    if context.printer.json {
+        return context.printer.object(&done);
+    }
+    note(&match control {
+        "bind" => format!(
+            "{} is bound: what is said from now on is copied there, and what paired people write \
+             there enters the conversation.",
+            args.chat
+        ),
+        _ => format!("{} is no longer bound.", args.chat),
+    });
+    Ok(())
+}
