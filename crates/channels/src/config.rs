@@ -12,6 +12,18 @@ pub struct ChannelsConfig {
     pub telegram: TelegramConfig,
 }
 
+impl ChannelsConfig {
+    /// Returns a text that differs if any setting does, and shows no token.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{self:?}").as_bytes());
+        for (agent, token) in self.telegram.bots.iter() {
+            hasher.update(agent.as_bytes()).update(token.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
 /// `[channels.telegram]`: bots in Telegram, one for each agent.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]

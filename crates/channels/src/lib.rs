@@ -78,7 +78,7 @@ impl Channels {
                     telegram.connect(&agent, token);
                 }
             }
-            telegram.watch_waiting();
+            telegram.watch();
             let courier = ChatCourier(Arc::downgrade(&telegram));
             let registered = hall.register_handler(Scheme::Chat, Arc::new(courier)).await;
             registered.map_err(HallError::from)?;

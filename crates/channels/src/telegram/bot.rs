@@ -1,10 +1,12 @@
 //! A bot: the account by which an agent speaks, and its state.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use moothall_engine::channels::{BotState, BotStatus};
 use moothall_kernel::time::Timestamp;
 
+use super::bucket::Bucket;
 use super::client::{BotInfo, Client};
 
 /// A bot of this server.
@@ -14,6 +16,7 @@ pub struct Bot {
     /// The client with the bot's token.
     pub client: Client,
     facts: Mutex<BotFacts>,
+    bucket: Mutex<Bucket>,
 }
 
 /// What is known of a bot.
@@ -29,11 +32,17 @@ impl Bot {
     pub fn new(agent: &str, client: Client, now: Timestamp) -> Self {
         let facts =
             BotFacts { info: None, state: BotState::Starting, since: now, heard_at: None };
-        Self { agent: agent.to_owned(), client, facts: Mutex::new(facts) }
+        let bucket = Mutex::new(Bucket::new(Instant::now()));
+        Self { agent: agent.to_owned(), client, facts: Mutex::new(facts), bucket }
     }
 
     fn facts(&self) -> MutexGuard<'_, BotFacts> {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the limits of the bot's messages, for one step.
+    pub fn bucket(&self) -> MutexGuard<'_, Bucket> {
+        self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the state. Its time stays that of the first such state.

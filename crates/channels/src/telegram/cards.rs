@@ -192,7 +192,7 @@ impl Telegram {
     /// # Errors
     /// [`TryAgain`] if the answer could not be stored now.
     pub(super) async fn receive_press(&self, bot: &Bot, press: Press) -> Result<(), TryAgain> {
-        let account = account_of(&press.from);
+        let account = account_of(&press.by);
         let person = self.inbox.person(&account).await.map_err(super::receive::passing)?;
         let text = match (person, press.data.as_deref()) {
             (None, _) => "This account is not paired with the server, so it cannot answer.".into(),

@@ -15,7 +15,7 @@ use super::cards::OPEN;
 use super::client::{Button, SendMessage};
 use super::receive::{TryAgain, account_of, is_passing, passing};
 use super::room::Room;
-use super::update::{Membership, Message, Press};
+use super::update::{Author, ChatKind, Membership, Message, Press, PressedMessage};
 use crate::inbox::{InboundWords, OpeningChat};
 
 impl Telegram {
@@ -27,30 +27,37 @@ impl Telegram {
         &self,
         bot: &Bot,
         change: Membership,
+        update: i64,
     ) -> Result<(), TryAgain> {
-        if !change.chat.is_group() {
+        if !matches!(change.chat.kind, ChatKind::Group | ChatKind::Supergroup) {
             return Ok(());
         }
         let (chat_id, agent) = (change.chat.id, bot.agent.clone());
         let room = Room::new(chat_id, None);
         let Some(chat) = room.to_chat() else { return Ok(()) };
-        if !change.is_member {
+        if !change.new.is_inside() {
             self.places.change(chat_id, |place| place.bots.remove(&agent));
             return self.take_out(&chat, &agent).await;
         }
-        let hears = change.hears_all || !bot.is_private();
+        let hears = change.sees_all || !bot.is_private();
         let is_new = self.places.change(chat_id, |place| {
-            place.title.clone_from(&change.chat.title);
-            place.is_super = change.chat.is_supergroup();
+            place.title = change.chat.title.clone().unwrap_or_default();
+            place.is_super = change.chat.kind == ChatKind::Supergroup;
             place.bots.insert(agent.clone(), hears).is_none()
         });
-        let person = self.inbox.person(&account_of(&change.by)).await.map_err(passing)?;
+        let person = match &change.by {
+            Author::Person(person) => {
+                self.inbox.person(&account_of(person)).await.map_err(passing)?
+            }
+            _ => None,
+        };
         let stream = self.inbox.bound(&chat).await.map_err(passing)?;
         match (stream, person) {
             (Some(stream), person) => self.bring_in(bot, &room, &stream, person).await,
             (None, Some(person)) if self.inbox.may_open(&person) => {
-                let key = format!("{chat}:{}", change.date);
-                let place = OpeningChat { chat, title: change.chat.title.clone(), key };
+                let key = format!("{chat}:{update}");
+                let title = change.chat.title.unwrap_or_default();
+                let place = OpeningChat { chat, title, key };
                 self.open(bot, &room, &place, &person, &[agent]).await
             }
             (None, _) if is_new => {
@@ -120,7 +127,7 @@ impl Telegram {
         press: &Press,
         person: &Caller,
     ) -> Result<String, TryAgain> {
-        let Some((chat_id, message)) = press.message else {
+        let Some(PressedMessage { chat: chat_id, message_id }) = press.message else {
             return Ok("This button has no meaning any more.".into());
         };
         let room = Room::new(chat_id, None);
@@ -133,7 +140,7 @@ impl Telegram {
         }
         let place = self.places.get(chat_id).unwrap_or_default();
         let agents: Vec<String> = place.bots.keys().cloned().collect();
-        let key = format!("{chat}:press:{message}");
+        let key = format!("{chat}:press:{message_id}");
         let opening = OpeningChat { chat, title: place.title, key };
         self.open(bot, &room, &opening, person, &agents).await?;
         Ok("The group is open.".into())
@@ -152,7 +159,7 @@ impl Telegram {
         let Some(chat) = room.to_chat() else { return Ok(()) };
         let words = self.words_of(message, chat.clone(), account, None);
         let key = format!("{chat}:{}", message.message_id);
-        let place = OpeningChat { chat, title: message.chat.title.clone(), key };
+        let place = OpeningChat { chat, title: title_of(message), key };
         if let Ok(Slash::GroupCreate(agents)) = slash::parse(&words.text) {
             return self.open(bot, room, &place, person, &agents).await;
         }
@@ -188,7 +195,7 @@ impl Telegram {
         let room = Room::new(message.chat.id, message.thread);
         let Some(chat) = room.to_chat() else { return Ok(()) };
         let Some(stream) = self.inbox.bound(&chat).await.map_err(passing)? else { return Ok(()) };
-        let Some(author) = message.author.person() else { return Ok(()) };
+        let Author::Person(author) = &message.author else { return Ok(()) };
         let words = self.words_of(message, chat, account_of(author), None);
         self.enter(bot, &room, message, person, &stream, words).await
     }
@@ -218,7 +225,7 @@ impl Telegram {
         let stream = match self.inbox.bound(&chat).await.map_err(passing)? {
             Some(stream) => stream,
             None => {
-                let title = format!("{} with {agent}", message.chat.title);
+                let title = format!("{} with {agent}", title_of(message));
                 let key = format!("{chat}:{}", message.message_id);
                 let place = OpeningChat { chat: chat.clone(), title, key };
                 match self.inbox.open_private(person, &place, agent).await {
@@ -314,4 +321,9 @@ impl Telegram {
         }
         Ok(())
     }
+}
+
+/// Returns the title of a message's chat.
+fn title_of(message: &Message) -> String {
+    message.chat.title.clone().unwrap_or_else(|| "Telegram".to_owned())
 }

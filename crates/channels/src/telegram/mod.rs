@@ -12,6 +12,7 @@ mod group;
 mod places;
 mod poll;
 mod receive;
+mod typing;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -27,7 +28,6 @@ use tokio::task::JoinSet;
 use crate::config::TelegramConfig;
 use crate::inbox::Inbox;
 use bot::Bot;
-use bucket::Buckets;
 use client::{BotToken, Client, SendMessage};
 use places::Places;
 use room::{Room, TELEGRAM};
@@ -42,7 +42,6 @@ pub struct Telegram {
     settings: TelegramConfig,
     bots: RwLock<Vec<Arc<Bot>>>,
     places: Places,
-    buckets: Mutex<Buckets>,
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -55,7 +54,6 @@ impl Telegram {
             settings,
             bots: RwLock::default(),
             places: Places::default(),
-            buckets: Mutex::default(),
             tasks: Mutex::default(),
         }
     }
@@ -96,9 +94,11 @@ impl Telegram {
         self.tasks().abort_all();
     }
 
-    /// Starts the task that leaves groups which no person opens.
-    pub(crate) fn watch_waiting(self: &Arc<Self>) {
+    /// Starts the tasks beside the bots: one shows typing, and one leaves groups which no person
+    /// opens.
+    pub(crate) fn watch(self: &Arc<Self>) {
         let weak = Arc::downgrade(self);
+        self.tasks().spawn(typing::show(weak.clone(), self.inbox.hall().changes()));
         self.tasks().spawn(async move {
             loop {
                 tokio::time::sleep(Duration::from_secs(60)).await;
@@ -179,14 +179,12 @@ impl Telegram {
 
     /// Takes a bot's turn to send in a chat, or returns when it has one.
     fn take_slot(&self, bot: &Bot, room: &Room) -> Result<(), Instant> {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        buckets.take(Instant::now(), bot.id(), room.chat, room.is_group())
+        bot.bucket().ready_at(Instant::now(), room.chat, room.is_group())
     }
 
     /// Holds a bot back in a chat, or everywhere, for exactly as long as Telegram asked.
     fn hold(&self, bot: &Bot, chat: Option<i64>, after: Duration) {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        buckets.hold(bot.id(), chat, Instant::now() + after);
+        bot.bucket().hold(chat, Instant::now() + after);
     }
 
     /// Returns the commands that Telegram offers to people, with their meaning.

@@ -14,7 +14,9 @@ use moothall_kernel::slash;
 use super::Telegram;
 use super::bot::Bot;
 use super::room::{Room, TELEGRAM};
-use super::update::{Author, Message, PersonRef, Update, UpdateKind};
+use super::update::{
+    Attachment, AttachmentKind, Author, ChatKind, Message, Person, Update, UpdateKind,
+};
 use crate::inbox::{InboundWords, OpeningChat};
 
 /// An error that passes by itself: the update is received again.
@@ -32,10 +34,13 @@ impl Telegram {
                 self.note_place(bot, &message);
                 Ok(())
             }
-            UpdateKind::Message(message) => self.receive_message(bot, *message).await,
-            UpdateKind::Edited(message) => self.receive_edit(bot, *message).await,
+            UpdateKind::Message(message) => self.receive_message(bot, message).await,
+            UpdateKind::Edited(message) => self.receive_edit(bot, &message).await,
             UpdateKind::Press(press) => self.receive_press(bot, press).await,
-            UpdateKind::Membership(change) => self.receive_membership(bot, change).await,
+            UpdateKind::Membership(change) => {
+                let number = update.id.unwrap_or_default();
+                self.receive_membership(bot, change, number).await
+            }
             UpdateKind::Migrated { from, to } => self.migrate(from, to).await,
             UpdateKind::Unknown(kind) => {
                 tracing::debug!(bot = bot.agent, kind, "an update of an unknown kind was skipped");
@@ -46,11 +51,10 @@ impl Telegram {
 
     async fn receive_message(&self, bot: &Bot, message: Message) -> Result<(), TryAgain> {
         let Some(author) = self.person_of(&message) else { return Ok(()) };
-        if message.chat.is_private() {
-            return self.receive_private(bot, &message, author).await;
-        }
-        if !message.chat.is_group() {
-            return Ok(());
+        match message.chat.kind {
+            ChatKind::Private => return self.receive_private(bot, &message, author).await,
+            ChatKind::Group | ChatKind::Supergroup => {}
+            ChatKind::Channel | ChatKind::Other => return Ok(()),
         }
         self.note_place(bot, &message);
         if !self.is_designated(bot, &message) {
@@ -61,7 +65,7 @@ impl Telegram {
 
     /// Returns the author, if it is a person. Words of bots come another way: those of our own are
     /// in the conversation already.
-    fn person_of<'a>(&self, message: &'a Message) -> Option<&'a PersonRef> {
+    fn person_of<'a>(&self, message: &'a Message) -> Option<&'a Person> {
         match &message.author {
             Author::Person(person) => Some(person),
             Author::Bot { id, .. } if self.bots().iter().any(|bot| bot.id() == *id) => None,
@@ -79,7 +83,7 @@ impl Telegram {
         &self,
         bot: &Bot,
         message: &Message,
-        author: &PersonRef,
+        author: &Person,
     ) -> Result<(), TryAgain> {
         let agent = self.agent_of(bot);
         let room = Room::new(message.chat.id, None).with(&agent);
@@ -113,11 +117,11 @@ impl Telegram {
         &self,
         bot: &Bot,
         message: &Message,
-        author: &PersonRef,
+        author: &Person,
     ) -> Result<(), TryAgain> {
         let room = Room::new(message.chat.id, message.thread);
         let Some(chat) = room.to_chat() else { return Ok(()) };
-        if let Some((_, _, true)) = self.command_of(bot, message) {
+        if self.is_for_other_bot(bot, message) {
             return Ok(());
         }
         let account = account_of(author);
@@ -142,7 +146,7 @@ impl Telegram {
     }
 
     /// Runs a command or posts words, and answers a refusal where they were written.
-    async fn enter(
+    pub(super) async fn enter(
         &self,
         bot: &Bot,
         room: &Room,
@@ -189,25 +193,22 @@ impl Telegram {
 
     /// Returns a message as words for the hall: names of bots become names of their agents, and a
     /// file becomes a line that says what came.
-    fn words_of(
+    pub(super) fn words_of(
         &self,
         message: &Message,
         chat: Chat,
         account: String,
         to: Option<String>,
     ) -> InboundWords {
-        let mut text = message.words(&self.names(), self.own_names());
+        let (mut text, commanded) = self.text_of(message);
         if let Some(attachment) = &message.attachment {
-            let line = format!("[{} was sent; agents do not see it yet]", attachment.in_words());
+            let line = format!("[{}; agents do not see it yet]", sent(attachment));
             text = if text.is_empty() { line } else { format!("{line}\n{text}") };
         }
         let replied = message.reply_to.as_ref();
-        let bot_replied = replied.and_then(|reply| reply.from_bot_id).and_then(|id| self.agent_with(id));
         let reply_to =
             replied.and_then(|reply| self.places.seq_of(message.chat.id, reply.message_id));
-        // A reply to a bot's message is for that agent, unless the words name agents themselves.
-        let names_agents = !message.names().is_empty();
-        let to = to.or(bot_replied.filter(|_| !names_agents));
+        let to = to.or_else(|| commanded.or_else(|| self.agent_meant(message)));
         InboundWords {
             account,
             message: message.message_id.to_string(),
@@ -219,20 +220,56 @@ impl Telegram {
         }
     }
 
+    /// Returns the text of a message with names of agents for those of bots, and without the bot's
+    /// name behind a command; and the agent of that bot.
+    fn text_of(&self, message: &Message) -> (String, Option<String>) {
+        let names = self.names();
+        let agent = |name: &str| {
+            let named = names.iter().find(|(username, _)| username.eq_ignore_ascii_case(name));
+            named.map(|(_, agent)| agent.clone())
+        };
+        let text = message.words_without_names(agent);
+        let Some((word, rest)) = text.strip_prefix('/').map(|rest| {
+            rest.split_once(char::is_whitespace).unwrap_or((rest, ""))
+        }) else {
+            return (text, None);
+        };
+        let Some((command, to)) = word.split_once('@').map(|(command, bot)| (command, agent(bot)))
+        else {
+            return (text, None);
+        };
+        let line = format!("/{command} {rest}").trim_end().to_owned();
+        // A command of the server is for the conversation, whichever bot it names.
+        let to = to.filter(|_| slash::named_by(&line).is_none());
+        (line, to)
+    }
+
+    /// Returns the agent that a message is for by its form: a reply to a bot's message, or a bot
+    /// that is named without its username. Names in the words count for themselves.
+    fn agent_meant(&self, message: &Message) -> Option<String> {
+        if !message.names().is_empty() {
+            return None;
+        }
+        let by_name = message.named_accounts().find_map(|id| self.agent_with(id));
+        let replied = message.reply_to.as_ref().and_then(|reply| reply.from_bot_id);
+        by_name.or_else(|| replied.and_then(|id| self.agent_with(id)))
+    }
+
     /// Returns the key under which a message enters once. In a basic group the bots see the same
     /// message under different ids, so there its author, time and words are the key.
     fn key_of(&self, message: &Message, chat: &Chat) -> String {
-        if !message.chat.is_basic_group() || self.designated(message.chat.id).is_some() {
+        if message.chat.kind != ChatKind::Group || self.designated(message.chat.id).is_some() {
             return format!("{}:{}", chat.key(), message.message_id);
         }
         let print = blake3::hash(format!("{:?}{}", message.author, message.text).as_bytes());
-        format!("{}:at:{}:{}", chat.key(), message.date, &print.to_hex()[..16])
+        let date = message.date.unwrap_or_default();
+        format!("{}:at:{date}:{}", chat.key(), &print.to_hex()[..16])
     }
 
     /// True if this bot's view of a message counts. In a basic group with a bot that receives all
     /// messages, only that bot's does.
     fn is_designated(&self, bot: &Bot, message: &Message) -> bool {
-        !message.chat.is_basic_group()
+        message.chat.kind != ChatKind::Group
             || self.designated(message.chat.id).is_none_or(|agent| agent == bot.agent)
     }
 
@@ -249,8 +286,8 @@ impl Telegram {
     fn note_place(&self, bot: &Bot, message: &Message) {
         let hears = !bot.is_private();
         self.places.change(message.chat.id, |place| {
-            place.title.clone_from(&message.chat.title);
-            place.is_super = message.chat.is_supergroup();
+            place.title = message.chat.title.clone().unwrap_or_default();
+            place.is_super = message.chat.kind == ChatKind::Supergroup;
             let known = place.bots.entry(bot.agent.clone()).or_insert(hears);
             *known |= hears;
         });
@@ -309,23 +346,51 @@ impl Telegram {
     }
 
     fn is_help(&self, bot: &Bot, message: &Message) -> bool {
-        self.command_of(bot, message).is_some_and(|(name, _, _)| name == "help")
+        let username = bot.username().unwrap_or_default();
+        message
+            .command(&username)
+            .is_some_and(|command| command.name == "help" && !command.addressed_to_other)
     }
 
-    /// Returns a message's command: its name, the rest, and true if it is for a bot that is not
-    /// ours.
-    fn command_of(&self, bot: &Bot, message: &Message) -> Option<(String, String, bool)> {
-        let own = self.own_names();
+    /// True if a message is a command for a bot of another server.
+    fn is_for_other_bot(&self, bot: &Bot, message: &Message) -> bool {
         let username = bot.username().unwrap_or_default();
-        message.command(&username).map(|(name, rest, elsewhere)| {
-            let is_ours = message.command_target().is_none_or(|target| own.contains(&target));
-            (name, rest, elsewhere && !is_ours)
-        })
+        let is_for = |name: &str| {
+            message.command(name).is_some_and(|command| !command.addressed_to_other)
+        };
+        message.command(&username).is_some_and(|command| command.addressed_to_other)
+            && !self.own_names().iter().any(|name| is_for(name))
+    }
+
+    /// Takes a message that was edited. Words that were taken up stay as they were.
+    async fn receive_edit(&self, _bot: &Bot, message: &Message) -> Result<(), TryAgain> {
+        tracing::debug!(message = message.message_id, "an edited message stays as it was");
+        Ok(())
+    }
+}
+
+/// Returns the words for an attachment.
+fn sent(attachment: &Attachment) -> String {
+    let kind = match attachment.kind {
+        AttachmentKind::Photo => "a photo",
+        AttachmentKind::Voice => "a voice message",
+        AttachmentKind::Audio => "a piece of music",
+        AttachmentKind::Video => "a video",
+        AttachmentKind::File => "a file",
+        AttachmentKind::Sticker => "a sticker",
+        AttachmentKind::Location => "a place",
+        AttachmentKind::Contact => "a contact",
+        AttachmentKind::Poll => "a poll",
+        AttachmentKind::Other => "something",
+    };
+    match &attachment.name {
+        Some(name) => format!("sent {kind}: {name}"),
+        None => format!("sent {kind}"),
     }
 }
 
 /// Returns the account of a person, as pairings name it.
-pub(super) fn account_of(person: &PersonRef) -> String {
+pub(super) fn account_of(person: &Person) -> String {
     format!("{TELEGRAM}:{}", person.id)
 }
 

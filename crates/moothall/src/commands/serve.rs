@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use moothall_channels::Channels;
 use moothall_engine::TRAIL;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
@@ -86,6 +87,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let sessions = sessions_of(&settled.config, terminals.as_ref());
     let hall = open_hall(store.clone(), registry, &settled.config, &sessions).await?;
     carry_harvests(&hall, &settled.config).await?;
+    let channels = open_channels(&hall, &settled).await?;
     let host = terminals.as_ref().map(Terminals::programs);
     let listening = terminals.map(|terminals| terminals.listen(sessions.clone()));
     let reach = Reach::of(address, &settled.config.server, tls.as_ref());
@@ -141,6 +143,8 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
             "Stopping: running turns have up to 10 seconds. Ctrl-C again stops at once.",
         );
     }
+    // Before the turns end: what people write from now on is received after the next start.
+    drop(channels);
     // Programs in terminals outlive this server: their later reports stay in the spool.
     listening.inspect(|listening| listening.abort());
     // If the log cannot be written, answers could not be stored: do not wait for turns.
@@ -408,6 +412,14 @@ async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
     let trails = Trails { hall: hall.weak(), folder: config.server.trails.clone() };
     hall.register_handler(TRAIL, Arc::new(trails)).await.map_err(|error| {
         Fault::new(Exit::Failure, "cannot read the pending deliveries to trails").because(error)
+    })
+}
+
+/// Opens the channels to chats of other products.
+async fn open_channels(hall: &Hall, settled: &StartupSettings) -> Result<Channels, Fault> {
+    let (config, folder) = (settled.config.channels.clone(), settled.data.clone());
+    Channels::open(hall, settled.mode.into(), config, folder).await.map_err(|error| {
+        Fault::new(Exit::Failure, "cannot open the channels").because(error)
     })
 }
 

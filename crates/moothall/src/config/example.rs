@@ -1,6 +1,8 @@
 //! `moothall.example.toml`, generated from the configuration types and one table of descriptions.
 
 use moothall_agents::{AgentConfig, ProfileConfig};
+use moothall_channels::TelegramConfig;
+use moothall_channels::config::BotConfig;
 use moothall_engine::budgets::BudgetsConfig;
 use moothall_terminals::SessionsConfig;
 
@@ -376,6 +378,32 @@ const AGENT: &[Entry] = &[
     ("price_output", "15.0", "llm: price of a million output tokens."),
 ];
 
+const TELEGRAM: &[Entry] = &[
+    ("enabled", "true", "False: the bots are not connected."),
+    (
+        "base_url",
+        "\"https://api.telegram.org\"",
+        "Address of the Bot API, for a Bot API server of your own.",
+    ),
+    (
+        "default_agent",
+        "\"analyst\"",
+        "Agent that answers for a bot whose name no agent has. Unset: such a bot only relays.",
+    ),
+    (
+        "strangers",
+        "\"drop\"",
+        "Words of people who are not paired. `drop`: they are dropped and counted.",
+    ),
+];
+
+const BOT: &[Entry] = &[(
+    "bot_token",
+    "\"${TELEGRAM_BOT_TOKEN_ANALYST}\"",
+    "Token of the bot, as @BotFather gave it. `moothall channels add telegram analyst` keeps one \
+     without this file.",
+)];
+
 const PROFILE: &[Entry] = &[
     ("model", "\"gpt-5-codex\"", "Its model, if it is not set above."),
     ("roles", "[\"reviewer\"]", "Names that it shares with other participants."),
@@ -428,6 +456,19 @@ fn sections() -> Vec<Section> {
             about: "Budgets: turns per hour, and money per day (UTC) for models with prices.",
             keys: keys_of::<BudgetsConfig>().to_vec(),
             entries: BUDGETS,
+        },
+        Section {
+            title: "channels.telegram",
+            about: "Telegram: one bot for each agent. `moothall channels pair telegram` makes your \
+                    account yours.",
+            keys: keys_of::<TelegramConfig>().iter().copied().filter(|key| *key != "bots").collect(),
+            entries: TELEGRAM,
+        },
+        Section {
+            title: "channels.telegram.bots.analyst",
+            about: "The bot of an agent, under the agent's name.",
+            keys: keys_of::<BotConfig>().to_vec(),
+            entries: BOT,
         },
         Section {
             title: "agents.codex",
@@ -488,7 +529,11 @@ fn the_example_can_be_read_as_it_is() {
 fn every_example_value_can_be_read() {
     for section in sections() {
         for (key, value, _) in section.entries {
-            if section.title.starts_with("agents.") || section.title == "server.tls" {
+            let needs_variables = section.title.starts_with("channels.telegram.bots.");
+            if section.title.starts_with("agents.")
+                || section.title == "server.tls"
+                || needs_variables
+            {
                 continue;
             }
             let text = format!("[{}]\n{key} = {value}\n", section.title);

@@ -13,6 +13,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use moothall_agents::AgentConfig;
+use moothall_channels::ChannelsConfig;
 use moothall_engine::budgets::BudgetsConfig;
 use moothall_kernel::policy::{KEYS as POLICY_KEYS, Policy};
 use moothall_kernel::time::Millis;
@@ -30,7 +31,8 @@ pub use restart::{StartupValues, needs_restart};
 const DISCOVER: &str = "discover";
 
 /// The sections of the file.
-const SECTIONS: [&str; 6] = ["server", "limits", "defaults", "sessions", "budgets", "agents"];
+const SECTIONS: [&str; 7] =
+    ["server", "limits", "defaults", "sessions", "budgets", "channels", "agents"];
 
 /// A complete configuration.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// `[budgets]`: spending limits.
     pub budgets: BudgetsConfig,
+    /// `[channels]`: chats of other products.
+    pub channels: ChannelsConfig,
     /// `[agents]`: true if agents found on this computer are offered without a section of their
     /// own.
     pub discover: bool,
@@ -66,6 +70,7 @@ impl Default for Config {
             sessions: SessionsConfig::default(),
             budgets: BudgetsConfig::default(),
             limits: LimitsConfig::default(),
+            channels: ChannelsConfig::default(),
             discover: true,
             agents: BTreeMap::new(),
             absent: BTreeSet::new(),
@@ -263,6 +268,7 @@ impl Config {
                 "limits" => config.limits = document.read("limits", node)?,
                 "sessions" => config.sessions = document.read("sessions", node)?,
                 "budgets" => config.budgets = document.read("budgets", node)?,
+                "channels" => config.channels = document.read("channels", node)?,
                 "agents" => read_agents(document, node, variables, &mut config)?,
                 other => return Err(unknown_section(document, key.span(), other)),
             }

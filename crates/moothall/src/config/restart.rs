@@ -10,7 +10,7 @@ pub struct RestartKey {
 }
 
 /// All fixed settings. Every other setting is applied on reload.
-pub const LASTING: [RestartKey; 9] = [
+pub const LASTING: [RestartKey; 10] = [
     RestartKey { key: "server.bind", value: |settled| settled.bind.to_string() },
     RestartKey { key: "server.data", value: |settled| settled.data.display().to_string() },
     RestartKey { key: "server.mode", value: |settled| format!("{:?}", settled.mode) },
@@ -35,6 +35,7 @@ pub const LASTING: [RestartKey; 9] = [
         key: "sessions.spool",
         value: |settled| format!("{:?}", settled.config.sessions.spool),
     },
+    RestartKey { key: "channels", value: |settled| settled.config.channels.fingerprint() },
 ];
 
 /// The fixed settings with which a server was started.
