@@ -51,8 +51,8 @@ use crate::hall::presence::Presence;
 use crate::hall::residents::{MoveIn, WeakHall};
 pub use crate::hall::services::HallParts;
 use crate::outbox::stream::StreamCourier;
-use crate::outbox::{DeliveryHandler, OutboxEntry, STREAM};
-use crate::ports::{ListFilter, ListPage, ListedStream, Page};
+use crate::outbox::{DeliveryHandler, OutboxEntry};
+use crate::ports::{ListFilter, ListPage, ListedStream, Page, TargetKind};
 use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
 use crate::stream::OwedItems;
@@ -126,7 +126,10 @@ impl Hall {
         let wakes = tokio::spawn(wakes::watch(Arc::downgrade(&inner)));
         let hall = Hall { _life: Arc::new(Life { inner: inner.clone(), wakes }), inner };
         wakes::load_due(&hall.inner).await?;
-        hall.inner.outbox.register(STREAM, Arc::new(StreamCourier(hall.inner.weak()))).await?;
+        hall.inner
+            .outbox
+            .register(TargetKind::Stream, Arc::new(StreamCourier(hall.inner.weak())))
+            .await?;
         hall.inner.spawn(Inner::count_old_turns(Arc::downgrade(&hall.inner)));
         hall.inner.spawn(Inner::finish_deletions(Arc::downgrade(&hall.inner)));
         hall.inner.spawn(Inner::watch_memberships(Arc::downgrade(&hall.inner)));
@@ -472,17 +475,17 @@ impl Hall {
         })
     }
 
-    /// Registers the delivery handler for targets with this scheme. Existing deliveries to them are
+    /// Registers the delivery handler for targets of this kind. Existing deliveries to them are
     /// made as well.
     ///
     /// # Errors
     /// [`HallError`] if the deliveries cannot be read.
     pub async fn register_handler(
         &self,
-        scheme: &str,
+        kind: TargetKind,
         handler: Arc<dyn DeliveryHandler>,
     ) -> Result<(), HallError> {
-        Ok(self.inner.outbox.register(scheme, handler).await?)
+        Ok(self.inner.outbox.register(kind, handler).await?)
     }
 
     /// Stops taking commands and starting turns. Queued commands are committed and turns in this

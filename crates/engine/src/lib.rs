@@ -60,4 +60,3 @@ pub use hall::{
 };
 pub use memory::MemoryLog;
 pub use runtime::{agent, pauses, places, registry, run_once, turn};
-pub use stream::effects::TRAIL;

@@ -15,7 +15,7 @@ use crate::ports::{
     Acquisition, AppendError, AppendResult, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
     DeliveryState, Epoch, EventLog, HeldApp, Lease, ListFilter, ListPage, ListedStream, LogError,
     NewDelivery, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session, SessionId,
-    Snapshot, StreamBatch, StreamStart, SystemClock,
+    Snapshot, StreamBatch, StreamStart, SystemClock, Target,
 };
 
 mod apps;
@@ -380,7 +380,7 @@ impl Tables {
         for delivery in self.deliveries.iter_mut().filter(|delivery| delivery.stream == *stream) {
             if !delivery.state.is_settled()
                 && delivery.command.is_some()
-                && delivery.target.starts_with("stream:")
+                && matches!(delivery.target, Target::Stream(_))
             {
                 delivery.state = DeliveryState::Failed;
                 delivery.command = None;

@@ -293,7 +293,7 @@ fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<
     let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, command, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
     let turn = new.turn.map(|turn| int(turn.0));
     let values = params![
-        new.target,
+        new.target.to_string(),
         stream,
         turn,
         new.attempt,

@@ -11,8 +11,8 @@ use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
     Acquisition, AppendError, AppendResult, Claim, CopyError, Deliveries, Delivery, DeliveryState,
     Durability, EventLog, Hits, Ledger, ListFilter, ListPage, ListedStream, LogError, Page,
-    ReadMarks, Search, SearchRequest, SessionBook, Snapshot, StreamBatch, StreamStart, UnreadCount,
-    Upkeep, UsageSum, UsageWanted, Verification,
+    ReadMarks, Search, SearchRequest, SessionBook, Snapshot, StreamBatch, StreamStart, Target,
+    UnreadCount, Upkeep, UsageSum, UsageWanted, Verification,
 };
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::budget::{BudgetOwner, Charge, Raise};
@@ -438,13 +438,13 @@ impl Deliveries for SqliteLog {
         self.read_rows(reader::heads).await
     }
 
-    async fn pending_deliveries(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
-        let target = target.to_owned();
+    async fn pending_deliveries(&self, target: &Target) -> Result<Vec<Delivery>, LogError> {
+        let target = target.to_string();
         self.read_rows(move |conn| reader::pending_deliveries(conn, &target)).await
     }
 
-    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
-        let target = target.to_owned();
+    async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError> {
+        let target = target.to_string();
         self.read_rows(move |conn| reader::of_target(conn, &target, limit)).await
     }
 

@@ -70,9 +70,10 @@ pub(crate) fn claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
 /// Reads `id, target, stream id, turn, attempt, through_seq, state, evidence, command`.
 pub(crate) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
     let turn = row.get::<_, Option<i64>>(3)?.and_then(|turn| u64::try_from(turn).ok());
+    let Ok(target) = row.get::<_, String>(1)?.parse();
     Ok(Delivery {
         id: counter(row, 0)?,
-        target: row.get(1)?,
+        target,
         stream: text_id(row, 2)?,
         turn: turn.map(TurnNo),
         attempt: row.get(4)?,

@@ -9,7 +9,7 @@
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::outbox::{DeliveryHandler, OutboxEntry, Outcome};
-use moothall_engine::ports::{Delivery, Session};
+use moothall_engine::ports::{Delivery, Session, Target};
 use moothall_engine::sessions::{
     ConversationPlan, JoiningSession, SessionError, SessionSource, session_of,
 };
@@ -26,8 +26,6 @@ use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::sagas::Sagas;
 
-/// The scheme of the targets of undoings.
-pub(crate) const SCHEME: &str = "saga";
 /// The principal of the keys of starts.
 const PRINCIPAL: &str = "moothall:saga";
 
@@ -56,7 +54,7 @@ struct UndoRecord {
 
 impl UndoRecord {
     fn outbox_entry(&self) -> OutboxEntry {
-        OutboxEntry { target: format!("{SCHEME}:{}", self.saga), command: json!(self) }
+        OutboxEntry { target: Target::Saga(self.saga.clone()), command: json!(self) }
     }
 
     fn key(&self, start: usize) -> Idempotency {

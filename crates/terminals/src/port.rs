@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use moothall_engine::access::{AuthorizedRequest, Warrant};
 use moothall_engine::agent::Agent;
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::ports::LogError;
+use moothall_engine::ports::{LogError, TargetKind};
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
     Asker, ConversationPlan, Excerpt, FirstWords, Link, LinkState, Message, MessageReader, NewLink,
@@ -25,7 +25,7 @@ use moothall_kernel::talk::TalkRequest;
 use tokio::sync::broadcast;
 
 use crate::agent::Terminal;
-use crate::convene::{SCHEME, UndoHandler};
+use crate::convene::UndoHandler;
 use crate::directory::Sessions;
 
 #[async_trait]
@@ -33,7 +33,7 @@ impl MoveIn for Sessions {
     async fn move_in(&self, hall: WeakHall) -> Result<(), HallError> {
         self.open(hall).await?;
         if let (true, Ok(hall)) = (self.are_here(), self.hall()) {
-            hall.register_handler(SCHEME, Arc::new(UndoHandler(self.clone()))).await?;
+            hall.register_handler(TargetKind::Saga, Arc::new(UndoHandler(self.clone()))).await?;
         }
         Ok(())
     }

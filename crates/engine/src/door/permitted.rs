@@ -8,6 +8,7 @@ use moothall_kernel::ids::StreamId;
 use super::{Action, Door};
 use crate::access::{AccessError, AuditAction, AuditEntry, PermittedCommand};
 use crate::answers::{Answer, HallError, Idempotency};
+use crate::ports::TargetKind;
 
 impl Door {
     /// Checks that the caller may give a command.
@@ -37,7 +38,7 @@ impl Door {
         let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
         for control in controls {
             if let Control::BindChat(chat) = control
-                && !self.hall.inner.outbox.has_handler(&chat.to_string())
+                && !self.hall.inner.outbox.has_handler(TargetKind::Chat)
             {
                 let message = format!(
                     "This server has no channel to {}. Configure the channel first.",

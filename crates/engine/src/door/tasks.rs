@@ -27,7 +27,7 @@ use tokio::time::timeout;
 use super::{Action, Door};
 use crate::answers::{Answer, HallError};
 use crate::hall::inner::fresh_id;
-use crate::outbox::OutboxEntry;
+use crate::ports::Target;
 use crate::stream::{OwedItems, StartMode};
 use crate::tasks::{AgentLine, Notice, TaskError, TaskManager, TaskProposal, TaskView, wire_id};
 
@@ -437,7 +437,7 @@ impl Door {
         let outbox = self.hall.inner.outbox.clone();
         let all = async {
             for stream in streams {
-                outbox.wait_for_deliveries(&OutboxEntry::target_of(stream)).await;
+                outbox.wait_for_deliveries(&Target::Stream(stream.clone())).await;
             }
         };
         if timeout(FOLLOWS_WITHIN, all).await.is_err() {

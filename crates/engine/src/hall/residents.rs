@@ -12,7 +12,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use crate::answers::{Answer, HallChange, HallError, Idempotency};
 use crate::hall::inner::Inner;
 use crate::outbox::{DeliveryHandler, OutboxEntry};
-use crate::ports::{Claim, LogError, Page, Store};
+use crate::ports::{Claim, LogError, Page, Store, Target, TargetKind};
 use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
 use crate::stream::OwedItems;
@@ -107,22 +107,22 @@ impl ResidentHall {
         self.0.create_owing(name, policy, by, key, owed).await
     }
 
-    /// Registers the delivery handler for targets with this scheme. Existing deliveries to them are
+    /// Registers the delivery handler for targets of this kind. Existing deliveries to them are
     /// made as well.
     ///
     /// # Errors
     /// [`LogError`] if the deliveries cannot be read.
     pub async fn register_handler(
         &self,
-        scheme: &str,
+        kind: TargetKind,
         handler: Arc<dyn DeliveryHandler>,
     ) -> Result<(), LogError> {
-        self.0.outbox.register(scheme, handler).await
+        self.0.outbox.register(kind, handler).await
     }
 
     /// Waits until the earlier deliveries to a stream have been made.
     pub async fn wait_for_deliveries(&self, stream: &StreamId) {
-        self.0.outbox.wait_for_deliveries(&OutboxEntry::target_of(stream)).await;
+        self.0.outbox.wait_for_deliveries(&Target::Stream(stream.clone())).await;
     }
 
     /// Submits a command. The answer comes when its events are committed and synced.

@@ -6,13 +6,15 @@ use async_trait::async_trait;
 use moothall_kernel::ids::StreamId;
 
 use super::MemoryLog;
-use crate::ports::{Deliveries, Delivery, DeliveryState, Durability, LogError, command_claim};
+use crate::ports::{
+    Deliveries, Delivery, DeliveryState, Durability, LogError, Target, command_claim,
+};
 
 #[async_trait]
 impl Deliveries for MemoryLog {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
         let tables = self.tables();
-        let mut heads: HashMap<&str, &Delivery> = HashMap::new();
+        let mut heads: HashMap<&Target, &Delivery> = HashMap::new();
         for delivery in tables.deliveries.iter().filter(|delivery| !delivery.state.is_settled()) {
             heads.entry(&delivery.target).or_insert(delivery);
         }
@@ -21,23 +23,23 @@ impl Deliveries for MemoryLog {
         Ok(heads)
     }
 
-    async fn pending_deliveries(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+    async fn pending_deliveries(&self, target: &Target) -> Result<Vec<Delivery>, LogError> {
         let tables = self.tables();
         Ok(tables
             .deliveries
             .iter()
-            .filter(|delivery| delivery.target == target && !delivery.state.is_settled())
+            .filter(|delivery| delivery.target == *target && !delivery.state.is_settled())
             .cloned()
             .collect())
     }
 
-    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
+    async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError> {
         let tables = self.tables();
         Ok(tables
             .deliveries
             .iter()
             .rev()
-            .filter(|delivery| delivery.target == target)
+            .filter(|delivery| delivery.target == *target)
             .take(limit)
             .cloned()
             .collect())

@@ -10,10 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ports::{Delivery, NewDelivery};
+use crate::ports::{Delivery, NewDelivery, Target};
 
-/// Prefix of the targets that are streams of this hall.
-pub const STREAM: &str = "stream";
 /// Maximum length of a chain of commands that cause each other. The last one may not cause another.
 pub const HOPS_MAX: u8 = 8;
 
@@ -195,8 +193,8 @@ impl ConversationAction {
 /// A side effect outside a stream, inserted as a delivery with the append that caused it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutboxEntry {
-    /// The target of the delivery. The part before the colon selects the handler.
-    pub target: String,
+    /// The target of the delivery. Its kind selects the handler.
+    pub target: Target,
     /// The command for the target.
     pub command: Value,
 }
@@ -204,12 +202,7 @@ pub struct OutboxEntry {
 impl OutboxEntry {
     /// Makes a command for a stream of this hall.
     pub fn to_stream(stream: &StreamId, command: &StreamCommand) -> Self {
-        Self { target: Self::target_of(stream), command: json!(command) }
-    }
-
-    /// Returns the delivery target of a stream.
-    pub(crate) fn target_of(stream: &StreamId) -> String {
-        format!("{STREAM}:{stream}")
+        Self { target: Target::Stream(stream.clone()), command: json!(command) }
     }
 
     /// Makes the delivery. `through_seq` is the event that caused it, and `hops` the number of

@@ -1,9 +1,8 @@
 //! The outbox: makes the deliveries of streams to each target in order, once.
 //!
-//! A delivery is inserted with the append that caused it. The part of its target before the colon
-//! selects the delivery handler: [`stream`] for commands to streams of this hall, others by
-//! registration. Prompts in terminals, whose targets begin with `session:`, are served by the task
-//! of their session.
+//! A delivery is inserted with the append that caused it. The kind of its target selects the
+//! delivery handler: [`stream`] for commands to streams of this hall, others by registration.
+//! Prompts in terminals, whose targets are sessions, are served by the task of their session.
 //!
 //! Each target is served by one task at a time, which ends when it has no more deliveries. A
 //! delivery that failed, or may have arrived, is noted and does not block later ones. A target that
@@ -19,11 +18,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-pub use command::{ConversationStart, HOPS_MAX, OutboxEntry, STREAM, StreamCommand};
+pub use command::{ConversationStart, HOPS_MAX, OutboxEntry, StreamCommand};
 use tokio::sync::Notify;
 
 use crate::crash;
-use crate::ports::{Deliveries, Delivery, DeliveryState, Durability, LogError};
+use crate::ports::{Deliveries, Delivery, DeliveryState, Durability, LogError, Target, TargetKind};
 
 /// First and longest pause before a target is retried that could not take deliveries.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
@@ -56,9 +55,9 @@ pub trait DeliveryHandler: Send + Sync + 'static {
 /// The outbox of a hall.
 pub(crate) struct Outbox {
     deliveries: Arc<dyn Deliveries>,
-    handlers: RwLock<BTreeMap<String, Arc<dyn DeliveryHandler>>>,
+    handlers: RwLock<BTreeMap<TargetKind, Arc<dyn DeliveryHandler>>>,
     /// The targets that have a task now, with true if a delivery was added since its last look.
-    served: Mutex<BTreeMap<String, bool>>,
+    served: Mutex<BTreeMap<Target, bool>>,
     /// Notified when a target has no more deliveries to carry.
     done: Notify,
 }
@@ -69,54 +68,51 @@ impl Outbox {
         Arc::new(Self { deliveries, handlers, served, done })
     }
 
-    fn served(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
+    fn served(&self) -> MutexGuard<'_, BTreeMap<Target, bool>> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers the delivery handler for targets with this scheme. Existing deliveries to them are
+    /// Registers the delivery handler for targets of this kind. Existing deliveries to them are
     /// made as well.
     ///
     /// # Errors
     /// [`LogError`] if the deliveries cannot be read.
     pub(crate) async fn register(
         self: &Arc<Self>,
-        scheme: &str,
+        kind: TargetKind,
         handler: Arc<dyn DeliveryHandler>,
     ) -> Result<(), LogError> {
         // Registered before the look, so that a delivery inserted meanwhile is served as new.
-        self.handlers
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(scheme.to_owned(), handler);
+        self.handlers.write().unwrap_or_else(PoisonError::into_inner).insert(kind, handler);
         let heads = self.deliveries.heads().await?;
         heads
             .iter()
-            .filter(|head| scheme_of(&head.target) == scheme)
+            .filter(|head| head.target.kind() == Some(kind))
             .for_each(|head| self.serve(&head.target));
         Ok(())
     }
 
-    fn handler_of(&self, target: &str) -> Option<Arc<dyn DeliveryHandler>> {
-        self.handlers.read().unwrap_or_else(PoisonError::into_inner).get(scheme_of(target)).cloned()
+    fn handler_of(&self, kind: TargetKind) -> Option<Arc<dyn DeliveryHandler>> {
+        self.handlers.read().unwrap_or_else(PoisonError::into_inner).get(&kind).cloned()
     }
 
-    /// True if a delivery handler is registered for this target.
-    pub(crate) fn has_handler(&self, target: &str) -> bool {
-        self.handler_of(target).is_some()
+    /// True if a delivery handler is registered for targets of this kind.
+    pub(crate) fn has_handler(&self, kind: TargetKind) -> bool {
+        self.handler_of(kind).is_some()
     }
 
     /// Serves a target that has a new delivery, if a delivery handler is registered for it.
-    pub(crate) fn serve(self: &Arc<Self>, target: &str) {
-        let Some(handler) = self.handler_of(target) else { return };
-        if self.served().insert(target.to_owned(), true).is_some() {
+    pub(crate) fn serve(self: &Arc<Self>, target: &Target) {
+        let Some(handler) = target.kind().and_then(|kind| self.handler_of(kind)) else { return };
+        if self.served().insert(target.clone(), true).is_some() {
             return;
         }
-        tokio::spawn(work(Arc::downgrade(self), target.to_owned(), handler));
+        tokio::spawn(work(Arc::downgrade(self), target.clone(), handler));
     }
 
     /// True if a delivery was added since the last look. Otherwise removes the target, whose task
     /// then ends.
-    fn goes_on(&self, target: &str) -> bool {
+    fn goes_on(&self, target: &Target) -> bool {
         let mut served = self.served();
         // Cleared before the look, so that a delivery added during the look leads to another.
         let more = served.get_mut(target).is_some_and(std::mem::take);
@@ -128,7 +124,7 @@ impl Outbox {
     }
 
     /// Waits until the earlier deliveries to a target have been made.
-    pub(crate) async fn wait_for_deliveries(&self, target: &str) {
+    pub(crate) async fn wait_for_deliveries(&self, target: &Target) {
         loop {
             let mut done = pin!(self.done.notified());
             // Registered before the check, so that a notification after the check is not missed.
@@ -144,7 +140,11 @@ impl Outbox {
     ///
     /// # Errors
     /// The reason for which the rest has to be carried later.
-    async fn carry_all(&self, target: &str, handler: &dyn DeliveryHandler) -> Result<(), String> {
+    async fn carry_all(
+        &self,
+        target: &Target,
+        handler: &dyn DeliveryHandler,
+    ) -> Result<(), String> {
         for delivery in
             self.deliveries.pending_deliveries(target).await.map_err(|error| error.to_string())?
         {
@@ -196,7 +196,7 @@ async fn carry_one(
 }
 
 /// Serves one target while it has deliveries and the hall is open.
-async fn work(outbox: Weak<Outbox>, target: String, handler: Arc<dyn DeliveryHandler>) {
+async fn work(outbox: Weak<Outbox>, target: Target, handler: Arc<dyn DeliveryHandler>) {
     let mut pause = PAUSES.0;
     loop {
         let Some(open) = outbox.upgrade() else { return };
@@ -206,7 +206,7 @@ async fn work(outbox: Weak<Outbox>, target: String, handler: Arc<dyn DeliveryHan
         match open.carry_all(&target, &*handler).await {
             Ok(()) => pause = PAUSES.0,
             Err(why) => {
-                tracing::debug!(target, why, "deliveries are retried later");
+                tracing::debug!(%target, why, "deliveries are retried later");
                 open.served().insert(target.clone(), true);
                 drop(open);
                 tokio::time::sleep(pause).await;
@@ -214,9 +214,4 @@ async fn work(outbox: Weak<Outbox>, target: String, handler: Arc<dyn DeliveryHan
             }
         }
     }
-}
-
-/// Returns the part before the colon.
-fn scheme_of(target: &str) -> &str {
-    target.split_once(':').map_or(target, |(scheme, _)| scheme)
 }

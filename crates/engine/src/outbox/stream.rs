@@ -11,7 +11,7 @@ use super::command::{CommandRecord, CommandTarget, ConversationAction};
 use super::{DeliveryHandler, OutboxEntry, Outcome, StreamCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::inner::Inner;
-use crate::ports::{COMMANDER, Delivery};
+use crate::ports::{COMMANDER, Delivery, Target};
 use crate::stream::{OwedItems, StartMode};
 
 /// Submits the command of a delivery to its target, under a claim that lasts until the delivery is
@@ -35,25 +35,26 @@ impl DeliveryHandler for StreamCourier {
                 return Outcome::Failed(format!("this version cannot read the command: {error}"));
             }
         };
-        let target = delivery.target.split_once(':').map_or("", |(_, stream)| stream);
-        let (target, fingerprint) =
-            (StreamId::new(target), format!("{}/{}", delivery.stream, delivery.through_seq));
+        let Target::Stream(target) = &delivery.target else {
+            return Outcome::Failed(format!("{} is not a conversation", delivery.target));
+        };
+        let fingerprint = format!("{}/{}", delivery.stream, delivery.through_seq);
         let once =
             Idempotency { principal: COMMANDER.into(), key: delivery.id.to_string(), fingerprint };
         match command.into() {
             CommandTarget::Conversation(command) => {
-                converse(&hall, &target, command, once, hops).await
+                converse(&hall, target, command, once, hops).await
             }
-            CommandTarget::Task(command) => submit(&hall, &target, command, once, hops).await,
+            CommandTarget::Task(command) => submit(&hall, target, command, once, hops).await,
             CommandTarget::Begin { task, begin: start } => {
                 let order = hall.beginning(start).await;
                 match order {
-                    Ok(order) => begin(&hall, &target, task, order, once).await,
+                    Ok(order) => begin(&hall, target, task, order, once).await,
                     Err(error) => outcome(&error),
                 }
             }
             CommandTarget::Order { task, order, tells } => {
-                obey(&hall, &target, (task, order), tells, once, hops).await
+                obey(&hall, target, (task, order), tells, once, hops).await
             }
         }
     }

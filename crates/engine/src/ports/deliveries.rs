@@ -7,6 +7,7 @@ use moothall_kernel::ids::{Seq, StreamId, TurnNo};
 use serde::{Deserialize, Serialize};
 
 use super::error::LogError;
+use super::target::Target;
 
 /// The progress of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -57,8 +58,8 @@ pub fn command_claim(delivery: u64) -> (&'static str, String) {
 pub struct Delivery {
     /// The id. Ids rise with insertion, and each target is served in their order.
     pub id: u64,
-    /// Address of the recipient, e.g. `chat:telegram:-100`, `session:7f3a`.
-    pub target: String,
+    /// The recipient.
+    pub target: Target,
     /// The stream whose event caused it.
     pub stream: StreamId,
     /// The turn, if the delivery is its prompt.
@@ -79,8 +80,8 @@ pub struct Delivery {
 /// A delivery to insert with the append that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// Address of the recipient.
-    pub target: String,
+    /// The recipient.
+    pub target: Target,
     /// The turn, if the delivery is its prompt.
     pub turn: Option<TurnNo>,
     /// The attempt of that turn.
@@ -108,9 +109,9 @@ pub trait Deliveries: Send + Sync + 'static {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError>;
     /// Returns the deliveries to one target that are not `done`, `failed` or `unknown`, oldest
     /// first.
-    async fn pending_deliveries(&self, target: &str) -> Result<Vec<Delivery>, LogError>;
+    async fn pending_deliveries(&self, target: &Target) -> Result<Vec<Delivery>, LogError>;
     /// Returns the newest deliveries to a target, newest first.
-    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError>;
+    async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError>;
     /// Returns all deliveries of a stream, oldest first.
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
     /// Moves a delivery from one of several states to another, in one write. Returns `false` if it

@@ -5,6 +5,7 @@
 mod clock;
 mod error;
 mod claims;
+mod target;
 mod deliveries;
 mod log;
 mod sessions;
@@ -39,4 +40,5 @@ pub use principals::{
 pub use search::{Hit, Hits, Search, SearchRequest};
 pub use sessions::{LeftLink, Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};
 pub use store::{FullStore, Store};
+pub use target::{Target, TargetKind};
 pub use upkeep::{CheckedTable, CopyError, Upkeep, Verification};

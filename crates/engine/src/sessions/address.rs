@@ -2,7 +2,7 @@
 
 use moothall_kernel::participant::{Address, Participant};
 
-use crate::ports::{Session, SessionId};
+use crate::ports::{Session, SessionId, Target};
 
 /// The address kind of a participant that is a session.
 pub const ADDRESS: &str = "session";
@@ -31,13 +31,13 @@ pub fn is_session(participant: &Participant, session: &SessionId) -> bool {
     session_of(participant).as_ref() == Some(session)
 }
 
-/// Returns the delivery target of a session: `session:` and its id.
-pub fn target(session: &SessionId) -> String {
-    format!("{ADDRESS}:{session}")
+/// Returns the delivery target of a session.
+pub fn target(session: &SessionId) -> Target {
+    Target::Session(session.clone())
 }
 
 /// Returns the delivery target of a participant that is a session. Each of its prompts is a row in
 /// the log.
-pub fn target_of(participant: &Participant) -> Option<String> {
-    session_of(participant).map(|session| target(&session))
+pub fn target_of(participant: &Participant) -> Option<Target> {
+    session_of(participant).map(Target::Session)
 }

@@ -11,10 +11,7 @@ use moothall_kernel::task::{NewConversation, TaskEvent};
 use moothall_kernel::view::{Viewer, visible};
 
 use crate::outbox::{ConversationStart, OutboxEntry, StreamCommand};
-use crate::ports::{Claim, ClaimChange, NewDelivery};
-
-/// Prefix of targets for the trails of rhythms, to which harvests are appended.
-pub const TRAIL: &str = "trail";
+use crate::ports::{Claim, ClaimChange, NewDelivery, Target};
 
 /// The claims and deliveries of an append.
 #[derive(Debug, Default, PartialEq)]
@@ -31,7 +28,7 @@ pub(crate) fn effects<'a>(
     stream: &StreamId,
     bound: impl Iterator<Item = &'a str>,
     members: Option<BTreeSet<ParticipantId>>,
-    terminal_of: impl Fn(TurnNo) -> Option<String>,
+    terminal_of: impl Fn(TurnNo) -> Option<Target>,
     events: &[RecordedEvent],
 ) -> Effects {
     let mut targets: BTreeSet<String> = bound.map(str::to_owned).collect();
@@ -70,7 +67,7 @@ pub(crate) fn effects<'a>(
             }
             Event::Gathering(GatheringEvent::Harvested { rhythm, .. }) => {
                 effects.deliveries.push(NewDelivery {
-                    target: format!("{TRAIL}:{rhythm}"),
+                    target: Target::Trail(rhythm.clone()),
                     turn: None,
                     attempt: 0,
                     through_seq: recorded.seq,
@@ -237,7 +234,7 @@ fn deliver(
     let origin = posted.origin.as_ref().map(|origin| &origin.chat);
     let chats = targets.iter().filter_map(|target| Chat::of_target(target));
     let delivery = |chat: Chat| NewDelivery {
-        target: chat.to_string(),
+        target: Target::Chat(chat),
         turn: None,
         attempt: 0,
         through_seq: recorded.seq,
@@ -362,7 +359,7 @@ mod tests {
             owed(&[CHAT, "chat:discord:7"], events)
                 .deliveries
                 .into_iter()
-                .map(|d| d.target)
+                .map(|d| d.target.to_string())
                 .collect()
         };
         assert_eq!(targets(&[post(4, None)]), ["chat:discord:7", CHAT]);

@@ -20,7 +20,7 @@ use super::shell::Shell;
 use crate::answers::HallChange;
 use crate::crash;
 use crate::hall::reservations::TurnPayer;
-use crate::ports::{Acquisition, AppendError, LogError, StreamBatch};
+use crate::ports::{Acquisition, AppendError, LogError, StreamBatch, Target};
 use crate::runtime::agent::{Agent, Job, TurnKey};
 use crate::stream::updates::Subscription;
 
@@ -162,7 +162,7 @@ impl Shell {
         crash::point("before_append");
         crash::before_append(&events);
         let memberships = memberships_in(&batch.claims);
-        let owed: Vec<String> =
+        let owed: Vec<Target> =
             batch.deliveries.iter().map(|delivery| delivery.target.clone()).collect();
         let begun = std::time::Instant::now();
         let appended = self.hall.store.log.append(vec![batch]).await;

@@ -451,7 +451,7 @@ fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
     assert_eq!(batch.events, []);
     let [delivery] = &batch.deliveries[..] else { panic!("{:?}", batch.deliveries) };
     assert_eq!(
-        (delivery.target.as_str(), delivery.through_seq),
+        (delivery.target.to_string().as_str(), delivery.through_seq),
         ("stream:t", bench.host.committed().head())
     );
     let carried: serde_json::Value =

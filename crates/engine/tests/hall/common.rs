@@ -13,7 +13,7 @@ use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
     Acquisition, AppendError, AppendResult, Claim, Clock, Deliveries, Delivery, DeliveryState,
     Durability, EventLog, Lease, ListFilter, ListPage, ListedStream, LogError, Page, Snapshot,
-    Store, StreamBatch, StreamStart,
+    Store, StreamBatch, StreamStart, Target,
 };
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
@@ -218,10 +218,10 @@ impl Deliveries for TestLog {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
         self.inner.heads().await
     }
-    async fn pending_deliveries(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+    async fn pending_deliveries(&self, target: &Target) -> Result<Vec<Delivery>, LogError> {
         self.inner.pending_deliveries(target).await
     }
-    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
+    async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError> {
         self.inner.of_target(target, limit).await
     }
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {

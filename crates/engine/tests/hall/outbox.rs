@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use moothall_engine::hall::Idempotency;
 use moothall_engine::outbox::{DeliveryHandler, OutboxEntry, Outcome, StreamCommand};
 use moothall_engine::ports::{
-    AppendError, Deliveries, Delivery, DeliveryState, EventLog, command_claim,
+    AppendError, Deliveries, Delivery, DeliveryState, EventLog, Target, TargetKind, command_claim,
 };
 use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::ids::StreamId;
@@ -106,7 +106,7 @@ async fn what_cannot_be_done_is_noted_and_does_not_hold_up_the_next() {
     let (from, to) = (world.create().await, world.create().await);
     let nowhere = StreamId::new("nowhere");
     let unreadable = OutboxEntry {
-        target: format!("stream:{to}"),
+        target: Target::Stream(to.clone()),
         command: serde_json::json!({"do": "somersault"}),
     };
     let at = Address { computer: String::new(), kind: "session".into(), local_id: "gone".into() };
@@ -181,7 +181,7 @@ impl DeliveryHandler for Porter {
 }
 
 fn parcel(text: &str) -> OutboxEntry {
-    OutboxEntry { target: "chat:telegram:7".into(), command: serde_json::json!(text) }
+    OutboxEntry { target: "chat:telegram:7".parse().unwrap(), command: serde_json::json!(text) }
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,7 +201,7 @@ async fn what_may_have_arrived_is_not_sent_again_and_holds_up_nothing() {
         .owe(&from, ["one", "two", "three", "four"].map(parcel).into(), owing("four"))
         .await
         .unwrap();
-    world.hall.register_handler("chat", porter.clone()).await.unwrap();
+    world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
     eventually(async || Some(()).filter(|()| porter.carried.lock().unwrap().len() == 5)).await;
     let world = world.restart(&[]).await;
     let next = Arc::new(Porter {
@@ -209,7 +209,7 @@ async fn what_may_have_arrived_is_not_sent_again_and_holds_up_nothing() {
         ..Porter::default()
     });
     world.hall.owe(&from, vec![parcel("five")], owing("five")).await.unwrap();
-    world.hall.register_handler("chat", next.clone()).await.unwrap();
+    world.hall.register_handler(TargetKind::Chat, next.clone()).await.unwrap();
     let states: Vec<_> =
         settled(&world, &from, 5).await.into_iter().map(|(state, _)| state).collect();
     let on_its_way = DeliveryState::Unknown;

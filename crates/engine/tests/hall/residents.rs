@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use moothall_engine::access::{Access, Mode, Reach};
 use moothall_engine::agent::Agent;
 use moothall_engine::hall::{Hall, HallError, HallParts};
-use moothall_engine::ports::{Deliveries, DeliveryState, LogError};
+use moothall_engine::ports::{Deliveries, DeliveryState, LogError, Target};
 use moothall_engine::reach::ReachableStreams;
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{ADDRESS, OnDemand, Resident, Residents, SessionError, SessionId};
@@ -133,7 +133,7 @@ async fn a_turn_goes_to_whoever_lives_at_its_address_and_its_prompt_is_a_deliver
         events.iter().filter_map(words).next_back(),
         Some(("guest".to_owned(), "good evening".to_owned()))
     );
-    let rows = world.log.inner.of_target("session:guest", 9).await.unwrap();
+    let rows = world.log.inner.of_target(&Target::Session("guest".into()), 9).await.unwrap();
     assert_eq!(
         rows.iter().map(|row| (&row.stream, row.state)).collect::<Vec<_>>(),
         [(&stream, DeliveryState::Pending)]

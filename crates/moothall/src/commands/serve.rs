@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moothall_channels::Channels;
-use moothall_engine::TRAIL;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::places::ProgramSlots;
-use moothall_engine::ports::{Store, SystemClock, Upkeep};
+use moothall_engine::ports::{Store, SystemClock, TargetKind, Upkeep};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::ClientRights;
 use moothall_kernel::time::Millis;
@@ -410,7 +409,7 @@ async fn open_hall(
 /// Registers the delivery handler that carries harvests to their trails.
 async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
     let trails = Trails { hall: hall.weak(), folder: config.server.trails.clone() };
-    hall.register_handler(TRAIL, Arc::new(trails)).await.map_err(|error| {
+    hall.register_handler(TargetKind::Trail, Arc::new(trails)).await.map_err(|error| {
         Fault::new(Exit::Failure, "cannot read the pending deliveries to trails").because(error)
     })
 }

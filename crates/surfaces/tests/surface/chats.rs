@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use moothall_engine::outbox::{DeliveryHandler, Outcome};
-use moothall_engine::ports::Delivery;
+use moothall_engine::ports::{Delivery, TargetKind};
 use moothall_kernel::chat::PostOrigin;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::ids::StreamId;
@@ -22,7 +22,7 @@ struct Channel(mpsc::UnboundedSender<(String, u64)>);
 #[async_trait]
 impl DeliveryHandler for Channel {
     async fn carry(&self, delivery: &Delivery) -> Outcome {
-        self.0.send((delivery.target.clone(), delivery.through_seq.0)).unwrap();
+        self.0.send((delivery.target.to_string(), delivery.through_seq.0)).unwrap();
         Outcome::Done(String::new())
     }
 }
@@ -31,7 +31,7 @@ impl DeliveryHandler for Channel {
 async fn with_channel() -> (Server, mpsc::UnboundedReceiver<(String, u64)>) {
     let server = Server::start().await;
     let (carries, carried) = mpsc::unbounded_channel();
-    server.hall.register_handler("chat", Arc::new(Channel(carries))).await.unwrap();
+    server.hall.register_handler(TargetKind::Chat, Arc::new(Channel(carries))).await.unwrap();
     (server, carried)
 }
 

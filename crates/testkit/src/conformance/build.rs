@@ -165,7 +165,7 @@ impl Builder for StreamBatch {
     fn owes(mut self, target: &str) -> Self {
         let through_seq = Seq(self.expected_head.0 + self.events.len() as u64);
         self.deliveries.push(NewDelivery {
-            target: target.into(),
+            target: target.parse().unwrap(),
             turn: Some(TurnNo(3)),
             attempt: 2,
             through_seq,
@@ -177,7 +177,7 @@ impl Builder for StreamBatch {
     fn commands(mut self, target: &str, command: &str) -> Self {
         let through_seq = Seq(self.expected_head.0 + self.events.len() as u64);
         self.deliveries.push(NewDelivery {
-            target: target.into(),
+            target: target.parse().unwrap(),
             turn: None,
             attempt: 0,
             through_seq,

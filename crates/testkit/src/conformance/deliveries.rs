@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_engine::ports::{
-    Deliveries, Delivery, DeliveryState, Durability, EventLog, command_claim,
+    Deliveries, Delivery, DeliveryState, Durability, EventLog, Target, command_claim,
 };
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::time::Timestamp;
@@ -14,8 +14,13 @@ use super::build::{Builder, batch, claim};
 /// A time later than every lapse.
 const LATEST: Timestamp = Timestamp::from_millis(i64::MAX);
 
-fn at_targets(deliveries: &[Delivery]) -> Vec<(&str, u64)> {
-    deliveries.iter().map(|delivery| (delivery.target.as_str(), delivery.through_seq.0)).collect()
+fn to(text: &str) -> Target {
+    text.parse().unwrap()
+}
+
+fn at_targets(deliveries: &[Delivery]) -> Vec<(String, u64)> {
+    let at = |delivery: &Delivery| (delivery.target.to_string(), delivery.through_seq.0);
+    deliveries.iter().map(at).collect()
 }
 
 /// Every field is stored, in the order of the appends, and listed by stream.
@@ -28,7 +33,10 @@ pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
     appended.extend(log.append(vec![batch("a", 1).says("two").owes("chat:1")]).await.unwrap());
 
     let of_a = log.of_stream(&"a".into()).await.unwrap();
-    assert_eq!(at_targets(&of_a), [("chat:1", 1), ("session:2", 1), ("chat:1", 2)]);
+    assert_eq!(
+        at_targets(&of_a),
+        [("chat:1".to_owned(), 1), ("session:2".to_owned(), 1), ("chat:1".to_owned(), 2)]
+    );
     assert!(of_a.windows(2).all(|pair| pair[0].id < pair[1].id));
     let ids: Vec<u64> =
         appended.iter().flat_map(|appended| appended.deliveries.iter().copied()).collect();
@@ -39,7 +47,7 @@ pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
     );
     let expected = Delivery {
         id: of_a[0].id,
-        target: "chat:1".into(),
+        target: to("chat:1"),
         stream: "a".into(),
         turn: Some(TurnNo(3)),
         attempt: 2,
@@ -62,7 +70,7 @@ pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
         .unwrap();
     log.append(vec![batch("b", 0).says("b1").owes("x")]).await.unwrap();
     let heads = log.heads().await.unwrap();
-    assert_eq!(at_targets(&heads), [("x", 1), ("y", 1)]);
+    assert_eq!(at_targets(&heads), [("x".to_owned(), 1), ("y".to_owned(), 1)]);
 
     let x = heads[0].id;
     let steps = [
@@ -85,7 +93,7 @@ pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
     )
     .await
     .unwrap();
-    assert_eq!(at_targets(&log.heads().await.unwrap()), [("y", 1), ("x", 2)]);
+    assert_eq!(at_targets(&log.heads().await.unwrap()), [("y".to_owned(), 1), ("x".to_owned(), 2)]);
     assert_eq!(log.of_stream(&"a".into()).await.unwrap()[0].evidence, "read back");
 }
 
@@ -172,7 +180,7 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
     );
     assert_eq!(log.heads().await.unwrap()[0].evidence, "early");
     assert_eq!(
-        log.pending_deliveries("x")
+        log.pending_deliveries(&to("x"))
             .await
             .unwrap()
             .iter()
@@ -185,10 +193,15 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
         Ok(true)
     );
     assert_eq!(
-        log.pending_deliveries("x").await.unwrap().iter().map(|row| row.id).collect::<Vec<_>>(),
+        log.pending_deliveries(&to("x"))
+            .await
+            .unwrap()
+            .iter()
+            .map(|row| row.id)
+            .collect::<Vec<_>>(),
         [id + 1]
     );
-    assert_eq!(log.pending_deliveries("z").await, Ok(vec![]));
+    assert_eq!(log.pending_deliveries(&to("z")).await, Ok(vec![]));
 }
 
 /// Deliveries are counted by state, without the done ones.
@@ -231,12 +244,12 @@ pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
         .await
         .unwrap()
     );
-    let newest = log.of_target("chat:1", 10).await.unwrap();
+    let newest = log.of_target(&to("chat:1"), 10).await.unwrap();
     let at: Vec<(&str, u64)> =
         newest.iter().map(|delivery| (delivery.stream.as_str(), delivery.through_seq.0)).collect();
     assert_eq!(at, [("a", 2), ("b", 1), ("a", 1)]);
-    assert_eq!(log.of_target("chat:1", 2).await.unwrap(), newest[..2]);
-    assert_eq!(log.of_target("chat:9", 2).await.unwrap(), []);
+    assert_eq!(log.of_target(&to("chat:1"), 2).await.unwrap(), newest[..2]);
+    assert_eq!(log.of_target(&to("chat:9"), 2).await.unwrap(), []);
 }
 
 /// A command stays until its delivery is settled, whatever the outcome. Then its words and the
@@ -262,7 +275,7 @@ pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
         log.append(vec![taken]).await.unwrap();
 
         assert_eq!(
-            log.pending_deliveries("stream:t").await.unwrap()[0].command.as_deref(),
+            log.pending_deliveries(&to("stream:t")).await.unwrap()[0].command.as_deref(),
             Some("do this")
         );
         log.advance(

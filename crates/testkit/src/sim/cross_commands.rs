@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use moothall_engine::hall::HallError;
 use moothall_engine::outbox::{OutboxEntry, StreamCommand};
-use moothall_engine::ports::{COMMANDER, DeliveryState, NewDelivery};
+use moothall_engine::ports::{COMMANDER, DeliveryState, NewDelivery, Target};
 use moothall_engine::stream::{OwedItems, Verdict};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recipient, RecordedEvent};
@@ -70,8 +70,12 @@ impl CrossCommands {
     /// Notes the deliveries of an append.
     pub(crate) fn note(&mut self, inserted: &[NewDelivery], ids: &[u64]) {
         for (delivery, id) in inserted.iter().zip(ids) {
-            let room =
-                delivery.target.strip_prefix("stream:room-").and_then(|room| room.parse().ok());
+            let room = match &delivery.target {
+                Target::Stream(stream) => {
+                    stream.as_str().strip_prefix("room-").and_then(|room| room.parse().ok())
+                }
+                _ => None,
+            };
             if let (Some(room), Some(mark)) =
                 (room, delivery.command.as_deref().and_then(marks::first))
             {
