@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_engine::access::{Access, AccessError, Caller, Scope};
+use moothall_engine::door::SlashOutcome;
 use moothall_engine::hall::{Hall, HallError, Idempotency};
 use moothall_kernel::chat::{Chat, PostOrigin};
-use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
 use moothall_kernel::event::{Cause, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Profile;
-use moothall_kernel::policy::Policy;
-use moothall_kernel::post::Post;
-use moothall_kernel::settings::PolicyName;
+use moothall_kernel::policy::{Policy, PolicyName};
+
+
 
 /// A chat that is to be opened.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,7 +142,15 @@ impl Inbox {
         self.access
             .record_command(by, format!("{name} in {}", words.chat.key()))
             .await?;
-        self.hall.as_(by.clone()).run_line(stream, actor, &words.text, Some(once)).await
+        let door = self.hall.as_(by.clone());
+        match door.order(stream, actor, &words.text).await? {
+            SlashOutcome::Tell(text) => Ok(text),
+            SlashOutcome::Why => Ok("see the page".into()),
+            SlashOutcome::Do(permitted, text) => {
+                door.submit(*permitted, Some(once)).await?;
+                Ok(text)
+            }
+        }
     }
 
     /// Opens a group: begins a conversation of these agents under `hybrid`, and binds the chat to

@@ -20,14 +20,14 @@ use moothall_engine::channels::{
     BotStatus, ChannelDirectory, ChannelError, ChannelStatus, PairingLink,
 };
 use moothall_engine::hall::{Hall, HallError};
-use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, Outcome, Scheme, Target};
-use moothall_engine::ports::Delivery;
+use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, Outcome};
+use moothall_engine::ports::{Delivery, Target, TargetKind};
 
 pub use config::{ChannelsConfig, TelegramConfig};
 use inbox::Inbox;
 use kept_bots::KeptBots;
 use telegram::Telegram;
-use telegram::client::{BotToken, Client};
+use telegram::client::{BotToken, NotAToken};
 use telegram::room::TELEGRAM;
 
 /// The channels of a server. Dropping them ends their tasks.
@@ -39,7 +39,6 @@ struct Directory {
     telegram: Arc<Telegram>,
     kept: KeptBots,
     hall: Hall,
-    base_url: String,
 }
 
 impl Channels {
@@ -58,29 +57,28 @@ impl Channels {
         let access = Access::new(hall.clone(), mode, None);
         let inbox = Inbox::new(hall.clone(), access);
         let settings = config.telegram;
-        let telegram = Arc::new(Telegram::new(inbox, settings.clone()));
+        let telegram = Telegram::new(inbox, settings.clone()).map_err(HallError::Failed)?;
+        let telegram = Arc::new(telegram);
         let kept = KeptBots::open(folder).map_err(|error| HallError::Failed(error.to_string()))?;
-        let base_url = settings.base_url.clone();
-        let inner =
-            Arc::new(Directory { telegram: telegram.clone(), kept, hall: hall.clone(), base_url });
+        let inner = Arc::new(Directory { telegram: telegram.clone(), kept, hall: hall.clone() });
         let directory: Arc<dyn ChannelDirectory> = inner.clone();
         hall.serve_channels(Arc::downgrade(&directory));
         if settings.enabled {
             let configured = settings.bots.iter().map(|(agent, token)| (agent, token));
             for (agent, token) in configured {
-                match BotToken::parse(token) {
-                    Some(token) => drop(telegram.connect(agent, token)),
-                    None => tracing::error!(agent, "the token of a bot has the wrong form"),
+                match token.parse::<BotToken>() {
+                    Ok(token) => drop(telegram.connect(agent, token)),
+                    Err(error) => tracing::error!(agent, %error, "a bot cannot be connected"),
                 }
             }
             for (agent, token) in inner.kept.all() {
-                if let Some(token) = BotToken::parse(&token) {
+                if let Ok(token) = token.parse::<BotToken>() {
                     telegram.connect(&agent, token);
                 }
             }
             telegram.watch();
             let courier = ChatCourier(Arc::downgrade(&telegram));
-            let registered = hall.register_handler(Scheme::Chat, Arc::new(courier)).await;
+            let registered = hall.register_handler(TargetKind::Chat, Arc::new(courier)).await;
             registered.map_err(HallError::from)?;
         }
         Ok(Self { inner })
@@ -132,18 +130,14 @@ impl ChannelDirectory for Directory {
         if self.hall.registry().get(agent).is_none() {
             return Err(ChannelError::NoAgent(agent.to_owned()));
         }
-        let parsed = BotToken::parse(token).ok_or_else(|| {
-            ChannelError::BadToken(
-                "A token of Telegram looks like `123456:ABC…`: @BotFather gives it for /newbot."
-                    .into(),
-            )
-        })?;
+        let parsed: BotToken =
+            token.parse().map_err(|error: NotAToken| ChannelError::BadToken(error.to_string()))?;
         let taken = self.telegram.bots().into_iter().find(|bot| bot.id() == parsed.bot_id());
         if let Some(bot) = taken.filter(|bot| bot.agent != agent) {
             let text = format!("This bot is that of the agent {} already.", bot.agent);
             return Err(ChannelError::Taken(text));
         }
-        let info = Client::new(&self.base_url, parsed.clone()).get_me().await.map_err(|fault| {
+        let info = self.telegram.client(parsed.clone()).get_me().await.map_err(|fault| {
             if fault.is_unauthorised() {
                 ChannelError::BadToken(
                     "Telegram does not accept this token. Copy it again from @BotFather.".into(),

@@ -1,7 +1,7 @@
 //! A bot: the account by which an agent speaks, and its state.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use tokio::time::Instant;
 
 use moothall_engine::channels::{BotState, BotStatus};
 use moothall_kernel::time::Timestamp;

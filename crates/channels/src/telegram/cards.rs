@@ -12,8 +12,8 @@ use moothall_kernel::ids::{Seq, StreamId};
 
 use super::Telegram;
 use super::bot::Bot;
-use super::carry::Carriage;
-use super::client::{Button, EditText};
+use super::carry::{Carriage, entities_of};
+use super::client::{Button, EditMessage};
 use super::receive::{TryAgain, account_of, is_passing};
 use super::room::{Room, TELEGRAM};
 use super::text;
@@ -113,8 +113,13 @@ impl Telegram {
             }
             let parts = text::parts(&text, None, text::TEXT_UNITS_MAX);
             let Some(part) = parts.into_iter().next() else { continue };
-            let edit =
-                EditText { chat: sent.chat, message: id, text: part.text, entities: part.entities };
+            let edit = EditMessage {
+                chat_id: sent.chat,
+                message_id: id,
+                entities: entities_of(&part),
+                text: part.text,
+                buttons: Vec::new(),
+            };
             match bot.client.edit_message_text(&edit).await {
                 Err(fault) if !fault.is_not_modified() => {
                     tracing::debug!(bot = bot.agent, %fault, "a card could not be ended");
@@ -203,7 +208,7 @@ impl Telegram {
             (Some(_), None) => "This button has no meaning any more.".into(),
         };
         let shown: String = text.chars().take(200).collect();
-        if let Err(fault) = bot.client.answer_callback_query(&press.id, &shown).await {
+        if let Err(fault) = bot.client.answer_callback_query(&press.id, &shown, false).await {
             tracing::debug!(bot = bot.agent, %fault, "a press could not be answered");
         }
         Ok(())
@@ -276,7 +281,7 @@ fn data_of(bot: &Bot, stream: &StreamId, seq: Seq, number: usize) -> String {
 
 /// Returns the signature of a button's data, under a key that only this server and Telegram have.
 fn mark(bot: &Bot, plain: &str) -> String {
-    let key = blake3::derive_key("moothall 2026 buttons of a bot", bot.client.secret().as_bytes());
+    let key = bot.client.derived_key("moothall 2026 buttons of a bot");
     blake3::keyed_hash(&key, plain.as_bytes()).to_hex()[..MARK_CHARS].to_owned()
 }
 

@@ -4,13 +4,15 @@
 //! sent. A crash in between leaves the delivery `unknown`: people see it, and nothing is repeated.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 use moothall_engine::channels::BotState;
 use moothall_engine::outbox::{Notes, Outcome};
 use moothall_engine::ports::Delivery;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, Seq};
+use serde_json::Value;
 
 use super::Telegram;
 use super::bot::Bot;
@@ -43,16 +45,16 @@ impl Carriage<'_> {
         kept.map_err(|error| Outcome::Later { why: error.to_string(), after: None })
     }
 
-    fn done(mut self, why: Option<&str>) -> Outcome {
+    pub(super) fn done(mut self, why: Option<&str>) -> Outcome {
         self.kept.why = why.map(str::to_owned);
         Outcome::Done(self.kept.text())
     }
 
-    fn failed(&self, why: impl Into<String>) -> Outcome {
+    pub(super) fn failed(&self, why: impl Into<String>) -> Outcome {
         Outcome::Failed(CarryNotes { why: Some(why.into()), ..self.kept.clone() }.text())
     }
 
-    fn unknown(&self, why: impl Into<String>) -> Outcome {
+    pub(super) fn unknown(&self, why: impl Into<String>) -> Outcome {
         Outcome::Unknown(CarryNotes { why: Some(why.into()), ..self.kept.clone() }.text())
     }
 }
@@ -192,14 +194,15 @@ impl Telegram {
             return Sent::Over(later);
         }
         let entities =
-            if under_way.kept.plain { Vec::new() } else { part.entities.clone() };
+            if under_way.kept.plain { Vec::new() } else { entities_of(part) };
         let message = SendMessage {
-            chat,
+            chat_id: chat,
             thread: under_way.room.topic,
             text: part.text.clone(),
             entities,
             reply_to,
             buttons: buttons.to_vec(),
+            silent: false,
         };
         match bot.client.send_message(&message).await {
             Ok(id) => {
@@ -318,4 +321,9 @@ impl Telegram {
         under_way.room = room;
         over
     }
+}
+
+/// Returns the entities of a part in Telegram's form.
+pub(super) fn entities_of(part: &Part) -> Vec<Value> {
+    part.entities.iter().filter_map(|entity| serde_json::to_value(entity).ok()).collect()
 }

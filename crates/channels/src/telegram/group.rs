@@ -1,6 +1,6 @@
 //! Groups: how they are opened, which agents are in them, and where they moved.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use moothall_engine::access::{AccessError, Caller};
 use moothall_engine::hall::HallError;
@@ -105,12 +105,11 @@ impl Telegram {
                     leave after an hour.";
         let button = Button { text: "Open".into(), data: OPEN.into() };
         let message = SendMessage {
-            chat: room.chat,
+            chat_id: room.chat,
             thread: room.topic,
             text: text.into(),
-            entities: Vec::new(),
-            reply_to: None,
             buttons: vec![vec![button]],
+            ..SendMessage::default()
         };
         if let Err(fault) = bot.client.send_message(&message).await {
             tracing::warn!(bot = bot.agent, %fault, "a group could not be told that it waits");

@@ -16,7 +16,8 @@ mod typing;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 use moothall_engine::channels::{ChannelStatus, ChatState, ChatStatus, PairingLink};
 use moothall_engine::residents::WeakHall;
@@ -28,7 +29,7 @@ use tokio::task::JoinSet;
 use crate::config::TelegramConfig;
 use crate::inbox::Inbox;
 use bot::Bot;
-use client::{BotToken, Client, SendMessage};
+use client::{BotCommand, BotToken, Client, SendMessage};
 use places::Places;
 use room::{Room, TELEGRAM};
 
@@ -37,6 +38,7 @@ const WAITING_MAX: Duration = Duration::from_secs(3600);
 
 /// The channel to Telegram.
 pub struct Telegram {
+    http: reqwest::Client,
     inbox: Arc<Inbox>,
     weak: WeakHall,
     settings: TelegramConfig,
@@ -47,15 +49,25 @@ pub struct Telegram {
 
 impl Telegram {
     /// Returns the channel with its configured bots, none of which is connected yet.
-    pub(crate) fn new(inbox: Arc<Inbox>, settings: TelegramConfig) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// The reason in words, if no HTTP client can be made.
+    pub(crate) fn new(inbox: Arc<Inbox>, settings: TelegramConfig) -> Result<Self, String> {
+        let http = client::connector(&settings.base_url)?;
+        Ok(Self {
+            http,
             weak: inbox.hall().weak(),
             inbox,
             settings,
             bots: RwLock::default(),
             places: Places::default(),
             tasks: Mutex::default(),
-        }
+        })
+    }
+
+    /// Returns a client with a bot's token.
+    pub(crate) fn client(&self, token: BotToken) -> Client {
+        Client::new(self.http.clone(), &self.settings.base_url, token)
     }
 
     /// Returns the bots, in the order of the configuration.
@@ -69,8 +81,7 @@ impl Telegram {
 
     /// Adds a bot, and connects it.
     pub(crate) fn connect(self: &Arc<Self>, agent: &str, token: BotToken) -> Arc<Bot> {
-        let client = Client::new(&self.settings.base_url, token);
-        let bot = Arc::new(Bot::new(agent, client, self.inbox.hall().now()));
+        let bot = Arc::new(Bot::new(agent, self.client(token), self.inbox.hall().now()));
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
         bots.retain(|other| other.agent != agent);
         bots.push(bot.clone());
@@ -160,12 +171,11 @@ impl Telegram {
                 return;
             }
             let message = SendMessage {
-                chat: room.chat,
+                chat_id: room.chat,
                 thread: room.topic,
                 text: part.text,
-                entities: Vec::new(),
                 reply_to: reply_to.filter(|_| number == 0),
-                buttons: Vec::new(),
+                ..SendMessage::default()
             };
             if let Err(fault) = bot.client.send_message(&message).await {
                 if let Some(after) = fault.retry_after() {
@@ -188,7 +198,7 @@ impl Telegram {
     }
 
     /// Returns the commands that Telegram offers to people, with their meaning.
-    fn commands(&self) -> Vec<(String, String)> {
+    fn commands(&self) -> Vec<BotCommand> {
         let offered = ["/help", "/ask", "/stop", "/pause", "/resume", "/mute", "/why", "/group list"];
         let usage = |name: &&str| slash::COMMANDS.iter().find(|command| command.name == *name);
         offered
@@ -196,7 +206,8 @@ impl Telegram {
             .filter_map(usage)
             .map(|command| {
                 let name = command.name.trim_start_matches('/').split(' ').next();
-                (name.unwrap_or_default().to_owned(), command.does.to_owned())
+                let command_name = name.unwrap_or_default().to_owned();
+                BotCommand { command: command_name, description: command.does.to_owned() }
             })
             .collect()
     }

@@ -3,12 +3,12 @@
 //! An update is taken when its words are committed, or when they belong to no conversation. An
 //! error that passes by itself leaves the update to be received again.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use moothall_engine::access::{AccessError, Caller, PairingOutcome};
 use moothall_engine::hall::HallError;
 use moothall_kernel::chat::Chat;
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::slash;
 
 use super::Telegram;
@@ -215,7 +215,7 @@ impl Telegram {
             key: self.key_of(message, &chat),
             chat,
             text,
-            to: to.map(Into::into),
+            to: to.map(ParticipantId::new),
             reply_to,
         }
     }

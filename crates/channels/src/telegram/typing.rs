@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::Weak;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 use moothall_engine::hall::HallChange;
 use moothall_kernel::chat::Chat;

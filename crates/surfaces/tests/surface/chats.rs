@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_engine::outbox::{DeliveryHandler, Outcome};
+use moothall_engine::outbox::{DeliveryHandler, Notes, Outcome};
 use moothall_engine::ports::{Delivery, TargetKind};
 use moothall_kernel::chat::PostOrigin;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -21,7 +21,7 @@ struct Channel(mpsc::UnboundedSender<(String, u64)>);
 
 #[async_trait]
 impl DeliveryHandler for Channel {
-    async fn carry(&self, delivery: &Delivery) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
         self.0.send((delivery.target.to_string(), delivery.through_seq.0)).unwrap();
         Outcome::Done(String::new())
     }
@@ -180,7 +180,7 @@ async fn words_from_a_chat_go_to_the_other_chats() {
     assert_eq!(control(&server, &thread, both).await.0, 200);
     let second = json!({"bind": "telegram:-7", "confirm": true});
     assert_eq!(control(&server, &thread, second).await.0, 200);
-    let origin = PostOrigin { chat: CHAT.parse().unwrap(), identity: Some("telegram:4711".into()), message: None };
+    let origin = PostOrigin { chat: CHAT.parse().unwrap(), identity: Some("telegram:4711".into()) };
     let post = Post { origin: Some(Box::new(origin)), ..Post::new(Actor::human("user"), "hello") };
     let stream = StreamId::new(&thread);
     server.hall.submit(&stream, ClientCommand::Post(post), None).await.unwrap();
