@@ -1,0 +1,346 @@
+//! The rates at which one bot may call: per bot, per chat and per group.
+//!
+//! Pure: the time is an argument. Edits and typing count like messages. A wait that Telegram
+//! demanded is a hold, obeyed exactly.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Calls of one bot in any second.
+pub const BOT_LIMIT: Limit = Limit { calls: 30, span: Duration::from_secs(1) };
+/// Calls of one bot in one chat: one a second, of which three may come at once.
+pub const CHAT_LIMIT: Limit = Limit { calls: 3, span: Duration::from_secs(3) };
+/// Calls of one bot in one group. Telegram permits 20 a minute; two are left because calls may
+/// arrive there closer together than they were made.
+pub const GROUP_LIMIT: Limit = Limit { calls: 18, span: Duration::from_secs(60) };
+
+/// A number of calls that no span of this length may exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Most calls in the span.
+    pub calls: usize,
+    /// Length of the span. A call leaves it exactly this long after it was made.
+    pub span: Duration,
+}
+
+/// The latest calls that count under a limit, oldest first.
+#[derive(Debug, Default)]
+struct RecentCalls(VecDeque<Instant>);
+
+impl RecentCalls {
+    fn forget(&mut self, now: Instant, limit: Limit) {
+        while self.0.front().is_some_and(|at| *at + limit.span <= now) {
+            self.0.pop_front();
+        }
+    }
+
+    /// Returns the time of the next free slot, if none is free.
+    fn full_until(&self, limit: Limit) -> Option<Instant> {
+        let oldest = self.0.len().checked_sub(limit.calls).and_then(|index| self.0.get(index));
+        oldest.map(|at| *at + limit.span)
+    }
+
+    /// True if at least half of the limit is left.
+    fn is_calm(&self, limit: Limit) -> bool {
+        2 * self.0.len() <= limit.calls
+    }
+}
+
+/// The calls in one chat, and the hold on it.
+#[derive(Debug, Default)]
+struct ChatCalls {
+    chat: RecentCalls,
+    group: RecentCalls,
+    held: Option<Instant>,
+}
+
+impl ChatCalls {
+    fn forget(&mut self, now: Instant) {
+        self.chat.forget(now, CHAT_LIMIT);
+        self.group.forget(now, GROUP_LIMIT);
+        self.held = self.held.filter(|until| *until > now);
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.chat.0.is_empty() && self.group.0.is_empty() && self.held.is_none()
+    }
+
+    fn blocked_until(&self, is_group: bool) -> Option<Instant> {
+        let group = self.group.full_until(GROUP_LIMIT).filter(|_| is_group);
+        self.held.max(self.chat.full_until(CHAT_LIMIT)).max(group)
+    }
+
+    fn is_calm(&self, is_group: bool) -> bool {
+        self.chat.is_calm(CHAT_LIMIT) && (!is_group || self.group.is_calm(GROUP_LIMIT))
+    }
+}
+
+/// The calls that one bot made lately, and its holds.
+#[derive(Debug)]
+pub struct Bucket {
+    bot: RecentCalls,
+    chats: BTreeMap<i64, ChatCalls>,
+    held: Option<Instant>,
+    /// Latest time that was given. Callers may read the clock in one order and come in another.
+    now: Instant,
+    /// Next time at which quiet chats are forgotten.
+    sweep: Instant,
+}
+
+impl Bucket {
+    /// Makes the bucket of a bot that has not called yet.
+    pub fn new(now: Instant) -> Self {
+        Self { bot: RecentCalls::default(), chats: BTreeMap::new(), held: None, now, sweep: now }
+    }
+
+    /// Takes a slot for one call in a chat.
+    ///
+    /// # Errors
+    /// The earliest time at which a slot can be free. Another call may take it first.
+    pub fn ready_at(&mut self, now: Instant, chat: i64, is_group: bool) -> Result<(), Instant> {
+        self.forget(now, chat);
+        let blocked = self.chats.get(&chat).and_then(|calls| calls.blocked_until(is_group));
+        if let Some(until) = self.held.max(self.bot.full_until(BOT_LIMIT)).max(blocked) {
+            return Err(until);
+        }
+        self.take(chat, is_group);
+        Ok(())
+    }
+
+    /// Takes a slot for a call that may be left out, such as typing, if at least half of every
+    /// limit is left. Returns true if the call may be made.
+    pub fn try_take(&mut self, now: Instant, chat: i64, is_group: bool) -> bool {
+        self.forget(now, chat);
+        let calm = self.bot.is_calm(BOT_LIMIT)
+            && self.chats.get(&chat).is_none_or(|calls| calls.is_calm(is_group));
+        calm && self.ready_at(now, chat, is_group).is_ok()
+    }
+
+    /// Blocks a chat, or the whole bot if no chat is given, until a time. A shorter hold does not
+    /// end a longer one.
+    pub fn hold(&mut self, chat: Option<i64>, until: Instant) {
+        let held = match chat {
+            Some(chat) => &mut self.chats.entry(chat).or_default().held,
+            None => &mut self.held,
+        };
+        *held = (*held).max(Some(until));
+    }
+
+    fn take(&mut self, chat: i64, is_group: bool) {
+        self.bot.0.push_back(self.now);
+        let calls = self.chats.entry(chat).or_default();
+        calls.chat.0.push_back(self.now);
+        if is_group {
+            calls.group.0.push_back(self.now);
+        }
+    }
+
+    /// Advances the time, and forgets the calls that no longer count: those of the bot and of this
+    /// chat at once, those of all chats once in the span of a group.
+    fn forget(&mut self, now: Instant, chat: i64) {
+        self.now = self.now.max(now);
+        let now = self.now;
+        self.bot.forget(now, BOT_LIMIT);
+        self.held = self.held.filter(|until| *until > now);
+        if let Some(calls) = self.chats.get_mut(&chat) {
+            calls.forget(now);
+        }
+        if self.sweep <= now {
+            self.sweep = now + GROUP_LIMIT.span;
+            self.chats.retain(|_, calls| {
+                calls.forget(now);
+                !calls.is_quiet()
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// One thing that happens to a bucket in a test.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Wait(u64),
+        Call { chat: i64, typing: bool },
+        Hold { chat: Option<i64>, ms: u64 },
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let chat = || -20..20_i64;
+        let step = prop_oneof![
+            2 => (0..900_u64).prop_map(Step::Wait),
+            9 => (chat(), any::<bool>()).prop_map(|(chat, typing)| Step::Call { chat, typing }),
+            1 => (prop::option::of(chat()), 1..9_000_u64)
+                .prop_map(|(chat, ms)| Step::Hold { chat, ms }),
+        ];
+        prop::collection::vec(step, 1..600)
+    }
+
+    fn is_group(chat: i64) -> bool {
+        chat < 0
+    }
+
+    fn ms(count: u64) -> Duration {
+        Duration::from_millis(count)
+    }
+
+    /// Returns the most calls in any span of a limit.
+    fn densest(calls: &[Instant], limit: Limit) -> usize {
+        let within = |from: &Instant| {
+            calls.iter().filter(|at| **at >= *from && **at < *from + limit.span).count()
+        };
+        calls.iter().map(within).max().unwrap_or_default()
+    }
+
+    /// Calls as often as the bucket permits, in these chats in turn, and returns the calls.
+    fn pressed(chats: &[i64], time: Duration) -> Vec<Instant> {
+        let begin = Instant::now();
+        let (mut bucket, mut now, mut calls) = (Bucket::new(begin), begin, Vec::new());
+        while now < begin + time {
+            let mut next = None;
+            for chat in chats {
+                match bucket.ready_at(now, *chat, is_group(*chat)) {
+                    Ok(()) => {
+                        calls.push(now);
+                        next = Some(now);
+                    }
+                    Err(at) => next = Some(next.map_or(at, |next: Instant| next.min(at))),
+                }
+            }
+            now = next.unwrap_or(now);
+        }
+        calls
+    }
+
+    proptest! {
+        #[test]
+        fn no_span_has_more_calls_than_its_limit_and_no_hold_is_broken(steps in steps()) {
+            let begin = Instant::now();
+            let (mut bucket, mut now) = (Bucket::new(begin), begin);
+            let mut calls: Vec<(i64, Instant)> = Vec::new();
+            let mut holds: Vec<(Option<i64>, Instant)> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Wait(time) => now += ms(time),
+                    Step::Hold { chat, ms: time } => {
+                        bucket.hold(chat, now + ms(time));
+                        holds.push((chat, now + ms(time)));
+                    }
+                    Step::Call { chat, typing } => {
+                        let free = if typing {
+                            bucket.try_take(now, chat, is_group(chat))
+                        } else {
+                            let answer = bucket.ready_at(now, chat, is_group(chat));
+                            prop_assert!(answer.err().is_none_or(|at| at > now));
+                            answer.is_ok()
+                        };
+                        if free {
+                            let held = |(of, until): &(Option<i64>, Instant)| {
+                                of.is_none_or(|of| of == chat) && *until > now
+                            };
+                            prop_assert!(!holds.iter().any(held));
+                            calls.push((chat, now));
+                        }
+                    }
+                }
+            }
+            let all: Vec<Instant> = calls.iter().map(|(_, at)| *at).collect();
+            prop_assert!(densest(&all, BOT_LIMIT) <= BOT_LIMIT.calls);
+            for chat in -20..20 {
+                let of = |(of, at): &(i64, Instant)| (*of == chat).then_some(*at);
+                let calls: Vec<Instant> = calls.iter().filter_map(of).collect();
+                prop_assert!(densest(&calls, CHAT_LIMIT) <= CHAT_LIMIT.calls);
+                if is_group(chat) {
+                    prop_assert!(densest(&calls, GROUP_LIMIT) <= GROUP_LIMIT.calls);
+                }
+            }
+        }
+
+        #[test]
+        fn the_time_of_a_refusal_is_exact(steps in steps(), chat in -20..20_i64) {
+            let begin = Instant::now();
+            let (mut bucket, mut now) = (Bucket::new(begin), begin);
+            for step in steps {
+                match step {
+                    Step::Wait(time) => now += ms(time),
+                    Step::Hold { chat, ms: time } => bucket.hold(chat, now + ms(time)),
+                    Step::Call { chat, .. } => {
+                        let _ = bucket.ready_at(now, chat, is_group(chat));
+                    }
+                }
+            }
+            if let Err(at) = bucket.ready_at(now, chat, is_group(chat)) {
+                let before = at - Duration::from_nanos(1);
+                prop_assert_eq!(bucket.ready_at(before, chat, is_group(chat)), Err(at));
+                prop_assert_eq!(bucket.ready_at(at, chat, is_group(chat)), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn under_pressure_the_limits_are_used() {
+        let minutes = |count: u64| Duration::from_secs(60 * count);
+        let many: Vec<i64> = (1..200).collect();
+        assert!(pressed(&many, minutes(1)).len() >= 60 * 30 * 95 / 100);
+        assert!(pressed(&[7], minutes(1)).len() >= 60 * 95 / 100);
+        assert!(pressed(&[-7], minutes(10)).len() >= 10 * 18 * 95 / 100);
+    }
+
+    #[test]
+    fn a_hold_is_obeyed_exactly_and_stays_in_its_chat() {
+        let begin = Instant::now();
+        let mut bucket = Bucket::new(begin);
+        let until = begin + Duration::from_secs(13_938);
+        bucket.hold(Some(-1), until);
+        bucket.hold(Some(-1), begin + ms(10));
+        assert_eq!(bucket.ready_at(begin + ms(20), -1, true), Err(until));
+        assert_eq!(bucket.ready_at(begin + ms(20), -2, true), Ok(()));
+        assert_eq!(bucket.ready_at(until, -1, true), Ok(()));
+        bucket.hold(None, until + ms(5));
+        assert_eq!(bucket.ready_at(until, -2, true), Err(until + ms(5)));
+        assert!(!bucket.try_take(until, 3, false));
+    }
+
+    #[test]
+    fn typing_leaves_half_of_the_budget_to_messages() {
+        let begin = Instant::now();
+        let mut bucket = Bucket::new(begin);
+        assert!(bucket.try_take(begin, 1, false));
+        assert!(bucket.try_take(begin, 1, false));
+        assert!(!bucket.try_take(begin, 1, false));
+        assert_eq!(bucket.ready_at(begin, 1, false), Ok(()));
+        let typed = (10..60).filter(|chat| bucket.try_take(begin, *chat, false)).count();
+        assert_eq!(3 + typed, BOT_LIMIT.calls / 2 + 1);
+    }
+
+    #[test]
+    fn a_clock_that_is_read_late_does_not_go_back() {
+        let begin = Instant::now();
+        let mut bucket = Bucket::new(begin);
+        for _ in 0..CHAT_LIMIT.calls {
+            assert_eq!(bucket.ready_at(begin + ms(500), 1, false), Ok(()));
+        }
+        let free = begin + ms(500) + CHAT_LIMIT.span;
+        assert_eq!(bucket.ready_at(begin, 1, false), Err(free));
+    }
+
+    #[test]
+    fn quiet_chats_are_forgotten() {
+        let begin = Instant::now();
+        let (mut bucket, mut now) = (Bucket::new(begin), begin);
+        for chat in 0..10_000 {
+            assert_eq!(bucket.ready_at(now, -chat, true), Ok(()));
+            now += ms(50);
+        }
+        let within_two_spans = 2 * 60 * 1_000 / 50;
+        assert!(bucket.chats.len() <= within_two_spans + 1);
+        assert_eq!(bucket.ready_at(now + 2 * GROUP_LIMIT.span, 1, true), Ok(()));
+        assert_eq!(bucket.chats.len(), 1);
+    }
+}
