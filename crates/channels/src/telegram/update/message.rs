@@ -3,10 +3,7 @@
 use serde_json::Value;
 
 use super::parts::{self, Attachment};
-use super::{Author, Chat, TextEntity};
-
-/// Topic that every chat with topics has. Messages to it must not name it.
-const GENERAL: i64 = 1;
+use super::{Author, Chat, GENERAL_TOPIC, TextEntity};
 
 /// A message, or a service message about the chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +47,7 @@ impl Message {
         let service = text.is_empty() && parts::is_service(value);
         Some(Self {
             message_id: value["message_id"].as_i64()?,
-            thread: topic(value).filter(|topic| *topic != GENERAL),
+            thread: topic(value).filter(|topic| *topic != GENERAL_TOPIC),
             author: Author::read(value, &chat),
             date: value["date"].as_i64(),
             reply_to: reply_target(value),

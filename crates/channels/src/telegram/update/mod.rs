@@ -20,6 +20,8 @@ pub use message::{Message, ReplyTarget};
 pub use names::SlashCommand;
 pub use parts::{Attachment, AttachmentKind};
 
+/// Topic that every chat with topics has. Telegram refuses messages that name it.
+pub const GENERAL_TOPIC: i64 = 1;
 /// Longest name of an unknown update that is kept, in bytes.
 const WORD_BYTES_MAX: usize = 64;
 
