@@ -19,6 +19,8 @@ mod styled;
 mod table;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod properties;
 
 use moothall_kernel::text::is_empty_looking;
 use serde::Serialize;

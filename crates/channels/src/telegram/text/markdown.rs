@@ -87,7 +87,7 @@ struct Target {
 }
 
 /// A block whose text is collected before it is written.
-enum Held {
+enum CollectedBlock {
     Code { language: Option<String>, text: String },
     Html(String),
     Table(Table),
@@ -99,7 +99,7 @@ struct Reader<'a> {
     gap: Gap,
     containers: Vec<Container>,
     inlines: Vec<Inline>,
-    held: Option<Held>,
+    collected: Option<CollectedBlock>,
 }
 
 impl<'a> Reader<'a> {
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
             gap: Gap::None,
             containers: Vec::new(),
             inlines: Vec::new(),
-            held: None,
+            collected: None,
         }
     }
 
@@ -149,11 +149,12 @@ impl<'a> Reader<'a> {
             }
             Tag::CodeBlock(kind) => {
                 self.owe(Gap::Blank);
-                self.held = Some(Held::Code { language: language(&kind), text: String::new() });
+                self.collected =
+                    Some(CollectedBlock::Code { language: language(&kind), text: String::new() });
             }
             Tag::HtmlBlock => {
                 self.owe(Gap::Blank);
-                self.held = Some(Held::Html(String::new()));
+                self.collected = Some(CollectedBlock::Html(String::new()));
             }
             Tag::List(number) => {
                 let is_nested = self.containers.iter().any(Container::is_item);
@@ -168,7 +169,7 @@ impl<'a> Reader<'a> {
             }
             Tag::Table(alignments) => {
                 self.owe(Gap::Blank);
-                self.held = Some(Held::Table(Table::new(&alignments)));
+                self.collected = Some(CollectedBlock::Table(Table::new(&alignments)));
             }
             Tag::TableHead | Tag::TableRow => self.table(Table::begin_row),
             Tag::TableCell => self.table(Table::begin_cell),
@@ -258,14 +259,14 @@ impl<'a> Reader<'a> {
     }
 
     fn table(&mut self, change: impl FnOnce(&mut Table)) {
-        if let Some(Held::Table(table)) = &mut self.held {
+        if let Some(CollectedBlock::Table(table)) = &mut self.collected {
             change(table);
         }
     }
 
     /// Opens a style. A style within itself adds nothing, and a table is drawn without styles.
     fn open(&mut self, kind: EntityKind) {
-        let is_drawn = self.held.is_none() && !self.is_open(kind);
+        let is_drawn = self.collected.is_none() && !self.is_open(kind);
         self.inlines.push(Inline { kind: is_drawn.then_some(kind), target: None, start: None });
     }
 
@@ -275,11 +276,11 @@ impl<'a> Reader<'a> {
 
     /// Opens a link. An image in a link is a part of its text.
     fn open_link(&mut self, url: String, is_address: bool) {
-        if self.held.is_none() {
+        if self.collected.is_none() {
             self.begin(true);
         }
         let is_inner = self.inlines.iter().any(|inline| inline.target.is_some());
-        let is_drawn = self.held.is_none() && !is_inner && links::is_sent(&url);
+        let is_drawn = self.collected.is_none() && !is_inner && links::is_sent(&url);
         let is_shown = !is_drawn && !is_inner && !is_address && !url.is_empty();
         let target = Some(Target { url, before: self.styled.text.len(), is_shown });
         let kind = is_drawn.then_some(EntityKind::TextLink);
@@ -299,7 +300,7 @@ impl<'a> Reader<'a> {
         let Some(target) = self.inlines.last().and_then(|inline| inline.target.as_ref()) else {
             return;
         };
-        let (url, is_in_text) = (revealed(&target.url), self.held.is_none());
+        let (url, is_in_text) = (revealed(&target.url), self.collected.is_none());
         let text = self.styled.text.get(target.before..).unwrap_or_default();
         let (is_bare, is_said) = (is_in_text && text.is_empty(), is_in_text && text == url);
         let is_shown = target.is_shown && !is_bare && !is_said;
@@ -324,7 +325,7 @@ impl<'a> Reader<'a> {
     /// Adds code. Telegram does not draw code within a style or a link, so the styles around it end
     /// before it and begin anew after it, and a link stays whole.
     fn code(&mut self, text: &str) {
-        if self.held.is_some() || self.is_open(EntityKind::TextLink) {
+        if self.collected.is_some() || self.is_open(EntityKind::TextLink) {
             return self.push(text);
         }
         self.begin(true);
@@ -340,9 +341,11 @@ impl<'a> Reader<'a> {
 
     /// Adds text to the block that is collected, or writes it.
     fn push(&mut self, text: &str) {
-        match &mut self.held {
-            Some(Held::Code { text: held, .. } | Held::Html(held)) => held.push_str(text),
-            Some(Held::Table(table)) => table.push(text),
+        match &mut self.collected {
+            Some(
+                CollectedBlock::Code { text: collected, .. } | CollectedBlock::Html(collected),
+            ) => collected.push_str(text),
+            Some(CollectedBlock::Table(table)) => table.push(text),
             None => self.write(text),
         }
     }
@@ -361,10 +364,10 @@ impl<'a> Reader<'a> {
 
     /// Writes the block that was collected.
     fn release(&mut self) {
-        match self.held.take() {
-            Some(Held::Code { language, text }) => self.write_pre(&text, language),
-            Some(Held::Table(table)) => self.write_pre(&table.lines(), None),
-            Some(Held::Html(text)) => {
+        match self.collected.take() {
+            Some(CollectedBlock::Code { language, text }) => self.write_pre(&text, language),
+            Some(CollectedBlock::Table(table)) => self.write_pre(&table.lines(), None),
+            Some(CollectedBlock::Html(text)) => {
                 for (number, line) in text.trim_end().lines().enumerate() {
                     if number > 0 {
                         self.styled.text.push('\n');
@@ -414,7 +417,7 @@ impl<'a> Reader<'a> {
                 }
                 Container::Item { marker, indent } => match marker.take() {
                     Some(marker) => text.push_str(&marker),
-                    None => text.push_str(if is_at_start { *indent } else { "" }),
+                    None => text.push_str(if is_at_start { indent } else { "" }),
                 },
                 Container::List(_) => {}
             }

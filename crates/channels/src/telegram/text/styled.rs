@@ -57,8 +57,8 @@ impl Styled {
 }
 
 impl Span {
-    /// Returns the entity of this span in a part of the text, if the part shows any of it. An entity
-    /// does not end in white space, because Telegram would trim it.
+    /// Returns the entity of this span in a part of the text, if the part shows any of it. An
+    /// entity does not end in white space, because Telegram would trim it.
     pub fn entity(&self, text: &str, part: &Range<usize>) -> Option<Entity> {
         let start = self.range.start.max(part.start);
         let shown = text.get(start..self.range.end.min(part.end))?.trim_end();

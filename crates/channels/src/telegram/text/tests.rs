@@ -1,3 +1,5 @@
+//! What each rule makes of Markdown.
+
 use super::*;
 
 /// Returns the text of a message with its entities written around it, such as `<bold>a</bold>`.
@@ -284,11 +286,12 @@ fn units_are_those_of_utf_16() {
     assert_eq!((units(""), units("aé日"), units("😀")), (0, 3, 2));
 }
 
-fn join(parts: &[Part]) -> String {
+/// Returns the texts of messages together, without their white space.
+pub(super) fn join(parts: &[Part]) -> String {
     squeeze(&parts.iter().map(|part| part.text.as_str()).collect::<String>())
 }
 
 /// Returns a text without its white space.
-fn squeeze(text: &str) -> String {
+pub(super) fn squeeze(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
