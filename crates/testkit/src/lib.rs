@@ -12,3 +12,5 @@ pub mod sim;
 pub mod model_server;
 #[cfg(feature = "fakes")]
 pub mod fake_tui;
+#[cfg(feature = "fakes")]
+pub mod telegram;

@@ -35,7 +35,7 @@ impl Gate {
     }
 
     /// Waits for the next piece's turn.
-    pub(super) async fn pass(&self) {
+    pub(crate) async fn pass(&self) {
         // The semaphore is never closed.
         if let Ok(permit) = self.0.acquire().await {
             permit.forget();

@@ -1,0 +1,651 @@
+//! The fake of Telegram under direct requests.
+#![allow(clippy::unwrap_used)]
+
+use moothall_testkit::model_server::Gate;
+use moothall_testkit::telegram::{
+    Bot, CallOutcome, ChatId, MessageKey, PersonId, TelegramFault, TelegramServer,
+};
+use serde_json::{Value, json};
+
+/// A supergroup with a person and a bot in privacy mode.
+struct Review {
+    server: TelegramServer,
+    bot: Bot,
+    ann: PersonId,
+    group: ChatId,
+}
+
+impl Review {
+    async fn open() -> Self {
+        let server = TelegramServer::start().await.unwrap();
+        let bot = server.add_bot("critic_bot", "Critic");
+        let ann = server.person_named(7, "Ann", "ann_writes");
+        let group = server.supergroup("Review");
+        server.enter(group, ann);
+        server.join(group, &bot, ann);
+        Self { server, bot, ann, group }
+    }
+
+    async fn call(&self, method: &str, body: Value) -> (u16, Value) {
+        call(&self.server, &self.bot, method, body).await
+    }
+
+    /// Calls a method about the group and returns its result.
+    async fn done(&self, method: &str, mut body: Value) -> Value {
+        body["chat_id"] = self.group.id.into();
+        let (status, answer) = self.call(method, body).await;
+        assert_eq!(status, 200, "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// Calls a method about the group and returns the words of its refusal.
+    async fn refused(&self, method: &str, mut body: Value) -> String {
+        body["chat_id"] = self.group.id.into();
+        let (status, answer) = self.call(method, body).await;
+        assert_eq!((status, &answer["ok"]), (400, &json!(false)), "{method}: {answer}");
+        answer["description"].as_str().unwrap().trim_start_matches("Bad Request: ").to_owned()
+    }
+
+    fn heard(&self) -> Vec<String> {
+        heard(&self.server, &self.bot)
+    }
+}
+
+fn client() -> reqwest::Client {
+    // Another test of this process may have installed it already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap()
+}
+
+fn url(server: &TelegramServer, bot: &Bot, method: &str) -> String {
+    format!("{}/bot{}/{method}", server.url(), bot.token)
+}
+
+async fn call(server: &TelegramServer, bot: &Bot, method: &str, body: Value) -> (u16, Value) {
+    let answer = client().post(url(server, bot, method)).json(&body).send().await.unwrap();
+    (answer.status().as_u16(), answer.json().await.unwrap())
+}
+
+/// Returns the texts that wait for a bot.
+fn heard(server: &TelegramServer, bot: &Bot) -> Vec<String> {
+    let text = |update: &Value| Some(update["message"]["text"].as_str()?.to_owned());
+    server.pending(bot).iter().filter_map(text).collect()
+}
+
+#[tokio::test]
+async fn a_bot_hears_a_person_and_is_seen_by_people() {
+    let review = Review::open().await;
+    let Review { server, ann, group, .. } = &review;
+    server.say(*group, *ann, "not for bots");
+    server.say(*group, *ann, "/start@critic_bot now");
+    let (_, answer) = review.call("getUpdates", json!({})).await;
+    let updates = answer["result"].as_array().unwrap();
+    assert_eq!(updates.len(), 3, "{updates:?}");
+    assert_eq!(updates[0]["my_chat_member"]["new_chat_member"]["status"], "member");
+    assert_eq!(updates[1]["message"]["new_chat_members"][0]["username"], "critic_bot");
+    assert_eq!(updates[2]["message"]["entities"][0]["length"], 17);
+    let sent = review.done("sendMessage", json!({"text": " Hello. "})).await;
+    assert_eq!((&sent["text"], &sent["from"]["is_bot"]), (&json!("Hello."), &json!(true)));
+    assert_eq!(server.texts(*group), ["not for bots", "/start@critic_bot now", "Hello."]);
+}
+
+#[tokio::test]
+async fn forms_and_queries_are_read_like_json() {
+    let Review { server, bot, group, .. } = &Review::open().await;
+    let chat = group.id.to_string();
+    let entities = r#"[{"type":"bold","offset":0,"length":2}]"#;
+    let form = [("chat_id", chat.as_str()), ("text", "ü +%&="), ("entities", entities)];
+    let request = client().post(url(server, bot, "SENDmessage"));
+    let answer = request.form(&form).send().await.unwrap();
+    assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
+    let request = client().get(url(server, bot, "sendMessage"));
+    let answer = request.query(&[("chat_id", chat.as_str()), ("text", "by query")]).send().await;
+    assert_eq!(answer.unwrap().status(), 200);
+    assert_eq!(server.texts(*group), ["ü +%&=", "by query"]);
+    let bodies: Vec<Value> = server.calls().into_iter().map(|call| call.body).collect();
+    assert_eq!(
+        (&bodies[0]["chat_id"], &bodies[1]["chat_id"]),
+        (&json!(group.id), &json!(group.id))
+    );
+}
+
+#[tokio::test]
+async fn bad_tokens_and_methods_are_refused() {
+    let Review { server, bot, .. } = &Review::open().await;
+    let key = bot.token.split_once(':').unwrap().1;
+    let stranger = format!("999:{key}");
+    for (token, method, expected) in [
+        ("nonsense", "getMe", (404, "Not Found")),
+        (stranger.as_str(), "getMe", (401, "Unauthorized")),
+        (bot.token.as_str(), "getMoon", (404, "Not Found: method not found")),
+    ] {
+        let bot = Bot { token: token.to_owned(), ..bot.clone() };
+        let (status, answer) = call(server, &bot, method, json!({})).await;
+        assert_eq!((status, answer["description"].as_str().unwrap()), expected);
+        assert_eq!(answer["error_code"], expected.0);
+    }
+}
+
+#[tokio::test]
+async fn in_privacy_mode_one_bot_hears_what_is_meant_for_it() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let (open, admin) = (server.add_bot("open_bot", "Open"), server.add_bot("admin_bot", "Admin"));
+    let other = server.add_bot("other_bot", "Other");
+    server.set_privacy(&open, false);
+    server.join(*group, &open, *ann);
+    server.join(*group, &admin, *ann);
+    server.join(*group, &other, *ann);
+    server.set_admin(*group, &admin, *ann, true);
+    server.say(*group, *ann, "/before");
+    let sent = review.done("sendMessage", json!({"text": "I am here."})).await;
+    let of_bot = MessageKey { chat: *group, id: sent["message_id"].as_i64().unwrap() };
+    server.say(*group, *ann, "@critic_bot by name only");
+    server.say(*group, *ann, "/plain");
+    server.say(*group, *ann, "/named@other_bot");
+    let reply = server.draft(*group, *ann, "/named@other_bot but a reply").reply_to(of_bot).send();
+    server.draft(*group, *ann, "reply to the reply").reply_to(reply).send();
+    server.anonymous_admin(*group, "/hidden@critic_bot").send();
+    let for_critic =
+        ["/plain", "/named@other_bot but a reply", "reply to the reply", "/hidden@critic_bot"];
+    assert_eq!(review.heard(), for_critic);
+    assert_eq!(heard(server, &other), ["/named@other_bot"]);
+    assert_eq!(heard(server, &open).len(), 7);
+    assert_eq!(heard(server, &admin), heard(server, &open));
+    let last = server.pending(bot).pop().unwrap();
+    assert_eq!(last["message"]["from"]["username"], "GroupAnonymousBot");
+    assert_eq!(last["message"]["sender_chat"]["id"], group.id);
+}
+
+#[tokio::test]
+async fn a_change_of_privacy_counts_after_the_bot_is_added_again() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    server.set_privacy(bot, false);
+    let (_, me) = review.call("getMe", json!({})).await;
+    assert_eq!(me["result"]["can_read_all_group_messages"], true);
+    server.say(*group, *ann, "first");
+    server.kick(*group, bot, *ann);
+    server.join(*group, bot, *ann);
+    server.say(*group, *ann, "second");
+    assert_eq!(review.heard(), ["second"]);
+}
+
+#[tokio::test]
+async fn bots_hear_each_other_only_if_that_is_switched_on() {
+    let review = Review::open().await;
+    let Review { server, ann, group, .. } = &review;
+    let open = server.add_bot("open_bot", "Open");
+    server.set_privacy(&open, false);
+    server.join(*group, &open, *ann);
+    review.done("sendMessage", json!({"text": "alone"})).await;
+    server.let_bots_hear_bots(true);
+    review.done("sendMessage", json!({"text": "among bots"})).await;
+    assert_eq!(heard(server, &open), ["among bots"]);
+    assert!(review.heard().is_empty());
+}
+
+#[tokio::test]
+async fn numbers_of_messages_are_shared_in_supergroups_only() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let second = server.add_bot("second_bot", "Second");
+    let basic = server.group("Basic");
+    for chat in [*group, basic] {
+        server.join(chat, bot, *ann);
+        server.join(chat, &second, *ann);
+        let message = server.say(chat, *ann, "/all@second_bot");
+        let is_same = server.id_for(bot, message) == server.id_for(&second, message);
+        assert_eq!(is_same, chat == *group);
+    }
+    let own = server.pending(&second).pop().unwrap()["message"]["message_id"].clone();
+    let body = json!({"chat_id": basic.id, "text": "x", "reply_parameters": {"message_id": own}});
+    assert_eq!(call(server, &second, "sendMessage", body.clone()).await.0, 200);
+    assert_eq!(call(server, bot, "sendMessage", body).await.0, 400);
+}
+
+#[tokio::test]
+async fn mentions_commands_and_links_of_people_are_found() {
+    let Review { server, ann, group, .. } = &Review::open().await;
+    let text = "🚀 @critic_bot, /go a/b see https://a.example/x mail me@example.org Bob @abc /x@critic_bot.";
+    let draft = server.draft(*group, *ann, text).naming("Bob", 9).styled("see", "bold");
+    draft.send();
+    let shown = server.shown(*group).pop().unwrap();
+    assert_eq!(shown.covered("mention"), ["@critic_bot"]);
+    assert_eq!(shown.covered("bot_command"), ["/go", "/x@critic_bot"]);
+    assert_eq!(shown.covered("url"), ["https://a.example/x"]);
+    assert_eq!(shown.covered("text_mention"), ["Bob"]);
+    assert_eq!(shown.entities[0]["offset"], 3, "a rocket has two units");
+}
+
+#[tokio::test]
+async fn texts_and_entities_are_checked() {
+    let review = Review::open().await;
+    let rockets = "🚀".repeat(2048);
+    review.done("sendMessage", json!({"text": rockets})).await;
+    let entity = |kind: &str, offset: i64, length: i64| json!({"type": kind, "offset": offset, "length": length});
+    for (text, entities, words) in [
+        (format!("{rockets}x"), json!([]), "message is too long"),
+        (" \n".to_owned(), json!([]), "message text is empty"),
+        ("🚀".to_owned(), json!([entity("bold", 0, 3)]), "ends after the end"),
+        ("🚀".to_owned(), json!([entity("bold", 0, 1)]), "in a middle"),
+        ("abc".to_owned(), json!([entity("bold", 0, 0)]), "bad offset"),
+        ("abc".to_owned(), json!([entity("bold", -1, 2)]), "bad offset"),
+        ("abc".to_owned(), json!([entity("blink", 0, 1)]), "unsupported"),
+        ("abc".to_owned(), json!([entity("text_link", 0, 1)]), "without url"),
+        ("abc".to_owned(), json!([entity("bold", 0, 2), entity("italic", 1, 2)]), "in part"),
+        ("abc".to_owned(), json!([entity("pre", 0, 3), entity("bold", 1, 1)]), "nested"),
+        (
+            "abc".to_owned(),
+            json!([entity("blockquote", 0, 3), entity("blockquote", 1, 1)]),
+            "nested",
+        ),
+    ] {
+        let refusal =
+            review.refused("sendMessage", json!({"text": text, "entities": entities})).await;
+        assert!(refusal.contains(words), "{refusal:?} for {entities}");
+    }
+    let entities = json!([entity("blockquote", 1, 5), entity("bold", 1, 2), entity("code", 4, 1)]);
+    let sent = review.done("sendMessage", json!({"text": " abc d ", "entities": entities})).await;
+    let expected = json!([entity("blockquote", 0, 5), entity("bold", 0, 2), entity("code", 3, 1)]);
+    assert_eq!((&sent["text"], &sent["entities"]), (&json!("abc d"), &expected));
+}
+
+#[tokio::test]
+async fn fields_are_checked_by_name_and_type() {
+    let review = Review::open().await;
+    for (body, words) in [
+        (json!({}), "message text is empty"),
+        (json!({"text": 5}), "field \"text\" has a wrong type"),
+        (json!({"text": "x", "message_thread_id": "5"}), "wrong type"),
+        (json!({"text": "x", "parse_mod": "HTML"}), "does not have the field \"parse_mod\""),
+        (
+            json!({"text": "x", "reply_parameters": {"message_id": 1, "allow": true}}),
+            "field \"reply_parameters.allow\"",
+        ),
+        (
+            json!({"text": "x", "entities": [{"type": "bold", "offset": 0}]}),
+            "\"entities[].length\" is required",
+        ),
+    ] {
+        let refusal = review.refused("sendMessage", body.clone()).await;
+        assert!(refusal.contains(words), "{refusal:?} for {body}");
+    }
+    assert_eq!(
+        review.call("sendMessage", json!({"text": "x"})).await.1["description"],
+        "Bad Request: chat_id is empty"
+    );
+    review.server.set_lenient(true);
+    review.done("sendMessage", json!({"text": "x", "parse_mod": "HTML"})).await;
+}
+
+#[tokio::test]
+async fn buttons_are_checked_pressed_and_answered() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let markup =
+        |button: Value| json!({"text": "?", "reply_markup": {"inline_keyboard": [[button]]}});
+    for (button, words) in [
+        (json!({"text": "A"}), "text buttons are unallowed"),
+        (json!({"text": "", "callback_data": "a"}), "text is empty"),
+        (json!({"text": "A", "callback_data": "é".repeat(33)}), "BUTTON_DATA_INVALID"),
+        (json!({"text": "A", "url": "a b"}), "BUTTON_URL_INVALID"),
+        (json!({"text": "A", "url": "https://a.example", "callback_data": "a"}), "exactly one"),
+    ] {
+        let refusal = review.refused("sendMessage", markup(button)).await;
+        assert!(refusal.contains(words), "{refusal:?}");
+    }
+    review
+        .done("sendMessage", markup(json!({"text": "Yes", "callback_data": "y".repeat(64)})))
+        .await;
+    let key = server.wait_for_message(*group, |message| !message.buttons.is_empty()).await.key;
+    let press = server.press(*ann, key, "Yes");
+    assert_eq!(server.press_answer(&press), None);
+    let query = server.pending(bot).pop().unwrap()["callback_query"].clone();
+    assert_eq!(
+        (&query["from"]["id"], &query["message"]["message_id"]),
+        (&json!(7), &json!(key.id))
+    );
+    let long = json!({"callback_query_id": press, "text": "x".repeat(201)});
+    assert_eq!(review.call("answerCallbackQuery", long).await.0, 400);
+    let answer = json!({"callback_query_id": press, "text": "Allowed."});
+    assert_eq!(review.call("answerCallbackQuery", answer.clone()).await.0, 200);
+    assert_eq!(server.press_answer(&press).unwrap().text, "Allowed.");
+    assert_eq!(review.call("answerCallbackQuery", answer).await.0, 400, "it was answered");
+    review.done("deleteMessage", json!({"message_id": key.id})).await;
+    server.press_data(*ann, key, "late");
+    assert_eq!(server.pending(bot).pop().unwrap()["callback_query"]["message"]["date"], 0);
+}
+
+#[tokio::test]
+async fn messages_are_edited_and_deleted() {
+    let review = Review::open().await;
+    let Review { server, ann, group, .. } = &review;
+    let rows = json!({"inline_keyboard": [[{"text": "A", "callback_data": "a"}]]});
+    let sent = review.done("sendMessage", json!({"text": "one", "reply_markup": rows})).await;
+    let id = sent["message_id"].clone();
+    review
+        .done("editMessageText", json!({"message_id": id, "text": "two", "reply_markup": rows}))
+        .await;
+    let same = json!({"message_id": id, "text": "two", "reply_markup": rows});
+    assert!(review.refused("editMessageText", same).await.starts_with("message is not modified"));
+    review.done("editMessageReplyMarkup", json!({"message_id": id})).await;
+    let shown = server.shown(*group).pop().unwrap();
+    assert!(shown.is_edited && shown.buttons.is_empty() && shown.text == "two");
+    review
+        .done("editMessageText", json!({"message_id": id, "rich_message": {"markdown": "**3**"}}))
+        .await;
+    assert!(server.shown(*group).pop().unwrap().is_rich);
+    review.done("deleteMessage", json!({"message_id": id})).await;
+    let gone = json!({"message_id": id, "text": "x"});
+    assert_eq!(review.refused("editMessageText", gone).await, "message to edit not found");
+    let of_ann = server.say(*group, *ann, "mine").id;
+    let edit = json!({"message_id": of_ann, "text": "x"});
+    assert_eq!(review.refused("editMessageText", edit).await, "message can't be edited");
+    let delete = json!({"message_id": of_ann});
+    assert_eq!(review.refused("deleteMessage", delete).await, "message can't be deleted");
+    assert_eq!(server.texts(*group), ["mine"]);
+}
+
+#[tokio::test]
+async fn rich_messages_have_their_own_limit() {
+    let review = Review::open().await;
+    let rich =
+        |words: &str| json!({"rich_message": {"markdown": words, "skip_entity_detection": true}});
+    let sent = review.done("sendRichMessage", rich(&"x".repeat(32_768))).await;
+    assert!(sent.get("text").is_none() && sent["rich_message"]["blocks"][0]["type"] == "paragraph");
+    let refusal = review.refused("sendRichMessage", rich(&"x".repeat(32_769))).await;
+    assert_eq!(refusal, "rich message is too long");
+}
+
+#[tokio::test]
+async fn topics_are_named_except_for_the_general_one() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let forum = server.forum("Forum");
+    let topic = server.topic(forum, "Plans");
+    server.join(forum, bot, *ann);
+    let send = |thread: Value| {
+        review.call(
+            "sendMessage",
+            json!({"chat_id": forum.id, "text": "x", "message_thread_id": thread}),
+        )
+    };
+    assert_eq!(send(topic.into()).await.1["result"]["is_topic_message"], true);
+    for thread in [1, 999] {
+        assert_eq!(
+            send(thread.into()).await.1["description"],
+            "Bad Request: message thread not found"
+        );
+    }
+    let typing = json!({"message_thread_id": 1, "action": "typing"});
+    assert_eq!(review.refused("sendChatAction", typing).await, "message thread not found");
+    server.draft(forum, *ann, "/a@critic_bot").topic(topic).send();
+    server.draft(forum, *ann, "/b@critic_bot").send();
+    let first = server.say(*group, *ann, "/c@critic_bot");
+    server.draft(*group, *ann, "/d@critic_bot").reply_to(first).send();
+    let threads: Vec<(Value, bool)> = server
+        .pending(bot)
+        .iter()
+        .filter(|update| update["message"]["text"].is_string())
+        .map(|update| &update["message"])
+        .map(|m| (m["message_thread_id"].clone(), m["is_topic_message"] == true))
+        .collect();
+    // A reply in a group without topics has a thread too.
+    let expected = [
+        (topic.into(), true),
+        (Value::Null, false),
+        (Value::Null, false),
+        (first.id.into(), false),
+    ];
+    assert_eq!(threads, expected);
+}
+
+#[tokio::test]
+async fn chats_that_are_gone_say_why() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let basic = server.group("Basic");
+    server.join(basic, bot, *ann);
+    let private = server.private(*ann, bot);
+    let send = |chat: i64| review.call("sendMessage", json!({"chat_id": chat, "text": "x"}));
+    assert_eq!(send(-5).await.1["description"], "Bad Request: chat not found");
+    assert_eq!(send(private.id).await.0, 200);
+    server.block(*ann, bot);
+    assert_eq!(send(private.id).await.1["description"], "Forbidden: bot was blocked by the user");
+    server.unblock(*ann, bot);
+    assert_eq!(send(private.id).await.0, 200);
+    server.kick(basic, bot, *ann);
+    assert_eq!(
+        send(basic.id).await.1["description"],
+        "Forbidden: bot was kicked from the group chat"
+    );
+    server.join(basic, bot, *ann);
+    let new = server.migrate(basic);
+    assert_eq!(send(basic.id).await.1["parameters"]["migrate_to_chat_id"], new.id);
+    assert_eq!(send(new.id).await.0, 200);
+    server.delete_chat(new);
+    assert_eq!(
+        send(new.id).await,
+        (
+            403,
+            json!({"ok": false, "error_code": 403, "description": "Forbidden: the group chat was deleted"})
+        )
+    );
+    review.done("leaveChat", json!({})).await;
+    let (status, left) = send(group.id).await;
+    assert_eq!(
+        (status, &left["description"]),
+        (403, &json!("Forbidden: bot is not a member of the supergroup chat"))
+    );
+    let of_bot = server.pending(bot);
+    let statuses: Vec<&Value> = of_bot
+        .iter()
+        .map(|u| &u["my_chat_member"]["new_chat_member"]["status"])
+        .filter(|s| s.is_string())
+        .collect();
+    assert_eq!(statuses, ["member", "member", "kicked", "member", "kicked", "member", "left"]);
+}
+
+#[tokio::test]
+async fn members_and_administrators_are_listed() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let member = review.done("getChatMember", json!({"user_id": bot.id})).await;
+    assert_eq!(member["status"], "member");
+    server.set_admin(*group, bot, *ann, true);
+    server.promote(*group, *ann);
+    let all = review.done("getChatAdministrators", json!({})).await;
+    assert_eq!(all.as_array().unwrap().len(), 2, "{all}");
+    assert_eq!(review.done("getChat", json!({})).await["title"], "Review");
+    let commands = json!({"commands": [{"command": "why", "description": "Says why"}]});
+    assert_eq!(review.call("setMyCommands", commands).await.0, 200);
+    assert_eq!(server.commands(bot)[0]["command"], "why");
+    let wrong = json!({"commands": [{"command": "Why", "description": "Says why"}]});
+    assert_eq!(review.call("setMyCommands", wrong).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_long_poll_ends_with_the_first_update() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let poll = |offset: i64| review.call("getUpdates", json!({"offset": offset, "timeout": 40}));
+    let (_, first) = poll(0).await;
+    let next =
+        first["result"].as_array().unwrap().last().unwrap()["update_id"].as_i64().unwrap() + 1;
+    let speak = async {
+        server.wait_for(|server| server.is_polling(bot)).await;
+        server.say(*group, *ann, "/hi@critic_bot");
+    };
+    let ((_, second), ()) = tokio::join!(poll(next), speak);
+    assert_eq!(second["result"][0]["message"]["text"], "/hi@critic_bot");
+    assert_eq!(second["result"][0]["update_id"], next);
+    assert!(!server.is_polling(bot));
+    assert_eq!(server.pending(bot).len(), 1, "only what an offset confirms is forgotten");
+}
+
+#[tokio::test]
+async fn one_poller_at_a_time() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    review.call("getUpdates", json!({"offset": -1})).await;
+    let next = server.pending(bot).pop().unwrap()["update_id"].as_i64().unwrap() + 1;
+    let poll = || review.call("getUpdates", json!({"offset": next, "timeout": 40}));
+    let older = poll();
+    let newer = async {
+        server.wait_for(|server| server.is_polling(bot)).await;
+        poll().await
+    };
+    let speak = async {
+        let refused = |server: &TelegramServer| server.calls_of(bot, "getUpdates").len() == 2;
+        server.wait_for(refused).await;
+        server.say(*group, *ann, "/hi@critic_bot");
+    };
+    let (older, newer, ()) = tokio::join!(older, newer, speak);
+    assert_eq!((older.0, newer.0), (409, 200), "{older:?} {newer:?}");
+    server.set_webhook(bot);
+    assert_eq!(poll().await.0, 409);
+    assert_eq!(review.call("deleteWebhook", json!({})).await.0, 200);
+    assert_eq!(poll().await.0, 200);
+}
+
+#[tokio::test]
+async fn only_the_kinds_that_a_bot_asked_for_are_queued() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let asked = json!({"offset": -1, "allowed_updates": ["edited_message"]});
+    review.call("getUpdates", asked).await;
+    let message = server.say(*group, *ann, "/a@critic_bot");
+    server.edit(message, "/b@critic_bot");
+    server.raw_update(bot, json!({"thought": {"a": 1}}));
+    let pending = server.pending(bot);
+    assert_eq!(pending.len(), 3, "{pending:?}");
+    assert_eq!(pending[1]["edited_message"]["text"], "/b@critic_bot");
+    assert_eq!(pending[2]["thought"]["a"], 1);
+}
+
+#[tokio::test]
+async fn faults_come_in_the_order_in_which_they_were_queued() {
+    let review = Review::open().await;
+    let Review { server, bot, group, .. } = &review;
+    let body = json!({"chat_id": group.id, "text": "x"});
+    for fault in [
+        TelegramFault::Drop,
+        TelegramFault::ResetAfter,
+        TelegramFault::BadGateway,
+        TelegramFault::TooMany(json!(86_400.5)),
+        TelegramFault::OddAnswer,
+    ] {
+        server.fault(bot, "sendMessage", fault);
+    }
+    let send = || client().post(url(server, bot, "sendMessage")).json(&body).send();
+    for _ in ["dropped", "reset"] {
+        let error = send().await.unwrap_err();
+        assert!(!error.is_connect(), "{error:?}");
+    }
+    let page = send().await.unwrap();
+    assert_eq!(
+        (page.status().as_u16(), page.text().await.unwrap().contains("<html>")),
+        (502, true)
+    );
+    let (status, flood) = review.call("sendMessage", body.clone()).await;
+    assert_eq!((status, &flood["parameters"]["retry_after"]), (429, &json!(86_400.5)));
+    let (status, odd) = review.call("sendMessage", body.clone()).await;
+    assert_eq!(
+        (status, &odd["result"]["rich_message"]["blocks"][0]["type"]),
+        (200, &json!("hologram"))
+    );
+    let done: Vec<bool> = server.calls().iter().map(|call| call.is_done()).collect();
+    assert_eq!(done, [false, true, false, false, true]);
+    assert!(matches!(server.calls()[1].outcome, CallOutcome::Silence(_)));
+    assert_eq!(server.texts(*group).len(), 2);
+}
+
+#[tokio::test]
+async fn a_gate_holds_a_call_or_its_answer() {
+    let review = Review::open().await;
+    let Review { server, bot, group, .. } = &review;
+    let gate = Gate::default();
+    server.fault(bot, "sendMessage", TelegramFault::Hold(gate.clone()));
+    server.fault(bot, "sendMessage", TelegramFault::HoldAnswer(gate.clone()));
+    let first = review.done("sendMessage", json!({"text": "first"}));
+    let second = async {
+        assert!(server.texts(*group).is_empty());
+        gate.open(1);
+        server.wait_for_message(*group, |message| message.text == "first").await;
+        let third = async {
+            server.wait_for_message(*group, |message| message.text == "second").await;
+            gate.open(1);
+        };
+        tokio::join!(review.done("sendMessage", json!({"text": "second"})), third)
+    };
+    tokio::join!(first, second);
+}
+
+#[tokio::test]
+async fn batches_of_updates_are_doubled_turned_and_mixed() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    server.say(*group, *ann, "/a@critic_bot");
+    for fault in [
+        TelegramFault::DuplicateUpdates,
+        TelegramFault::ReorderUpdates,
+        TelegramFault::UnknownUpdate,
+    ] {
+        server.fault(bot, "getUpdates", fault);
+    }
+    let mut batches = Vec::new();
+    for _ in 0..4 {
+        let (_, answer) = review.call("getUpdates", json!({})).await;
+        let ids = answer["result"].as_array().unwrap().iter();
+        batches.push(ids.map(|update| update["update_id"].as_i64().unwrap()).collect::<Vec<_>>());
+    }
+    let plain = batches.pop().unwrap();
+    assert_eq!(plain.len(), 3);
+    assert_eq!(batches[0], plain.iter().flat_map(|id| [*id, *id]).collect::<Vec<_>>());
+    assert_eq!(batches[1], plain.iter().rev().copied().collect::<Vec<_>>());
+    assert_eq!(batches[2], [&[plain[0]], &plain[..]].concat());
+}
+
+#[tokio::test]
+async fn random_faults_are_the_same_for_a_seed() {
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let review = Review::open().await;
+        review.server.fault_at_random(
+            5,
+            50,
+            &[TelegramFault::BadGatewayAfter, TelegramFault::Conflict],
+        );
+        let mut statuses = Vec::new();
+        for _ in 0..20 {
+            let response = client().post(url(&review.server, &review.bot, "getMe")).send().await;
+            statuses.push(response.unwrap().status().as_u16());
+        }
+        runs.push(statuses);
+    }
+    assert_eq!(runs[0], runs[1]);
+    assert!([200, 409, 502].iter().all(|status| runs[0].contains(status)), "{runs:?}");
+}
+
+#[tokio::test]
+async fn rates_are_limited_if_asked() {
+    let review = Review::open().await;
+    review.server.limit_rates(true);
+    review.done("sendMessage", json!({"text": "1"})).await;
+    let body = json!({"chat_id": review.group.id, "text": "2"});
+    let (status, answer) = review.call("sendMessage", body).await;
+    assert_eq!((status, &answer["parameters"]["retry_after"]), (429, &json!(1)));
+    review.call("getMe", json!({})).await;
+}
+
+#[tokio::test]
+async fn a_dropped_server_ends_its_connections() {
+    let review = Review::open().await;
+    let (client, body) = (client(), json!({"timeout": 40, "offset": 999_999}));
+    let poll = client.post(url(&review.server, &review.bot, "getUpdates")).json(&body).send();
+    let poll = tokio::spawn(poll);
+    review.server.wait_for(|server| server.is_polling(&review.bot)).await;
+    drop(review);
+    assert!(poll.await.unwrap().is_err());
+}
