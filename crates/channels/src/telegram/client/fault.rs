@@ -47,6 +47,14 @@ pub enum CallFault {
 }
 
 impl CallFault {
+    /// Returns the time for which Telegram wants no such call, if it said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            CallFault::Refused { retry_after, .. } => *retry_after,
+            CallFault::NotSent { .. } | CallFault::Maybe { .. } => None,
+        }
+    }
+
     /// True if an edit was refused because nothing would change, which is as good as done.
     pub fn is_not_modified(&self) -> bool {
         self.is_bad_request(&["message is not modified"])

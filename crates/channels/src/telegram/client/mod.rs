@@ -127,6 +127,11 @@ impl Client {
         Self { http, base_url, token: Arc::new(token) }
     }
 
+    /// Returns a key that is made of the bot's token for one purpose.
+    pub fn derived_key(&self, context: &str) -> [u8; 32] {
+        blake3::derive_key(context, self.token.reveal().as_bytes())
+    }
+
     /// Returns the id of the bot.
     pub fn bot_id(&self) -> i64 {
         self.token.bot_id()
