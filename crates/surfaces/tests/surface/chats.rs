@@ -180,7 +180,8 @@ async fn words_from_a_chat_go_to_the_other_chats() {
     assert_eq!(control(&server, &thread, both).await.0, 200);
     let second = json!({"bind": "telegram:-7", "confirm": true});
     assert_eq!(control(&server, &thread, second).await.0, 200);
-    let origin = PostOrigin { chat: CHAT.parse().unwrap(), identity: Some("telegram:4711".into()) };
+    let identity = Some("telegram:4711".into());
+    let origin = PostOrigin { chat: CHAT.parse().unwrap(), identity, message: None };
     let post = Post { origin: Some(Box::new(origin)), ..Post::new(Actor::human("user"), "hello") };
     let stream = StreamId::new(&thread);
     server.hall.submit(&stream, ClientCommand::Post(post), None).await.unwrap();

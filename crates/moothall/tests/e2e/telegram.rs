@@ -1,0 +1,206 @@
+//! Telegram: the server's bots against the fake service, seen by the people in its chats.
+
+use moothall_testkit::telegram::{Bot, ChatId, PersonId, ShownMessage, TelegramServer};
+use serde_json::Value;
+
+use crate::harness::{Home, Server, comes_about};
+
+/// The scopes of a person who may do everything that an account can.
+const ALL: [&str; 4] =
+    ["threads:admin", "permissions:answer", "turns:control", "participants:invite"];
+
+/// Agents that answer with their name and the turn's number.
+const AGENTS: &str = r#"
+[agents.analyst]
+runtime = "script"
+replies = ["Revenue grew by 8 %."]
+
+[agents.writer]
+runtime = "script"
+replies = ["Here is a draft."]
+
+[agents.critic]
+runtime = "script"
+replies = ["[PASS]"]
+"#;
+
+/// A server with three bots, and the service.
+pub struct Stage {
+    pub telegram: TelegramServer,
+    pub home: Home,
+    pub bots: [Bot; 3],
+}
+
+impl Stage {
+    pub async fn new() -> Self {
+        Self::with_privacy(false).await
+    }
+
+    /// Configures the bots, with their privacy mode on or off.
+    pub async fn with_privacy(is_private: bool) -> Self {
+        let telegram = TelegramServer::start().await.unwrap();
+        let bots = [("analyst", "Analyst"), ("writer", "Writer"), ("critic", "Critic")]
+            .map(|(name, shown)| telegram.add_bot(&format!("{name}_bot"), shown));
+        bots.iter().for_each(|bot| telegram.set_privacy(bot, is_private));
+        let home = Home::new();
+        home.sign();
+        let mut text = format!(
+            "{AGENTS}\n[channels.telegram]\nbase_url = \"{}\"\n",
+            telegram.url()
+        );
+        for (bot, agent) in bots.iter().zip(["analyst", "writer", "critic"]) {
+            text.push_str(&format!(
+                "[channels.telegram.bots.{agent}]\nbot_token = \"{}\"\n",
+                bot.token
+            ));
+        }
+        home.configure(&text);
+        Self { telegram, home, bots }
+    }
+
+    /// Starts the server, and waits until its bots poll.
+    pub async fn serve(&self) -> Server<'_> {
+        let server = self.home.serve();
+        self.telegram.wait_for(|it| self.bots.iter().all(|bot| it.is_polling(bot))).await;
+        server
+    }
+
+    /// Pairs a person's account with the operator, by the first bot.
+    pub async fn pair(&self, server: &Server<'_>, person: PersonId, scopes: &[&str]) {
+        let mut args = vec!["channels", "pair", "telegram"];
+        scopes.iter().for_each(|scope| args.extend(["--scope", scope]));
+        let code = server.json(&args)["code"].as_str().unwrap().to_owned();
+        let chat = self.telegram.private(person, &self.bots[0]);
+        self.telegram.say(chat, person, &format!("/start {code}"));
+        self.said(chat, |message| message.text.starts_with("You are now user")).await;
+    }
+
+    /// Waits for a message in a chat.
+    pub async fn said(
+        &self,
+        chat: ChatId,
+        is_meant: impl Fn(&ShownMessage) -> bool,
+    ) -> ShownMessage {
+        let found = async || self.telegram.shown(chat).iter().any(&is_meant);
+        if !comes_about(found).await {
+            panic!("it was never said\n{:#?}", self.telegram.texts(chat));
+        }
+        self.telegram.shown(chat).into_iter().find(is_meant).unwrap()
+    }
+
+    /// Makes a supergroup of a person and all bots, which the person adds.
+    pub fn group(&self, person: PersonId) -> ChatId {
+        let group = self.telegram.supergroup("Market");
+        self.telegram.enter(group, person);
+        self.bots.iter().for_each(|bot| self.telegram.join(group, bot, person));
+        group
+    }
+}
+
+/// Returns the conversation that is bound to a chat.
+pub async fn bound(server: &Server<'_>, chat: &str) -> String {
+    let found = async || {
+        let listed = server.get(&format!("/threads?chat={chat}")).await;
+        listed["threads"].as_array().is_some_and(|threads| !threads.is_empty())
+    };
+    assert!(comes_about(found).await, "{chat} is never bound");
+    let listed = server.get(&format!("/threads?chat={chat}")).await;
+    listed["threads"][0]["id"].as_str().unwrap().to_owned()
+}
+
+/// Returns the participants of a conversation that are agents.
+async fn agents(server: &Server<'_>, thread: &str) -> Vec<String> {
+    let state = server.get(&format!("/threads/{thread}/state")).await;
+    let invited = state["participants"]["invited"].as_array().unwrap();
+    invited.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_paired_person_talks_with_one_agent_in_private() {
+    let stage = Stage::new().await;
+    let server = stage.serve().await;
+    let ann = stage.telegram.person(7, "Ann");
+    let chat = stage.telegram.private(ann, &stage.bots[0]);
+    // A stranger is told once a minute what the bot is, and nothing is stored.
+    stage.telegram.say(chat, ann, "hello");
+    stage.said(chat, |message| message.text.contains("whose account is paired")).await;
+    stage.pair(&server, ann, &[]).await;
+    stage.telegram.say(chat, ann, "How are *earnings*?");
+    let answer = stage.said(chat, |message| message.text == "Revenue grew by 8 %.").await;
+    assert_eq!(answer.from, "Analyst");
+
+    let thread = bound(&server, "telegram:7@analyst").await;
+    let events = server.events(&thread).await;
+    let said: Vec<&Value> = events.iter().filter(|event| event["type"] == "message").collect();
+    assert_eq!(said[0]["content"], "How are *earnings*?");
+    assert_eq!(said[0]["from"], "user");
+    assert_eq!(said[0]["meta"]["identity"], "telegram:7");
+    assert_eq!(said[0]["meta"]["chat"], "telegram:7@analyst");
+    assert!(events.iter().all(|event| event["content"] != "hello"));
+}
+
+#[tokio::test]
+async fn the_seeds_conversation_runs_in_a_group_of_three_bots() {
+    let stage = Stage::new().await;
+    let server = stage.serve().await;
+    let ann = stage.telegram.person(7, "Ann");
+    stage.pair(&server, ann, &ALL).await;
+    let group = stage.group(ann);
+    stage.said(group, |message| message.text.starts_with("This chat is connected")).await;
+    let thread = bound(&server, &format!("telegram:{}", group.id)).await;
+    let all = async || agents(&server, &thread).await.len() == 3;
+    assert!(comes_about(all).await, "{:?}", agents(&server, &thread).await);
+
+    stage.telegram.say(group, ann, "@analyst_bot Analyze AAPL earnings");
+    let analysis = stage.said(group, |message| message.text == "Revenue grew by 8 %.").await;
+    let draft = stage.said(group, |message| message.text == "Here is a draft.").await;
+    assert_eq!((analysis.from.as_str(), draft.from.as_str()), ("Analyst", "Writer"));
+    // The words entered once, though three bots heard them.
+    let events = server.events(&thread).await;
+    let asked = events.iter().filter(|event| event["content"] == "@analyst Analyze AAPL earnings");
+    assert_eq!(asked.count(), 1, "{events:#?}");
+    // The critic passed, and no one saw it.
+    let texts = stage.telegram.texts(group);
+    assert!(texts.iter().all(|text| !text.contains("PASS")), "{texts:?}");
+
+    // A person on the page is named by the relay.
+    server.say(&thread, "And what about margins?").await;
+    let relayed = stage.said(group, |message| message.text.contains("margins")).await;
+    assert_eq!(relayed.text, "user (page):\nAnd what about margins?");
+}
+
+#[tokio::test]
+async fn commands_of_the_seed_are_answered_in_the_group() {
+    let stage = Stage::new().await;
+    let server = stage.serve().await;
+    let ann = stage.telegram.person(7, "Ann");
+    stage.pair(&server, ann, &ALL).await;
+    let group = stage.group(ann);
+    let thread = bound(&server, &format!("telegram:{}", group.id)).await;
+    let all = async || agents(&server, &thread).await.len() == 3;
+    assert!(comes_about(all).await);
+
+    let run = async |command: &str, answer: &str| {
+        stage.telegram.say(group, ann, command);
+        stage.said(group, |message| message.text.contains(answer) && message.from_id != 7).await
+    };
+    run("/group list", "cooldown_seconds").await;
+    run("/group config@critic_bot cooldown_seconds 5", "cooldown_seconds").await;
+    run("/group create analyst", "group").await;
+    run("/group remove critic", "critic").await;
+    assert!(!agents(&server, &thread).await.contains(&"critic".to_owned()));
+    run("/group add critic", "critic").await;
+    run("/ask writer -- a draft please", "Here is a draft.").await;
+    run("/pause", "paused").await;
+    run("/resume", "resumed").await;
+    run("/mute critic", "critic").await;
+    run("/why", "writer").await;
+    run("/help", "/group create").await;
+    run("/nonsense", "Unknown command").await;
+    run("/group dissolve", "dissolved").await;
+    let free = async || {
+        let path = format!("/threads?chat=telegram:{}", group.id);
+        server.get(&path).await["threads"].as_array().unwrap().is_empty()
+    };
+    assert!(comes_about(free).await, "the chat is no longer bound");
+}
