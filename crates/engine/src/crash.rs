@@ -75,8 +75,9 @@ pub const TERMINAL_POINTS: &[&str] = &[
     "session_ending",
 ];
 
-/// The points of deliveries between streams.
-pub const OUTBOX_POINTS: &[&str] = &["delivery_taken", "delivery_carried"];
+/// The points of the outbox. Those of notes are passed by handlers that write notes.
+pub const OUTBOX_POINTS: &[&str] =
+    &["delivery_taken", "before_note", "after_note", "delivery_carried"];
 
 /// The points of opening a new data folder, or one in an older format. A test of their own aborts
 /// at each.

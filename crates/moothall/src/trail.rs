@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use moothall_engine::hall::HallError;
-use moothall_engine::outbox::{DeliveryHandler, Outcome};
+use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, Outcome};
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_kernel::event::{Event, RecordedEvent};
@@ -28,18 +28,18 @@ pub struct Trails {
 #[async_trait]
 impl DeliveryHandler for Trails {
     /// Repeats are safe: a harvest already in the file is not appended again.
-    fn repeats(&self) -> bool {
-        true
+    fn begun(&self) -> Begun {
+        Begun::Repeats
     }
 
     /// Appends a harvest to its trail. Returns `Done` if it is in the file or can never be, and
     /// `Later` if the append should be retried.
-    async fn carry(&self, delivery: &Delivery) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
         let Some(folder) = self.folder.clone() else {
             return Outcome::Done("trails are not configured".into());
         };
         let Some(hall) = self.hall.enter() else {
-            return Outcome::Later("the server is stopping".into());
+            return Outcome::later("the server is stopping");
         };
         let (rhythm, entry) = match entry(&hall, delivery).await {
             Ok(Some(entry)) => entry,
@@ -47,7 +47,7 @@ impl DeliveryHandler for Trails {
             Err(HallError::NotFound(_) | HallError::Deleted(_)) => {
                 return Outcome::Done("the gathering is deleted".into());
             }
-            Err(error) => return Outcome::Later(error.to_string()),
+            Err(error) => return Outcome::later(error.to_string()),
         };
         let path = folder.join(file_name(&rhythm));
         let mark = mark(delivery);
@@ -55,8 +55,8 @@ impl DeliveryHandler for Trails {
             tokio::task::spawn_blocking(move || append_once(&path, &mark, &entry).map(|()| path));
         match written.await {
             Ok(Ok(path)) => Outcome::Done(format!("written to {}", path.display())),
-            Ok(Err(error)) => Outcome::Later(format!("cannot write to the trail: {error}")),
-            Err(error) => Outcome::Later(error.to_string()),
+            Ok(Err(error)) => Outcome::later(format!("cannot write to the trail: {error}")),
+            Err(error) => Outcome::later(error.to_string()),
         }
     }
 }

@@ -8,7 +8,8 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 
 use super::command::{CommandRecord, CommandTarget, ConversationAction};
-use super::{DeliveryHandler, OutboxEntry, Outcome, StreamCommand};
+use super::handler::{Begun, DeliveryHandler, Notes, Outcome};
+use super::{OutboxEntry, StreamCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery, Target};
@@ -20,14 +21,14 @@ pub(crate) struct StreamCourier(pub(crate) Weak<Inner>);
 
 #[async_trait]
 impl DeliveryHandler for StreamCourier {
-    /// Always true: the claim prevents a second decision.
-    fn repeats(&self) -> bool {
-        true
+    /// Always repeats: the claim prevents a second decision.
+    fn begun(&self) -> Begun {
+        Begun::Repeats
     }
 
-    async fn carry(&self, delivery: &Delivery) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
         let Some(hall) = self.0.upgrade() else {
-            return Outcome::Later("the hall is closed".into());
+            return Outcome::later("the hall is closed");
         };
         let CommandRecord::<StreamCommand> { hops, command } = match delivery.in_chain() {
             Ok(carried) => carried,
@@ -146,7 +147,7 @@ fn outcome(error: &HallError) -> Outcome {
     match error {
         HallError::Rejected(refused) if refused.is_held_back() => Outcome::Done(error.to_string()),
         // The command is accepted once its target has room.
-        HallError::Rejected(refused) if refused.wait.is_some() => Outcome::Later(error.to_string()),
+        HallError::Rejected(refused) if refused.wait.is_some() => Outcome::later(error.to_string()),
         HallError::Rejected(_)
         | HallError::NotFound(_)
         | HallError::Deleted(_)
@@ -158,6 +159,6 @@ fn outcome(error: &HallError) -> Outcome {
         | HallError::DiskFull
         | HallError::Unreadable(_)
         | HallError::ShuttingDown
-        | HallError::Failed(_) => Outcome::Later(error.to_string()),
+        | HallError::Failed(_) => Outcome::later(error.to_string()),
     }
 }

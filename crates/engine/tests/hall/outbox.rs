@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::hall::Idempotency;
-use moothall_engine::outbox::{DeliveryHandler, OutboxEntry, Outcome, StreamCommand};
+use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, OutboxEntry, Outcome, StreamCommand};
 use moothall_engine::ports::{
     AppendError, Deliveries, Delivery, DeliveryState, EventLog, Target, TargetKind, command_claim,
 };
@@ -13,6 +14,7 @@ use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Address;
 use moothall_kernel::time::Millis;
+use tokio::time::Instant;
 
 use super::common::*;
 
@@ -161,21 +163,59 @@ async fn a_command_that_was_carried_out_is_not_carried_out_again() {
     );
 }
 
-/// A delivery handler with scripted outcomes, which records its deliveries.
-#[derive(Default)]
+/// A delivery handler with scripted outcomes, which records its deliveries. Without an outcome it
+/// never returns.
 struct Porter {
-    outcomes: Mutex<VecDeque<Outcome>>,
-    carried: Mutex<Vec<String>>,
+    begun: Begun,
+    /// The outcomes, each with a note to write before it.
+    script: Mutex<VecDeque<(Option<&'static str>, Outcome)>>,
+    carried: Mutex<Vec<(Delivery, Instant)>>,
+}
+
+impl Porter {
+    fn new(begun: Begun, outcomes: impl IntoIterator<Item = Outcome>) -> Arc<Self> {
+        Self::noting(begun, outcomes.into_iter().map(|outcome| (None, outcome)))
+    }
+
+    fn noting(
+        begun: Begun,
+        script: impl IntoIterator<Item = (Option<&'static str>, Outcome)>,
+    ) -> Arc<Self> {
+        let script = Mutex::new(script.into_iter().collect());
+        Arc::new(Self { begun, script, carried: Mutex::default() })
+    }
+
+    /// Waits until the handler has taken this number of deliveries, and returns their evidence and
+    /// states at that time.
+    async fn taken(&self, many: usize) -> Vec<(String, DeliveryState)> {
+        eventually(async || {
+            let carried = self.carried.lock().unwrap();
+            let all = carried.iter().map(|(one, _)| (one.evidence.clone(), one.state));
+            (carried.len() == many).then(|| all.collect())
+        })
+        .await
+    }
+
+    /// Returns the time between the first two deliveries.
+    fn pause(&self) -> Duration {
+        let carried = self.carried.lock().unwrap();
+        carried[1].1 - carried[0].1
+    }
 }
 
 #[async_trait]
 impl DeliveryHandler for Porter {
-    async fn carry(&self, delivery: &Delivery) -> Outcome {
-        self.carried.lock().unwrap().push(delivery.command.clone().unwrap_or_default());
-        let outcome = self.outcomes.lock().unwrap().pop_front();
-        match outcome {
-            Some(outcome) => outcome,
-            None => std::future::pending().await,
+    fn begun(&self) -> Begun {
+        self.begun
+    }
+
+    async fn carry(&self, delivery: &Delivery, notes: &Notes<'_>) -> Outcome {
+        self.carried.lock().unwrap().push((delivery.clone(), Instant::now()));
+        let next = self.script.lock().unwrap().pop_front();
+        let Some((note, outcome)) = next else { return std::future::pending().await };
+        match note {
+            Some(note) if notes.write(note).await.is_err() => Outcome::later("no note"),
+            _ => outcome,
         }
     }
 }
@@ -184,44 +224,132 @@ fn parcel(text: &str) -> OutboxEntry {
     OutboxEntry { target: "chat:telegram:7".parse().unwrap(), command: serde_json::json!(text) }
 }
 
+async fn owe(world: &World, from: &StreamId, words: &[&str]) {
+    let owed = words.iter().map(|words| parcel(words)).collect();
+    world.hall.owe(from, owed, owing(&words.concat())).await.unwrap();
+}
+
+fn done() -> Outcome {
+    Outcome::Done(String::new())
+}
+
+async fn states(world: &World, from: &StreamId, many: usize) -> Vec<DeliveryState> {
+    settled(world, from, many).await.into_iter().map(|(state, _)| state).collect()
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_may_have_arrived_is_not_sent_again_and_holds_up_nothing() {
+    use DeliveryState::{Done, Failed, Unknown};
     let world = World::new().await;
     let from = world.create().await;
-    let porter = Arc::new(Porter::default());
-    let (busy, failed) = (Outcome::Later("busy".into()), Outcome::Failed("blocked".into()));
-    porter.outcomes.lock().unwrap().extend([
-        busy,
+    let outcomes = [
+        Outcome::later("busy"),
         Outcome::Unknown("no answer".into()),
-        failed,
-        Outcome::Done("7".into()),
-    ]);
-    world
-        .hall
-        .owe(&from, ["one", "two", "three", "four"].map(parcel).into(), owing("four"))
-        .await
-        .unwrap();
+        Outcome::Failed("blocked".into()),
+        done(),
+    ];
+    let porter = Porter::new(Begun::Doubtful, outcomes);
+    owe(&world, &from, &["one", "two", "three", "four"]).await;
     world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
-    eventually(async || Some(()).filter(|()| porter.carried.lock().unwrap().len() == 5)).await;
+    porter.taken(5).await;
     let world = world.restart(&[]).await;
-    let next = Arc::new(Porter {
-        outcomes: Mutex::new([Outcome::Done("8".into())].into()),
-        ..Porter::default()
-    });
-    world.hall.owe(&from, vec![parcel("five")], owing("five")).await.unwrap();
+    let next = Porter::new(Begun::Doubtful, [done()]);
+    owe(&world, &from, &["five"]).await;
     world.hall.register_handler(TargetKind::Chat, next.clone()).await.unwrap();
-    let states: Vec<_> =
-        settled(&world, &from, 5).await.into_iter().map(|(state, _)| state).collect();
-    let on_its_way = DeliveryState::Unknown;
-    assert_eq!(
-        states,
-        [
-            DeliveryState::Unknown,
-            DeliveryState::Failed,
-            DeliveryState::Done,
-            on_its_way,
-            DeliveryState::Done
-        ]
+    let on_its_way = Unknown;
+    assert_eq!(states(&world, &from, 5).await, [Unknown, Failed, Done, on_its_way, Done]);
+    assert_eq!(next.taken(1).await.len(), 1, "only what was not begun");
+}
+
+fn flood_wait() -> (Outcome, Duration) {
+    let wait = Duration::from_secs(3 * 3600);
+    (Outcome::Later { why: "flood wait".into(), after: Some(wait) }, wait)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_is_not_tried_before_its_time() {
+    let world = World::new().await;
+    let from = world.create().await;
+    let (later, wait) = flood_wait();
+    let porter = Porter::new(Begun::Noted, [later, Outcome::later("busy"), done(), done()]);
+    world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
+    owe(&world, &from, &["one"]).await;
+    porter.taken(1).await;
+    tokio::time::sleep(wait / 2).await;
+    owe(&world, &from, &["two"]).await;
+    tokio::time::sleep(wait / 2 + Duration::from_secs(10)).await;
+    states(&world, &from, 2).await;
+    assert_eq!(porter.taken(4).await.len(), 4);
+    assert!(
+        (wait..wait + Duration::from_secs(1)).contains(&porter.pause()),
+        "{:?}",
+        porter.pause()
     );
-    assert_eq!(next.carried.lock().unwrap().len(), 1, "only what was not begun");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_handler_does_not_wait_for_the_time_of_the_last_one() {
+    let world = World::new().await;
+    let from = world.create().await;
+    let (first, next) =
+        (Porter::new(Begun::Noted, [flood_wait().0]), Porter::new(Begun::Noted, [done()]));
+    owe(&world, &from, &["one"]).await;
+    world.hall.register_handler(TargetKind::Chat, first.clone()).await.unwrap();
+    first.taken(1).await;
+    let begun = Instant::now();
+    world.hall.register_handler(TargetKind::Chat, next.clone()).await.unwrap();
+    next.taken(1).await;
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert_eq!(first.taken(1).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_that_waits_keeps_no_handler_of_a_closed_hall() {
+    let world = World::new().await;
+    let from = world.create().await;
+    let porter = Porter::new(Begun::Noted, [flood_wait().0]);
+    owe(&world, &from, &["one"]).await;
+    world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
+    porter.taken(1).await;
+    let begun = Instant::now();
+    let _world = world.restart(&[]).await;
+    eventually(async || (Arc::strong_count(&porter) == 1).then_some(())).await;
+    assert!(begun.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_is_read_after_a_pause_and_after_a_crash() {
+    use DeliveryState::{Done, Pending, Sending};
+    let world = World::new().await;
+    let from = world.create().await;
+    let script =
+        [(Some("part 1"), Outcome::later("busy")), (Some("part 2"), Outcome::later("busy"))];
+    let porter = Porter::noting(Begun::Noted, script);
+    owe(&world, &from, &["one", "two"]).await;
+    world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
+    let noted = |note: &str, state| (note.to_owned(), state);
+    assert_eq!(
+        porter.taken(3).await,
+        [noted("", Pending), noted("part 1", Sending), noted("part 2", Sending)]
+    );
+    let world = world.restart(&[]).await;
+    let next = Porter::noting(Begun::Noted, [(None, Outcome::Done("sent".into())), (None, done())]);
+    world.hall.register_handler(TargetKind::Chat, next.clone()).await.unwrap();
+    assert_eq!(next.taken(2).await, [noted("part 2", Sending), noted("", Pending)]);
+    assert_eq!(settled(&world, &from, 2).await, [(Done, "sent".to_owned()), (Done, String::new())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_that_is_not_stored_is_an_error() {
+    let world = World::new().await;
+    let from = world.create().await;
+    let porter = Porter::noting(Begun::Noted, [(Some("part 1"), done()), (None, done())]);
+    world.log.refuse_advances(true);
+    owe(&world, &from, &["one"]).await;
+    world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
+    porter.taken(1).await;
+    world.log.refuse_advances(false);
+    assert_eq!(states(&world, &from, 1).await, [DeliveryState::Done]);
+    let unbegun = (String::new(), DeliveryState::Pending);
+    assert_eq!(porter.taken(2).await, [unbegun.clone(), unbegun]);
 }
