@@ -157,7 +157,11 @@ impl Client {
         offset: Option<i64>,
         timeout: Duration,
     ) -> Result<Vec<Value>, CallFault> {
-        let mut body = json!({ "timeout": timeout.as_secs(), "limit": UPDATES_MAX, "allowed_updates": UPDATES });
+        let mut body = json!({
+            "timeout": timeout.as_secs(),
+            "limit": UPDATES_MAX,
+            "allowed_updates": UPDATES,
+        });
         if let Some(offset) = offset {
             body["offset"] = offset.into();
         }

@@ -8,8 +8,8 @@ const SECRET_BYTES_MIN: usize = 20;
 /// Longest secret part that is taken for one, in bytes.
 const SECRET_BYTES_MAX: usize = 64;
 
-/// The token of a bot, such as `110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw`. It cannot be printed,
-/// and its debug form shows only the bot's id.
+/// The token of a bot, such as `110201543:AAHdqTcv…`. It cannot be printed, and its debug form
+/// shows only the bot's id.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BotToken {
     bot_id: i64,

@@ -30,7 +30,7 @@ const WORD_BYTES_MAX: usize = 64;
 pub struct Update {
     /// Number by which the update is confirmed. The next offset is one more.
     pub id: Option<i64>,
-    /// What happened.
+    /// Kind of the update, with its content.
     pub kind: UpdateKind,
 }
 

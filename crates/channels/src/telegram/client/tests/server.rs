@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// What the server does with a request that it has read.
+/// The reaction of the server to a request that it has read.
 pub enum Reply {
     Status(u16, Vec<u8>),
     Redirect(String),
