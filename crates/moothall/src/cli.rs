@@ -615,7 +615,8 @@ pub struct Thread {
 pub struct Say {
     #[command(flatten)]
     pub thread: Thread,
-    /// The text; - reads it from standard input, and // sends a text that begins with one slash
+    /// The text, or a slash command to run; // sends a text that begins with one slash, and -
+    /// reads a text from standard input, which is never a command
     #[arg(required = true, value_name = "TEXT", value_parser = text::text)]
     pub text: Vec<String>,
     /// Speak as this participant [default: user, or the token's holder]

@@ -635,6 +635,7 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "no_channel", "The server has no channel to this chat; configure one first."),
     (409, "chat_bound", "The thread is bound to this chat already."),
     (409, "chat_not_bound", "The thread is not bound to this chat."),
+    (409, "group_exists", "The chat of this thread has a group already."),
     (
         409,
         "second_chat",

@@ -90,6 +90,13 @@ pub enum AccessDenial {
          `moothall mcp install` one for an MCP client.)"
     )]
     Proof(Scope),
+    /// The caller may not unbind the chats of the group that it dissolves. The text names them.
+    #[error(
+        "`/group dissolve` also ends the binding to {0}, and this needs a credential with the scope \
+         `threads:admin`, also on this computer. Nothing was changed. `/group remove` removes one \
+         agent."
+    )]
+    Unbinding(String),
     /// The caller acts under the name of another principal.
     #[error(
         "You are `{own}`, and cannot act as `{claimed}`. Leave the name out, or use a token of `{claimed}`."
@@ -151,6 +158,7 @@ impl AccessDenial {
             AccessDenial::Stranger => "without a valid credential".into(),
             AccessDenial::Scope(scope) => format!("without {scope}"),
             AccessDenial::Proof(scope) => format!("without a credential for {scope}"),
+            AccessDenial::Unbinding(chats) => format!("to end the binding to {chats}"),
             AccessDenial::Name { claimed, .. } => format!("as {claimed}"),
             AccessDenial::Registered(name) => format!("as {name}, without its key"),
             AccessDenial::Bound => "with a token for some conversations".into(),

@@ -3,7 +3,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{BudgetOwner, Raise};
 use moothall_kernel::chat::Chat;
-use moothall_kernel::command::Actor;
+use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::control::needs_gathering;
 use moothall_kernel::event::{Cause, Event};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
@@ -15,13 +15,13 @@ use moothall_kernel::view::{Viewer, visible};
 use serde_json::{Map, Value};
 
 use super::{Action, Door, PermittedCommand};
-use crate::access::AccessError;
+use crate::access::{AccessDenial, AccessError};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::Hall;
 use crate::hall::context::Context;
 use crate::hall::presence::Presence;
 use crate::hall::search::SearchError;
-use crate::hall::slash::Step;
+use crate::hall::slash::{Step, keys};
 use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, UnreadCount};
 use crate::sessions::SessionError;
 
@@ -332,9 +332,24 @@ impl Door {
             Step::Tell(text) => SlashOutcome::Tell(text),
             Step::Why => SlashOutcome::Why,
             Step::Do(command, text) => {
+                self.check_unbinding(&command)?;
                 SlashOutcome::Do(Box::new(self.permit(stream, *command).await?), text)
             }
         })
+    }
+
+    /// Rejects a command that also unbinds chats, with their names, if the caller may not.
+    fn check_unbinding(&self, command: &ClientCommand) -> Result<(), AccessDenial> {
+        let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
+        let chats = controls.iter().filter_map(|control| match control {
+            Control::UnbindChat(chat) => Some(chat.clone()),
+            _ => None,
+        });
+        let chats: Vec<Chat> = chats.collect();
+        if chats.is_empty() || self.may(Action::Bind).is_ok() {
+            return Ok(());
+        }
+        Err(AccessDenial::Unbinding(keys(&chats)))
     }
 
     /// Publishes words that were kept in the trace.

@@ -2,6 +2,7 @@
 //! the kernel's, and its rules decide about permissions.
 
 use moothall_kernel::Conversation;
+use moothall_kernel::chat::Chat;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::mentions::{self, CommandNames, NameError};
@@ -239,13 +240,15 @@ impl Hall {
     }
 
     /// Makes the step of `/group create`: sets the group policy and invites the named agents that
-    /// are not here yet. All other agents stay, and the answer lists them.
+    /// are not here yet. All other agents stay, and the answer lists them. Rejects the command in a
+    /// chat that has a group: its members would not expect another one.
     async fn create_group(
         &self,
         stream: &StreamId,
         by: Actor,
         agents: &[String],
     ) -> Result<Step, HallError> {
+        self.view(stream, check_no_group).await??;
         let here = self.are_here(stream, agents.to_vec()).await?;
         let others: Vec<String> = self
             .view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect())
@@ -264,19 +267,27 @@ impl Hall {
         Ok(controls(by, all, format!("This is now a group with {}.{stay}", agents.join(", "))))
     }
 
-    /// Makes the step of `/group dissolve`: removes all agents and sets the plain policy.
+    /// Makes the step of `/group dissolve`: removes all agents, sets the plain policy and unbinds
+    /// all chats. The answer lists the chats.
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
-        let agents = self
+        let (agents, chats) = self
             .view(stream, |state| {
-                state.agents().map(|agent| agent.id.to_string()).collect::<Vec<_>>()
+                let agents = state.agents().map(|agent| agent.id.to_string());
+                (agents.collect::<Vec<_>>(), state.chats().collect::<Vec<_>>())
             })
             .await?;
+        let unbound = if chats.is_empty() {
+            String::new()
+        } else {
+            format!(" It is no longer bound to {}.", keys(&chats))
+        };
         let all = agents
             .into_iter()
             .map(Control::Uninvite)
             .chain([Control::PolicyNamed(PolicyName::PLAIN)])
+            .chain(chats.into_iter().map(Control::UnbindChat))
             .collect();
-        Ok(controls(by, all, "The group was dissolved.".into()))
+        Ok(controls(by, all, format!("The group was dissolved.{unbound}")))
     }
 
     /// Makes the invitation of a registry client, under its own name unless another id is given.
@@ -300,6 +311,28 @@ impl Hall {
 /// Makes a step of controls, with the text to answer when they are done.
 fn controls(by: Actor, controls: Vec<Control>, text: String) -> Step {
     Step::Do(Box::new(ClientCommand::Control { by, controls }), text)
+}
+
+/// Rejects `/group create` if the conversation is bound to a chat and is a group with agents.
+fn check_no_group(state: &Conversation) -> Result<(), HallError> {
+    let chats: Vec<Chat> = state.chats().collect();
+    let agents: Vec<&str> = state.agents().map(|agent| agent.id.as_str()).collect();
+    if chats.is_empty() || agents.is_empty() || state.policy().name != PolicyName::GROUP {
+        return Ok(());
+    }
+    let message = format!(
+        "{} already has a group, with {}. Add an agent with /group add, or end the group with \
+         /group dissolve.",
+        keys(&chats),
+        agents.join(", ")
+    );
+    let refused = Rejection::new(Refusal::Conflict, "group_exists", message);
+    Err(HallError::Rejected(Box::new(refused)))
+}
+
+/// Returns the chats as words of a sentence.
+pub(crate) fn keys(chats: &[Chat]) -> String {
+    chats.iter().map(Chat::key).collect::<Vec<_>>().join(" and ")
 }
 
 /// Returns the id of the invited participant.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{SpentBudget, WindowTotals};
+use crate::model::chat::Chat;
 use crate::model::contribution::{Asides, Contribution};
 use crate::model::event::{Cause, Guard, RecordedEvent};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
@@ -408,6 +409,11 @@ impl Conversation {
     /// Returns the bound outside targets, sorted.
     pub fn bindings(&self) -> impl Iterator<Item = &str> {
         self.bindings.iter().map(String::as_str)
+    }
+
+    /// Returns the bound chats, sorted.
+    pub fn chats(&self) -> impl Iterator<Item = Chat> {
+        self.bindings().filter_map(Chat::of_target)
     }
 
     /// Returns the open turns, in the order of their numbers.

@@ -13,8 +13,8 @@ pub enum Slash {
     GroupRemove(String),
     /// Shows the participants and the settings.
     GroupList,
-    /// Removes all agents and returns to the plain policy, under which only addressed agents
-    /// answer.
+    /// Removes all agents, unbinds all chats and returns to the plain policy, under which only
+    /// addressed agents answer.
     GroupDissolve,
     /// Changes one setting.
     GroupConfig {
@@ -131,7 +131,7 @@ pub const COMMANDS: [CommandHelp; 21] = [
     usage(
         "/group dissolve",
         "",
-        "Remove all agents; only addressed agents answer from then on.",
+        "Remove all agents and unbind all chats; only addressed agents answer from then on.",
         "/group dissolve",
     ),
     usage(
@@ -167,11 +167,11 @@ pub fn words(text: &str) -> &str {
     text.strip_prefix('/').filter(|rest| rest.starts_with('/') && is_command(rest)).unwrap_or(text)
 }
 
-/// Returns the name of the command with which some text begins, if there is such a command.
-pub fn named_by(text: &str) -> Option<&'static str> {
-    let word = split_word(text.trim()).0.to_ascii_lowercase();
-    let names = COMMANDS.iter().filter_map(|command| command.name.split(' ').next());
-    names.into_iter().find(|name| *name == word)
+/// True if a line that may begin with a pasted path is meant as a command: `/word`, known or not,
+/// but not `/etc/hosts`.
+pub fn is_command_line(text: &str) -> bool {
+    let word = split_word(text.trim()).0;
+    is_command(text) && word.matches('/').count() == 1
 }
 
 /// Parses a command.
@@ -339,10 +339,11 @@ fn unknown(name: &str) -> String {
     let shown: String = name.chars().take(SHOWN_CHARS_MAX).collect();
     let nearest = COMMANDS
         .iter()
-        .map(|usage| (strsim::levenshtein(usage.name, &shown), usage))
+        .flat_map(|usage| [usage.name, split_word(usage.name).0])
+        .map(|known| (strsim::levenshtein(known, &shown), known))
         .min_by_key(|(distance, _)| *distance);
     let meant = match nearest {
-        Some((near, usage)) if near <= 3 => format!(" Did you mean {}?", usage.name),
+        Some((near, known)) if near <= 3 => format!(" Did you mean {known}?"),
         _ => String::new(),
     };
     format!(
@@ -401,7 +402,11 @@ mod tests {
             let line = parse(wrong).unwrap_err();
             assert!(line.contains("for example /") && !line.contains('\n'), "{wrong}: {line}");
         }
-        assert!(parse("/grup list").unwrap_err().contains("Unknown command /grup"));
+        assert!(
+            parse("/grup list")
+                .unwrap_err()
+                .starts_with("Unknown command /grup. Did you mean /group?")
+        );
         assert!(parse("/mut a").unwrap_err().contains("/mute"));
         assert!(parse("/group lst").unwrap_err().contains("/group list"));
         assert!(parse("/ group list").unwrap_err().starts_with("Write /group without a space"));
@@ -411,6 +416,16 @@ mod tests {
     fn paths_and_dates_are_not_commands() {
         for text in ["//x", "/", "/1", "1/2", " / x"] {
             assert!(!is_command(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_pasted_path_is_not_a_command_line() {
+        for text in ["/pause", " /Pause ", "/grup list", "/ask a and/or b"] {
+            assert!(is_command_line(text), "{text:?}");
+        }
+        for text in ["/etc/hosts is wrong", "//pause", "// a comment", "either/or", "/1", "/"] {
+            assert!(!is_command_line(text), "{text:?}");
         }
     }
 

@@ -3,7 +3,10 @@
 
 use std::fmt::Write;
 
-use moothall_surfaces::wire::{CommandRan, GuardEntry, GuardLift, GuardsAnswer, NewCommand};
+use moothall_kernel::text::for_terminal;
+use moothall_surfaces::wire::{
+    CommandRan, Envelope, GuardEntry, GuardLift, GuardsAnswer, NewCommand,
+};
 
 use super::Context;
 use super::show::cost;
@@ -162,13 +165,26 @@ fn quoted(word: &str) -> String {
 /// Runs a slash command in a conversation, and prints its answer.
 pub async fn command(context: &Context, args: &SlashCommand) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
-    let wanted =
-        NewCommand { from: Some(context.client.name().to_owned()), text: args.words.join(" ") };
-    let ran: CommandRan = context.client.post(&threads::path(&thread, "commands"), &wanted).await?;
+    let from = context.client.name().to_owned();
+    run_slash(context, &thread, from, args.words.join(" ")).await.map(drop)
+}
+
+/// Runs a slash command as a participant, and prints its answer. Returns the event that it caused,
+/// if any.
+pub async fn run_slash(
+    context: &Context,
+    thread: &str,
+    from: String,
+    text: String,
+) -> Result<Option<Envelope>, Fault> {
+    let wanted = NewCommand { from: Some(from), text };
+    let ran: CommandRan = context.client.post(&threads::path(thread, "commands"), &wanted).await?;
     if context.printer.json {
-        return context.printer.object(&ran);
+        context.printer.object(&ran)?;
+    } else {
+        context.printer.line(for_terminal(ran.text.trim_end()).as_str())?;
     }
-    context.printer.line(ran.text.trim_end())
+    Ok(ran.event)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `say` and `stop`: sends a message and waits for its answers, or cancels turns.
+//! `say` and `stop`: sends a message and waits for its answers, runs a command, or cancels turns.
 
 use std::io::Read;
 
@@ -8,26 +8,30 @@ use serde_json::json;
 
 use super::Context;
 use super::answers::wait;
+use super::guards::run_slash;
 use crate::cli::{Say, Stop};
 use crate::fault::{Exit, Fault};
 use crate::paint::{note, sentences};
 use crate::threads;
 
 /// Sends a message and, with `--wait`, waits for its answers. Returns at once if the server holds
-/// the message until a person writes.
+/// the message until a person writes. Runs a typed slash command instead; text from standard input
+/// is always a message.
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
-    let content = match words(&args.text)? {
-        piped if args.text == ["-"] => piped,
-        typed => message_text(&typed, &args.thread.thread)?,
-    };
+    let given = words(&args.text)?;
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let is_typed = args.text != ["-"];
+    if is_typed && slash::is_command_line(&given) {
+        return run_command(context, args, &thread, given).await;
+    }
+    let content = if is_typed { slash::words(&given).to_owned() } else { given };
     let to = match &args.to {
         Some(word) => Some(threads::participant(&context.client, &thread, word).await?),
         None => None,
     };
     let event = NewEvent {
         kind: Some("message".into()),
-        from: Some(args.speaker.clone().unwrap_or_else(|| context.client.name().to_owned())),
+        from: Some(speaker(context, args)),
         to,
         content: json!(content),
         ..NewEvent::default()
@@ -56,20 +60,29 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the text of a message. Rejects text that begins with a command, because it is probably a
-/// mistake; two slashes stand for one in plain text.
-fn message_text(text: &str, thread: &str) -> Result<String, Fault> {
-    if let Some(command) = slash::named_by(text) {
-        let message = format!(
-            "{command} is a slash command, and say only sends text: the message was not sent"
-        );
-        let forward = format!(
-            "write {command} in moothall chat {}; to send it as text, use two slashes: /{command}",
-            threads::short(thread)
-        );
+/// Runs a slash command. With `--wait`, waits for the answers to the message that it sent, if it
+/// sent one.
+async fn run_command(
+    context: &Context,
+    args: &Say,
+    thread: &str,
+    text: String,
+) -> Result<(), Fault> {
+    if args.to.is_some() {
+        let message = "--to is for messages, and this text is a command";
+        let forward = format!("leave out --to; to send it as text, use two slashes: /{text}");
         return Err(Fault::new(Exit::Usage, message).try_this(forward));
     }
-    Ok(slash::words(text).to_owned())
+    let event = run_slash(context, thread, speaker(context, args), text).await?;
+    match event.filter(|event| args.wait && event.kind == "message") {
+        Some(event) => wait(context, &event).await,
+        None => Ok(()),
+    }
+}
+
+/// Returns the id of the participant that speaks.
+fn speaker(context: &Context, args: &Say) -> String {
+    args.speaker.clone().unwrap_or_else(|| context.client.name().to_owned())
 }
 
 /// Cancels the open turns and waiting messages of a conversation.

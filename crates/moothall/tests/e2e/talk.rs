@@ -347,20 +347,17 @@ async fn an_agent_that_takes_no_turns_is_waited_for() {
     assert!(String::from_utf8(done.stdout).unwrap().contains("I am."));
 }
 
+/// A typed command is run, and its answer is printed. Text from standard input is a message.
 #[test]
-fn a_command_is_not_said_as_words() {
+fn a_typed_command_is_run() {
     let home = Home::new();
     let server = home.serve();
     server.ok(&["new", "Room", "--policy", "mention_only", "--with", "critic"]);
-    for words in ["/pause", " /Pause ", "/group add critic", "/ask critic and you?", "/stop now"] {
-        let refused = server.command(&["say", "Room", words]).output().unwrap();
-        assert_eq!(refused.status.code(), Some(2), "{words}: {}", stderr(&refused));
-        let errors = stderr(&refused);
-        assert!(
-            errors.contains("is a slash command") && errors.contains("moothall chat Room"),
-            "{errors}"
-        );
-    }
+    assert_eq!(server.ok(&["say", "Room", "/pause"]), "Paused.\n");
+    assert!(server.ok(&["say", "Room", " /Group list "]).contains("critic"));
+    let ran = server.json(&["say", "Room", "/resume"]);
+    assert_eq!((&ran["text"], &ran["event"]["type"]), (&"Resumed.".into(), &"control".into()));
+    assert!(server.ok(&["say", "Room", "/ask critic and/or you?", "--wait"]).contains("Asked"));
     for (words, said) in [
         ("//pause", "/pause"),
         ("/etc/hosts is wrong", "/etc/hosts is wrong"),
@@ -368,5 +365,33 @@ fn a_command_is_not_said_as_words() {
         ("either/or", "either/or"),
     ] {
         assert_eq!(server.json(&["say", "Room", words])["event"]["content"], said);
+    }
+    let mut command = server.command(&["say", "Room", "-", "--json"]);
+    let mut piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    piped.stdin.take().unwrap().write_all(b"/pause").unwrap();
+    let said: Value = serde_json::from_slice(&piped.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(
+        (&said["event"]["type"], &said["event"]["content"]),
+        (&"message".into(), &"/pause".into())
+    );
+}
+
+#[test]
+fn a_command_that_cannot_be_run_says_what_to_write() {
+    let home = Home::new();
+    let server = home.serve();
+    server.ok(&["new", "Room", "--policy", "mention_only", "--with", "critic"]);
+    for (args, status, help) in [
+        (&["/grup list"][..], 1, "Did you mean /group?"),
+        (&["/grup list"], 1, "begin with two slashes: //grup"),
+        (&["/mute"], 1, "for example /mute critic"),
+        (&["/mute nosuch"], 1, "nosuch is not a participant"),
+        (&["/pause", "--as", "critic"], 77, "humans_only"),
+        (&["/pause", "--to", "critic"], 2, "leave out --to"),
+    ] {
+        let refused = server.command(&[&["say", "Room"], args].concat()).output().unwrap();
+        let errors = stderr(&refused);
+        assert_eq!(refused.status.code(), Some(status), "{args:?}: {errors}");
+        assert!(errors.contains(help), "{args:?}: {errors}");
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::server::{Server, soon};
 
-const CHAT: &str = "telegram:-100123";
+pub const CHAT: &str = "telegram:-100123";
 
 /// A channel that hands on what it carries: the chat, and the position of the message.
 struct Channel(mpsc::UnboundedSender<(String, u64)>);
@@ -28,7 +28,7 @@ impl DeliveryHandler for Channel {
 }
 
 /// Starts a server with a channel. Returns what the channel carries.
-async fn with_channel() -> (Server, mpsc::UnboundedReceiver<(String, u64)>) {
+pub async fn with_channel() -> (Server, mpsc::UnboundedReceiver<(String, u64)>) {
     let server = Server::start().await;
     let (carries, carried) = mpsc::unbounded_channel();
     server.hall.register_handler(TargetKind::Chat, Arc::new(Channel(carries))).await.unwrap();
@@ -36,12 +36,12 @@ async fn with_channel() -> (Server, mpsc::UnboundedReceiver<(String, u64)>) {
 }
 
 /// Sends a control with proof. Returns the status and the answer.
-async fn control(server: &Server, thread: &str, content: Value) -> (u16, Value) {
+pub async fn control(server: &Server, thread: &str, content: Value) -> (u16, Value) {
     let event = json!({"type": "control", "from": "user", "content": content});
     server.as_operator(Method::POST, &format!("/threads/{thread}/events"), event).await
 }
 
-async fn bound_to(server: &Server, query: &str) -> Vec<String> {
+pub async fn bound_to(server: &Server, query: &str) -> Vec<String> {
     let (status, list) =
         server.as_operator(Method::GET, &format!("/threads?{query}"), json!(null)).await;
     assert_eq!(status, 200, "{list}");

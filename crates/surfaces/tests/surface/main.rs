@@ -13,6 +13,7 @@ mod assist;
 mod backwards;
 mod bounds;
 mod chats;
+mod commands;
 mod described;
 mod details;
 mod effects;

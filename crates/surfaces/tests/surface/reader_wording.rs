@@ -66,6 +66,7 @@ fn refusals() -> Vec<ApiError> {
         AccessDenial::Stranger,
         AccessDenial::Scope(Scope::ServerAdmin),
         AccessDenial::Proof(Scope::SessionsDrive),
+        AccessDenial::Unbinding("telegram:-1".into()),
         AccessDenial::Registered(name()),
         AccessDenial::NotStarted(name()),
         AccessDenial::NotMet(name()),

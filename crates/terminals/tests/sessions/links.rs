@@ -146,3 +146,17 @@ async fn a_link_that_got_another_member_is_not_that_of_the_first_two() {
     assert!(pair != link && state == LinkState::Created);
     assert_eq!(room.link(&[&a, &b, &c]).await, (link, LinkState::Reused));
 }
+
+/// A line typed at a terminal is for its program, even if it looks like a slash command.
+#[tokio::test(start_paused = true)]
+async fn a_line_typed_at_a_terminal_is_never_a_command() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let link = room.send(&a, &b, "shall we?", true).await.link.unwrap();
+    room.takes(&b, 1).await;
+    room.says(&b, "").await;
+    room.types(&a, "/pause").await;
+    room.says(&a, "what?").await;
+    let said = [pair("claude", "shall we?"), pair("user", "/pause"), pair("claude", "what?")];
+    assert_eq!(room.said(&link).await, said);
+}

@@ -47,7 +47,7 @@ impl Decider<'_> {
             let target = chat.to_string();
             changes.iter().any(|change| *change == Change::Unbound { target: target.clone() })
         };
-        let kept = self.state.bindings().filter_map(Chat::of_target).filter(|chat| !released(chat));
+        let kept = self.state.chats().filter(|chat| !released(chat));
         let chats: Vec<String> = kept.chain(added.iter().cloned()).map(|chat| chat.key()).collect();
         if added.is_empty() || chats.len() < 2 || confirmed {
             return Ok(());
