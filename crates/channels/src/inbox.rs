@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_engine::access::{Access, AccessError, Caller, Scope};
-use moothall_engine::door::SlashOutcome;
 use moothall_engine::hall::{Hall, HallError, Idempotency};
 use moothall_kernel::chat::{Chat, PostOrigin};
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
@@ -142,15 +141,7 @@ impl Inbox {
         self.access
             .record_command(by, format!("{name} in {}", words.chat.key()))
             .await?;
-        let door = self.hall.as_(by.clone());
-        match door.order(stream, actor, &words.text).await? {
-            SlashOutcome::Tell(text) => Ok(text),
-            SlashOutcome::Why => Ok("see the page".into()),
-            SlashOutcome::Do(permitted, text) => {
-                door.submit(*permitted, Some(once)).await?;
-                Ok(text)
-            }
-        }
+        self.hall.as_(by.clone()).run_line(stream, actor, &words.text, Some(once)).await
     }
 
     /// Opens a group: begins a conversation of these agents under `hybrid`, and binds the chat to
@@ -164,7 +155,11 @@ impl Inbox {
         place: &OpeningChat,
         agents: &[String],
     ) -> Result<StreamId, AccessError> {
-        self.begin(by, place, agents, PolicyName::GROUP).await
+        let (stream, command) = self.begin(by, place, agents, PolicyName::GROUP).await?;
+        let door = self.hall.as_(by.clone());
+        let permitted = door.permit(&stream, command).await?;
+        door.submit(permitted, None).await?;
+        Ok(stream)
     }
 
     /// Opens the conversation of one person and one agent, in which each message is for the agent.
@@ -177,7 +172,14 @@ impl Inbox {
         place: &OpeningChat,
         agent: &str,
     ) -> Result<StreamId, AccessError> {
-        self.begin(by, place, &[agent.to_owned()], PolicyName::PLAIN).await
+        let (stream, command) =
+            self.begin(by, place, &[agent.to_owned()], PolicyName::PLAIN).await?;
+        // The conversation is new, and what is said in it goes to the person who says it. So the
+        // right to write is enough, though a chat is bound and an agent invited.
+        self.hall.submit(&stream, command, None).await?;
+        let detail = format!("opened {} for the conversation {stream}", place.chat.key());
+        self.access.record_command(by, detail).await?;
+        Ok(stream)
     }
 
     async fn begin(
@@ -186,7 +188,7 @@ impl Inbox {
         place: &OpeningChat,
         agents: &[String],
         policy: PolicyName,
-    ) -> Result<StreamId, AccessError> {
+    ) -> Result<(StreamId, ClientCommand), AccessError> {
         let door = self.hall.as_(by.clone());
         let actor = self.actor(by)?;
         let once = self.once(&place.chat, format!("open:{}", place.key), &place.title);
@@ -194,10 +196,7 @@ impl Inbox {
         let begun = door.begin(place.title.clone(), policy, actor.clone(), Some(once)).await?;
         let mut controls = vec![Control::BindChat(place.chat.clone())];
         controls.extend(agents.iter().map(|agent| self.invitation(agent)));
-        let command = ClientCommand::Control { by: actor, controls };
-        let permitted = door.permit(&begun.stream, command).await?;
-        door.submit(permitted, None).await?;
-        Ok(begun.stream)
+        Ok((begun.stream, ClientCommand::Control { by: actor, controls }))
     }
 
     /// Returns the invitation of an agent of the registry, under its own name.

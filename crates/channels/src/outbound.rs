@@ -8,6 +8,7 @@ use moothall_kernel::event::{Change, Event, Posted, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::permission::PermissionOption;
+use moothall_kernel::time::Timestamp;
 
 /// Content for a chat.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +139,9 @@ fn of_event(recorded: &RecordedEvent, state: &Conversation, chat: &Chat) -> Outb
         Event::Unarchived { by } => {
             Outbound::Line(format!("{} reopened the conversation.", name(by)))
         }
-        Event::Controlled { by, changes, .. } => changed(&name(by), changes, state, chat),
+        Event::Controlled { by, changes, .. } => {
+            changed(&name(by), changes, recorded.ts, state, chat)
+        }
         Event::PermissionRequested { permission, participant, action, options, partial, .. }
         | Event::QuestionAsked { permission, participant, action, options, partial, .. } => {
             card(recorded.seq, permission, participant, name(participant), action, options, *partial)
@@ -207,7 +210,13 @@ fn card(
 
 /// Returns the content for changes of a conversation. A binding of this chat hides the invitations
 /// beside it, because the opening names the agents.
-fn changed(by: &str, changes: &[Change], state: &Conversation, chat: &Chat) -> Outbound {
+fn changed(
+    by: &str,
+    changes: &[Change],
+    at: Timestamp,
+    state: &Conversation,
+    chat: &Chat,
+) -> Outbound {
     let target = chat.to_string();
     let is_bound = changes
         .iter()
@@ -217,14 +226,22 @@ fn changed(by: &str, changes: &[Change], state: &Conversation, chat: &Chat) -> O
         return Outbound::Opening { agents };
     }
     let lines: Vec<String> =
-        changes.iter().filter_map(|change| line_of(by, change, state, &target)).collect();
+        changes.iter().filter_map(|change| line_of(by, change, at, state, &target)).collect();
     if lines.is_empty() { Outbound::Nothing } else { Outbound::Line(lines.join("\n")) }
 }
 
 /// Returns the line for one change, if the chat's members have to see it.
-fn line_of(by: &str, change: &Change, state: &Conversation, target: &str) -> Option<String> {
+fn line_of(
+    by: &str,
+    change: &Change,
+    at: Timestamp,
+    state: &Conversation,
+    target: &str,
+) -> Option<String> {
+    // A changed profile is an invitation too.
+    let is_new = |id| state.participant(id).is_none_or(|one| one.invited_at == at);
     Some(match change {
-        Change::Invited { participant, .. } => {
+        Change::Invited { participant, .. } if is_new(participant) => {
             format!("{} joined.", name_of(state, participant))
         }
         Change::Uninvited { participant, .. } => format!("{participant} left."),

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use moothall_kernel::aggregate::{CONVERSATION, TASK};
 use moothall_kernel::chat::Chat;
-use moothall_kernel::event::{Change, Event, Posted, RecordedEvent};
+use moothall_kernel::event::{Change, Event, RecordedEvent};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::task::{NewConversation, TaskEvent};
-use moothall_kernel::view::{Viewer, visible};
+use moothall_kernel::view::is_owed_to_chats;
 
 use crate::outbox::{ConversationStart, OutboxEntry, StreamCommand};
 use crate::ports::{Claim, ClaimChange, NewDelivery, Target};
@@ -35,6 +35,8 @@ pub(crate) fn effects<'a>(
     let mut memberships = Memberships { stream, members };
     let mut effects = Effects::default();
     for recorded in events {
+        // A chat that is unbound is told so, and a chat that is bound too.
+        let before = targets.clone();
         match &recorded.event {
             // `members` is `None` for a stream that begins here: the state before it has no task.
             Event::Created { task: Some(_), .. } => memberships.members = Some(BTreeSet::new()),
@@ -61,10 +63,6 @@ pub(crate) fn effects<'a>(
                 };
                 effects.deliveries.extend(terminal_of(*turn).map(typed));
             }
-            // A chat outside reads as a guest, so words for some participants are kept from it.
-            Event::Posted(posted) if visible(&recorded.event, &Viewer::Guest) => {
-                deliver(&targets, posted, recorded, &mut effects)
-            }
             Event::Gathering(GatheringEvent::Harvested { rhythm, .. }) => {
                 effects.deliveries.push(NewDelivery {
                     target: Target::Trail(rhythm.clone()),
@@ -75,6 +73,9 @@ pub(crate) fn effects<'a>(
                 });
             }
             _ => {}
+        }
+        if is_owed_to_chats(&recorded.event) {
+            deliver(before.union(&targets), recorded, &mut effects);
         }
     }
     effects
@@ -223,16 +224,18 @@ fn rebind(
     }
 }
 
-/// Adds a delivery of a post to each bound chat, except to the one that it came from.
-fn deliver(
-    targets: &BTreeSet<String>,
-    posted: &Posted,
+/// Adds a delivery of an event to each bound chat, except to the one that it came from.
+fn deliver<'a>(
+    targets: impl Iterator<Item = &'a String>,
     recorded: &RecordedEvent,
     effects: &mut Effects,
 ) {
     // A chat does not get its own words back.
-    let origin = posted.origin.as_ref().map(|origin| &origin.chat);
-    let chats = targets.iter().filter_map(|target| Chat::of_target(target));
+    let origin = match &recorded.event {
+        Event::Posted(posted) => posted.origin.as_ref().map(|origin| &origin.chat),
+        _ => None,
+    };
+    let chats = targets.filter_map(|target| Chat::of_target(target));
     let delivery = |chat: Chat| NewDelivery {
         target: Target::Chat(chat),
         turn: None,
@@ -271,7 +274,7 @@ fn release(target: &str) -> ClaimChange {
 mod tests {
     use super::*;
     use moothall_kernel::chat::PostOrigin;
-    use moothall_kernel::event::Recipient;
+    use moothall_kernel::event::{Posted, Recipient};
     use moothall_kernel::participant::Kind;
     use moothall_kernel::time::Timestamp;
 

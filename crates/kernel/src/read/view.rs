@@ -1,6 +1,6 @@
 //! Decides if a viewer sees an event, by the event's audience.
 
-use crate::model::event::{Audience, Event};
+use crate::model::event::{Audience, Change, Event};
 use crate::model::ids::ParticipantId;
 use crate::planted::{self, Bug};
 
@@ -28,4 +28,63 @@ pub fn visible(event: &Event, viewer: &Viewer) -> bool {
         (Audience::Only(set), Viewer::Participant(id)) => set.contains(id),
         (Audience::Only(_) | Audience::Operators, _) => false,
     }
+}
+
+/// True if the members of a chat outside of the server have to see this event: messages, notices and
+/// guards, questions and their ends, erasures, and who takes part. Such a chat reads as a guest.
+pub fn is_owed_to_chats(event: &Event) -> bool {
+    let is_meant = match event {
+        Event::Posted(_)
+        | Event::Noticed { .. }
+        | Event::GuardTripped { .. }
+        | Event::BudgetSpent { .. }
+        | Event::Stopped { .. }
+        | Event::Archived { .. }
+        | Event::Unarchived { .. }
+        | Event::PermissionRequested { .. }
+        | Event::PermissionAnswered { .. }
+        | Event::PermissionExpired { .. }
+        | Event::PermissionWithdrawn { .. }
+        | Event::QuestionAsked { .. }
+        | Event::StartRequested { .. }
+        | Event::StartSettled { .. }
+        | Event::TalkRequested { .. }
+        | Event::TalkSettled { .. }
+        | Event::Redacted { message: true, .. } => true,
+        Event::Controlled { changes, .. } => changes.iter().any(|change| {
+            matches!(
+                change,
+                Change::Invited { .. }
+                    | Change::Uninvited { .. }
+                    | Change::Paused { .. }
+                    | Change::Bound { .. }
+                    | Change::Unbound { .. }
+            )
+        }),
+        Event::Created { .. }
+        | Event::Renamed { .. }
+        | Event::Deleted { .. }
+        | Event::Custom { .. }
+        | Event::Taken { .. }
+        | Event::RoundOpened { .. }
+        | Event::ReactionOpened { .. }
+        | Event::RoundClosed
+        | Event::RoundReopened { .. }
+        | Event::Skipped { .. }
+        | Event::TurnGranted { .. }
+        | Event::TurnReleased { .. }
+        | Event::TurnWidened { .. }
+        | Event::TurnStarted { .. }
+        | Event::TurnLost { .. }
+        | Event::TurnEnded { .. }
+        | Event::Suppressed { .. }
+        | Event::Discarded { .. }
+        | Event::ClockShifted { .. }
+        | Event::FactsChanged { .. }
+        | Event::Redacted { message: false, .. }
+        | Event::Summarised { .. }
+        | Event::Gathering(_)
+        | Event::Task(_) => false,
+    };
+    is_meant && visible(event, &Viewer::Guest)
 }
