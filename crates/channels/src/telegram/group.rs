@@ -45,6 +45,7 @@ impl Telegram {
             place.is_super = change.chat.kind == ChatKind::Supergroup;
             place.bots.insert(agent.clone(), hears).is_none()
         });
+        let _opening = self.opening.lock().await;
         let person = match &change.by {
             Author::Person(person) => {
                 self.inbox.person(&account_of(person)).await.map_err(passing)?
@@ -83,8 +84,6 @@ impl Telegram {
                 Ok(())
             }
             Err(error) if is_passing(&error) => Err(TryAgain(error.to_string())),
-            // Another bot of ours was added in the same moment, and opened it.
-            Err(_) if matches!(self.inbox.bound(&place.chat).await, Ok(Some(_))) => Ok(()),
             Err(error) => {
                 self.say(bot, room, &error.to_string(), None).await;
                 Ok(())
@@ -134,6 +133,7 @@ impl Telegram {
         if !self.inbox.may_open(person) {
             return Ok("This needs a pairing with the right threads:admin.".into());
         }
+        let _opening = self.opening.lock().await;
         if self.inbox.bound(&chat).await.map_err(passing)?.is_some() {
             return Ok("The group is open already.".into());
         }
@@ -160,6 +160,7 @@ impl Telegram {
         let key = format!("{chat}:{}", message.message_id);
         let place = OpeningChat { chat, title: title_of(message), key };
         if let Ok(Slash::GroupCreate(agents)) = slash::parse(&words.text) {
+            let _opening = self.opening.lock().await;
             return self.open(bot, room, &place, person, &agents).await;
         }
         let is_topic_of_open_group =

@@ -44,6 +44,8 @@ pub struct Telegram {
     settings: TelegramConfig,
     bots: RwLock<Vec<Arc<Bot>>>,
     places: Places,
+    /// Held while a chat is opened, because several bots learn of it in the same moment.
+    opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -61,6 +63,7 @@ impl Telegram {
             settings,
             bots: RwLock::default(),
             places: Places::default(),
+            opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
         })
     }

@@ -155,7 +155,10 @@ impl Telegram {
         stream: &StreamId,
         words: InboundWords,
     ) -> Result<(), TryAgain> {
-        if slash::is_command(&words.text) && slash::named_by(&words.text).is_some() {
+        // A command for one bot that the server does not know is words for its agent.
+        let is_for_agent =
+            words.to.is_some() && room.with.is_none() && slash::parse(&words.text).is_err();
+        if slash::is_command_line(&words.text) && !is_for_agent {
             let replied = Some(message.message_id);
             return match self.inbox.command(person, stream, words).await {
                 Ok(text) => {
@@ -165,7 +168,8 @@ impl Telegram {
                 Err(error) => self.refuse(bot, room, message, error).await,
             };
         }
-        match self.inbox.post(person, stream, words).await {
+        let text = slash::words(&words.text).to_owned();
+        match self.inbox.post(person, stream, InboundWords { text, ..words }).await {
             Ok(Some(seq)) => {
                 self.places.note_message(message.chat.id, message.message_id, seq);
                 Ok(())
@@ -240,7 +244,7 @@ impl Telegram {
         };
         let line = format!("/{command} {rest}").trim_end().to_owned();
         // A command of the server is for the conversation, whichever bot it names.
-        let to = to.filter(|_| slash::named_by(&line).is_none());
+        let to = to.filter(|_| slash::parse(&line).is_err());
         (line, to)
     }
 
