@@ -13,8 +13,6 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
 
-
-
 /// A chat that is to be opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpeningChat {
@@ -138,9 +136,7 @@ impl Inbox {
         let actor = self.actor(by)?;
         let once = self.once(&words.chat, words.key, &words.text);
         let name = words.text.split_whitespace().next().unwrap_or_default();
-        self.access
-            .record_command(by, format!("{name} in {}", words.chat.key()))
-            .await?;
+        self.access.record_command(by, format!("{name} in {}", words.chat.key())).await?;
         self.hall.as_(by.clone()).run_line(stream, actor, &words.text, Some(once)).await
     }
 
@@ -227,11 +223,7 @@ impl Inbox {
         Idempotency { principal: format!("channel:{}", chat.channel()), key, fingerprint }
     }
 
-    async fn cause(
-        &self,
-        stream: &StreamId,
-        at: Option<Seq>,
-    ) -> Result<Option<Cause>, HallError> {
+    async fn cause(&self, stream: &StreamId, at: Option<Seq>) -> Result<Option<Cause>, HallError> {
         match at {
             Some(seq) => self.hall.cause_at(stream, seq).await,
             None => Ok(None),

@@ -6,7 +6,6 @@
 
 pub mod config;
 pub mod inbox;
-pub mod notes;
 pub mod outbound;
 pub mod telegram;
 mod kept_bots;
@@ -105,9 +104,7 @@ impl DeliveryHandler for ChatCourier {
             return Outcome::Failed("this is not a chat".into());
         };
         match self.0.upgrade() {
-            Some(telegram) if Telegram::serves(chat) => {
-                telegram.carry(delivery, chat, notes).await
-            }
+            Some(telegram) if Telegram::serves(chat) => telegram.carry(delivery, chat, notes).await,
             Some(_) => Outcome::Failed(format!("this server has no channel to {}", chat.key())),
             None => Outcome::Later { why: "the channels are closed".into(), after: None },
         }

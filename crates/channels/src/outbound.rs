@@ -128,9 +128,10 @@ fn of_event(recorded: &RecordedEvent, state: &Conversation, chat: &Chat) -> Outb
         Event::Posted(posted) => words(posted, name(&posted.from)),
         Event::Noticed { text, .. } => Outbound::Line(text.clone()),
         Event::GuardTripped { guard } => Outbound::Line(guard.sentence().into()),
-        Event::BudgetSpent { spent, currency, .. } => {
-            Outbound::Line(format!("{}. A person can raise it.", capital(&spent.sentence(currency))))
-        }
+        Event::BudgetSpent { spent, currency, .. } => Outbound::Line(format!(
+            "{}. A person can raise it.",
+            capital(&spent.sentence(currency))
+        )),
         Event::Stopped { by, .. } => Outbound::Line(format!("{} stopped the agents.", name(by))),
         Event::Archived { by } => Outbound::Line(format!(
             "{} archived the conversation. Messages here are not stored until it is reopened.",
@@ -142,10 +143,18 @@ fn of_event(recorded: &RecordedEvent, state: &Conversation, chat: &Chat) -> Outb
         Event::Controlled { by, changes, .. } => {
             changed(&name(by), changes, recorded.ts, state, chat)
         }
-        Event::PermissionRequested { permission, participant, action, options, partial, .. }
-        | Event::QuestionAsked { permission, participant, action, options, partial, .. } => {
-            card(recorded.seq, permission, participant, name(participant), action, options, *partial)
+        Event::PermissionRequested {
+            permission, participant, action, options, partial, ..
         }
+        | Event::QuestionAsked { permission, participant, action, options, partial, .. } => card(
+            recorded.seq,
+            permission,
+            participant,
+            name(participant),
+            action,
+            options,
+            *partial,
+        ),
         Event::StartRequested { permission, participant, action, options, .. }
         | Event::TalkRequested { permission, participant, action, options, .. } => {
             card(recorded.seq, permission, participant, name(participant), action, options, false)
@@ -173,9 +182,8 @@ fn over(permission: &PermissionId, line: &str) -> Outbound {
 
 fn words(posted: &Posted, name: String) -> Outbound {
     // A person who writes elsewhere is named with the place, so that members of the chat know.
-    let place = (posted.kind == Kind::Human).then(|| {
-        posted.origin.as_ref().map_or("page", |origin| origin.chat.channel()).to_owned()
-    });
+    let place = (posted.kind == Kind::Human)
+        .then(|| posted.origin.as_ref().map_or("page", |origin| origin.chat.channel()).to_owned());
     if posted.body.is_empty() {
         return Outbound::Nothing;
     }
@@ -261,7 +269,5 @@ fn line_of(
 /// Returns a sentence with a capital letter at its beginning.
 fn capital(sentence: &str) -> String {
     let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

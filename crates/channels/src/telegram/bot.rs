@@ -30,8 +30,7 @@ struct BotFacts {
 impl Bot {
     /// Returns a bot that is not connected yet.
     pub fn new(agent: &str, client: Client, now: Timestamp) -> Self {
-        let facts =
-            BotFacts { info: None, state: BotState::Starting, since: now, heard_at: None };
+        let facts = BotFacts { info: None, state: BotState::Starting, since: now, heard_at: None };
         let bucket = Mutex::new(Bucket::new(Instant::now()));
         Self { agent: agent.to_owned(), client, facts: Mutex::new(facts), bucket }
     }
@@ -106,10 +105,7 @@ impl Bot {
             username,
             state: facts.state,
             since: facts.since,
-            is_private: facts
-                .info
-                .as_ref()
-                .is_some_and(|info| !info.can_read_all_group_messages),
+            is_private: facts.info.as_ref().is_some_and(|info| !info.can_read_all_group_messages),
             heard_at: facts.heard_at,
         }
     }

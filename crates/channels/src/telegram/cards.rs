@@ -3,8 +3,10 @@
 //! A card goes to the private chats of the people who may answer. Its buttons carry a short signed
 //! id, and the account that presses decides, by its pairing. The page has every card as well.
 
+use std::sync::Arc;
+
 use moothall_engine::access::{Caller, Scope};
-use moothall_engine::outbox::Outcome;
+use moothall_engine::outbox::{CarryNotes, Outcome, SentPart};
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::ResidentHall;
 use moothall_kernel::command::ClientCommand;
@@ -18,7 +20,6 @@ use super::receive::{TryAgain, account_of, is_passing};
 use super::room::{Room, TELEGRAM};
 use super::text;
 use super::update::Press;
-use crate::notes::CarryNotes;
 use crate::outbound::{Card, Outbound};
 
 /// Number of a chat's newest deliveries in which a card or a message is looked up.
@@ -105,16 +106,18 @@ impl Telegram {
         let read = Outbound::read(&hall, &shown.stream, shown.through_seq, &chat).await;
         let Ok(Outbound::Card(card)) = read else { return under_way.done(None) };
         let text = format!("{}\n\n{line}", card_text(&card));
-        for sent in notes.sent.iter().filter(|sent| sent.chat > 0) {
-            let bot = self.bots().into_iter().find(|bot| bot.agent == sent.bot);
-            let (Some(bot), Some(id)) = (bot, sent.id) else { continue };
-            if let Err(later) = self.wait_for_slot(&bot, &Room::new(sent.chat, None)).await {
+        for (bot, chat, id) in notes.sent.iter().filter_map(|sent| self.sent_by(sent)) {
+            // The line in the group stays.
+            if chat < 0 {
+                continue;
+            }
+            if let Err(later) = self.wait_for_slot(&bot, &Room::new(chat, None)).await {
                 return later;
             }
             let parts = text::parts(&text, None, text::TEXT_UNITS_MAX);
             let Some(part) = parts.into_iter().next() else { continue };
             let edit = EditMessage {
-                chat_id: sent.chat,
+                chat_id: chat,
                 message_id: id,
                 entities: entities_of(&part),
                 text: part.text,
@@ -158,18 +161,18 @@ impl Telegram {
             return Outcome::Later { why: "the server is stopping".into(), after: None };
         };
         let all = hall.store().outbox.of_target(&delivery.target, LOOKED_UP).await;
-        let shown = all.unwrap_or_default().into_iter().find(|one| {
-            one.stream == delivery.stream && one.through_seq == seq
-        });
+        let shown = all
+            .unwrap_or_default()
+            .into_iter()
+            .find(|one| one.stream == delivery.stream && one.through_seq == seq);
         let mut left = false;
         let notes = shown.map(|one| CarryNotes::read(&one.evidence)).unwrap_or_default();
         for sent in &notes.sent {
-            let bot = self.bots().into_iter().find(|bot| bot.agent == sent.bot);
-            let (Some(bot), Some(id)) = (bot, sent.id) else {
+            let Some((bot, chat, id)) = self.sent_by(sent) else {
                 left = true;
                 continue;
             };
-            left |= bot.client.delete_message(sent.chat, id).await.is_err();
+            left |= bot.client.delete_message(chat, id).await.is_err();
         }
         if let Some(id) = message.and_then(|message| message.parse().ok()) {
             left |= !self.delete_of_person(under_way.room.chat, id).await;
@@ -180,6 +183,13 @@ impl Telegram {
             return self.carry_line(under_way, line).await;
         }
         under_way.done(None)
+    }
+
+    /// Returns the bot that sent a message, with the message's place; `None` if one of them is
+    /// unknown.
+    fn sent_by(&self, sent: &SentPart) -> Option<(Arc<Bot>, i64, i64)> {
+        let bot = self.bots().into_iter().find(|bot| bot.agent == sent.bot)?;
+        Some((bot, sent.chat.parse().ok()?, sent.id.as_ref()?.parse().ok()?))
     }
 
     /// Deletes a person's message by any bot that may. Returns false if no bot may.
@@ -202,9 +212,7 @@ impl Telegram {
         let text = match (person, press.data.as_deref()) {
             (None, _) => "This account is not paired with the server, so it cannot answer.".into(),
             (Some(person), Some(OPEN)) => self.press_open(bot, &press, &person).await?,
-            (Some(person), Some(data)) => {
-                self.press_option(bot, &person, data, &account).await?
-            }
+            (Some(person), Some(data)) => self.press_option(bot, &person, data, &account).await?,
             (Some(_), None) => "This button has no meaning any more.".into(),
         };
         let shown: String = text.chars().take(200).collect();
@@ -254,7 +262,8 @@ impl Telegram {
 
 /// Returns the text of a card.
 fn card_text(card: &Card) -> String {
-    let more = if card.is_partial { "\n\nThe question is incomplete here: see the page." } else { "" };
+    let more =
+        if card.is_partial { "\n\nThe question is incomplete here: see the page." } else { "" };
     let typed = card.options.iter().any(|option| option.takes_text || option.with_others);
     let page = if typed { "\n\nOther answers can be given on the page." } else { "" };
     format!("**{}** asks:\n\n{}{more}{page}", card.name, card.action)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use moothall_engine::channels::BotState;
-use moothall_engine::outbox::{Notes, Outcome};
+use moothall_engine::outbox::{CarryNotes, Notes, Outcome, SentPart};
 use moothall_engine::ports::Delivery;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, Seq};
@@ -19,7 +19,6 @@ use super::bot::Bot;
 use super::client::{Button, CallFault, SendMessage};
 use super::room::Room;
 use super::text::{self, Part};
-use crate::notes::{CarryNotes, SentPart};
 use crate::outbound::{Outbound, OutboundWords};
 
 /// Longest time for which a delivery waits for a bot's turn before it is put off.
@@ -84,10 +83,8 @@ impl Telegram {
         let kept = CarryNotes::read(&delivery.evidence);
         let mut under_way = Carriage { room, seq: delivery.through_seq, kept, notes };
         if let Some(part) = under_way.kept.sending {
-            return under_way.unknown(format!(
-                "message {} was on its way when the server stopped",
-                part + 1
-            ));
+            return under_way
+                .unknown(format!("message {} was on its way when the server stopped", part + 1));
         }
         let Some(hall) = self.weak.enter() else {
             return Outcome::Later { why: "the server is stopping".into(), after: None };
@@ -193,8 +190,7 @@ impl Telegram {
         if let Err(later) = under_way.write().await {
             return Sent::Over(later);
         }
-        let entities =
-            if under_way.kept.plain { Vec::new() } else { entities_of(part) };
+        let entities = if under_way.kept.plain { Vec::new() } else { entities_of(part) };
         let message = SendMessage {
             chat_id: chat,
             thread: under_way.room.topic,
@@ -206,7 +202,11 @@ impl Telegram {
         };
         match bot.client.send_message(&message).await {
             Ok(id) => {
-                let sent = SentPart { bot: bot.agent.clone(), chat, id };
+                let sent = SentPart {
+                    bot: bot.agent.clone(),
+                    chat: chat.to_string(),
+                    id: id.map(|id| id.to_string()),
+                };
                 under_way.kept.sent.push(sent);
                 under_way.kept.sending = None;
                 if let Some(id) = id {
@@ -227,12 +227,7 @@ impl Telegram {
     }
 
     /// Returns what a refused message means, after its note is taken back.
-    async fn after_fault(
-        &self,
-        under_way: &mut Carriage<'_>,
-        bot: &Bot,
-        fault: CallFault,
-    ) -> Sent {
+    async fn after_fault(&self, under_way: &mut Carriage<'_>, bot: &Bot, fault: CallFault) -> Sent {
         if let Err(later) = under_way.write().await {
             return Sent::Over(later);
         }
@@ -248,9 +243,7 @@ impl Telegram {
             return Sent::NotByThisBot(why);
         }
         match fault {
-            CallFault::NotSent { .. } => {
-                Sent::Over(Outcome::Later { why, after: None })
-            }
+            CallFault::NotSent { .. } => Sent::Over(Outcome::Later { why, after: None }),
             CallFault::Refused { retry_after: Some(after), .. } => {
                 self.hold(bot, Some(under_way.room.chat), after);
                 Sent::Over(Outcome::Later { why, after: Some(after) })
@@ -288,8 +281,7 @@ impl Telegram {
         let is_own = |bot: &Bot| from.is_some_and(|from| from.as_str() == bot.agent);
         let is_here = |bot: &Bot| place.bots.contains_key(&bot.agent);
         let may_speak = |bot: &Arc<Bot>| {
-            bot.can_send()
-                && room.with.as_ref().is_none_or(|with| *with == self.agent_of(bot))
+            bot.can_send() && room.with.as_ref().is_none_or(|with| *with == self.agent_of(bot))
         };
         let mut bots: Vec<Arc<Bot>> = self.bots().into_iter().filter(may_speak).collect();
         bots.sort_by_key(|bot| (!is_own(bot), !is_here(bot)));

@@ -93,9 +93,9 @@ impl Telegram {
 
     /// Says once that the group waits for a person who opens it.
     pub(super) async fn wait_for_opening(&self, bot: &Bot, room: &Room) {
-        let is_first = self.places.change(room.chat, |place| {
-            place.waiting_since.replace(Instant::now()).is_none()
-        });
+        let is_first = self
+            .places
+            .change(room.chat, |place| place.waiting_since.replace(Instant::now()).is_none());
         if !is_first {
             return;
         }
@@ -205,7 +205,10 @@ impl Telegram {
         let named = message.names();
         let by_name = self.bots().iter().find_map(|bot| {
             let username = bot.username()?;
-            named.iter().any(|name| name.eq_ignore_ascii_case(&username)).then(|| self.agent_of(bot))
+            named
+                .iter()
+                .any(|name| name.eq_ignore_ascii_case(&username))
+                .then(|| self.agent_of(bot))
         });
         by_name.or_else(|| words.to.as_ref().map(ToString::to_string))
     }

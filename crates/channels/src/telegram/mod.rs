@@ -202,7 +202,8 @@ impl Telegram {
 
     /// Returns the commands that Telegram offers to people, with their meaning.
     fn commands(&self) -> Vec<BotCommand> {
-        let offered = ["/help", "/ask", "/stop", "/pause", "/resume", "/mute", "/why", "/group list"];
+        let offered =
+            ["/help", "/ask", "/stop", "/pause", "/resume", "/mute", "/why", "/group list"];
         let usage = |name: &&str| slash::COMMANDS.iter().find(|command| command.name == *name);
         offered
             .iter()

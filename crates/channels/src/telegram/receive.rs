@@ -233,9 +233,10 @@ impl Telegram {
             named.map(|(_, agent)| agent.clone())
         };
         let text = message.words_without_names(agent);
-        let Some((word, rest)) = text.strip_prefix('/').map(|rest| {
-            rest.split_once(char::is_whitespace).unwrap_or((rest, ""))
-        }) else {
+        let Some((word, rest)) = text
+            .strip_prefix('/')
+            .map(|rest| rest.split_once(char::is_whitespace).unwrap_or((rest, "")))
+        else {
             return (text, None);
         };
         let Some((command, to)) = word.split_once('@').map(|(command, bot)| (command, agent(bot)))
@@ -359,9 +360,8 @@ impl Telegram {
     /// True if a message is a command for a bot of another server.
     fn is_for_other_bot(&self, bot: &Bot, message: &Message) -> bool {
         let username = bot.username().unwrap_or_default();
-        let is_for = |name: &str| {
-            message.command(name).is_some_and(|command| !command.addressed_to_other)
-        };
+        let is_for =
+            |name: &str| message.command(name).is_some_and(|command| !command.addressed_to_other);
         message.command(&username).is_some_and(|command| command.addressed_to_other)
             && !self.own_names().iter().any(|name| is_for(name))
     }

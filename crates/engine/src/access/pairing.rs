@@ -90,8 +90,7 @@ impl Access {
             last_used_at: None,
             revoked_at: None,
         };
-        let entry =
-            self.entry(by, AuditAction::Invited).about(&token.id).saying(describe(&token));
+        let entry = self.entry(by, AuditAction::Invited).about(&token.id).saying(describe(&token));
         match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
             InsertOutcome::Yes => Ok((secret, token)),
             InsertOutcome::OtherKind | InsertOutcome::Used => {

@@ -145,6 +145,8 @@ actions! {
     Bind = BIND, ActionTarget::Thread, "Copy a conversation to a chat outside of the server, or end \
                                          that.";
     RaiseThreadBudget = Need::Proof(Scope::TurnsControl), ActionTarget::Thread, "Raise the budget of a conversation.";
+    SendAgain = CONTROL, ActionTarget::Thread, "Send a message to a chat again whose sending failed or is \
+                                                in doubt.";
     Stop = CONTROL, ActionTarget::Thread, "Cancel every open turn.";
     CancelTurn = CONTROL, ActionTarget::Turn, "Cancel one turn.";
     Publish = CONTROL, ActionTarget::Thread, "Publish kept text.";

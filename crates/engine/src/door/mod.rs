@@ -15,6 +15,7 @@ mod explain;
 mod warnings;
 mod sessions;
 mod channels;
+mod deliveries;
 mod gatherings;
 mod tasks;
 mod permitted;
@@ -28,6 +29,7 @@ mod entrance;
 
 pub use action::{Action, ActionTarget, Need};
 pub use changes::Changes;
+pub use deliveries::ChatDelivery;
 pub use entrance::Entrance;
 pub use explain::{Explanation, NoAgentAsked, UnaskedMessage};
 pub use filter::EventFilter;

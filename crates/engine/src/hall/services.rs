@@ -1,8 +1,8 @@
 //! Services that all parts of a hall share: stores, clock, budgets, notifications, and the draining
 //! flag.
 
-use std::sync::{Arc, OnceLock, Weak};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -11,8 +11,8 @@ use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
 
-use crate::channels::ChannelDirectory;
 use crate::answers::{HallChange, HallError, Signal};
+use crate::channels::ChannelDirectory;
 use crate::crash;
 use crate::hall::budgets::{BudgetsConfig, SharedBudgets};
 use crate::hall::copies::Copiers;

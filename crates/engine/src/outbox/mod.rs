@@ -9,6 +9,7 @@
 //! cannot take deliveries now is retried.
 
 mod carry;
+mod carry_notes;
 mod command;
 mod handler;
 pub(crate) mod stream;
@@ -18,6 +19,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
+pub use carry_notes::{CarryNotes, SentPart};
 pub use command::{ConversationStart, HOPS_MAX, OutboxEntry, StreamCommand};
 pub use handler::{Begun, DeliveryHandler, Notes, Outcome};
 use tokio::sync::{Notify, watch};

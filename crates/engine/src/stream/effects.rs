@@ -293,7 +293,11 @@ mod tests {
 
     fn post(seq: u64, from: Option<&str>) -> RecordedEvent {
         let origin = from.map(|chat| {
-            Box::new(PostOrigin { chat: chat.parse().expect("a chat"), identity: None, message: None })
+            Box::new(PostOrigin {
+                chat: chat.parse().expect("a chat"),
+                identity: None,
+                message: None,
+            })
         });
         let posted = Posted {
             from: ParticipantId::user(),

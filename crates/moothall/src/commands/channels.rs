@@ -66,8 +66,11 @@ fn bot_row(context: &Context, channel: &str, bot: &BotEntry) -> String {
 /// Returns a chat as a line: its id, title, state, conversation and agents.
 fn chat_row(context: &Context, chat: &ChatEntry) -> String {
     let thread = chat.thread.as_ref().map_or_else(String::new, |id| format!(", {id}"));
-    let agents =
-        if chat.agents.is_empty() { String::new() } else { format!(": {}", chat.agents.join(", ")) };
+    let agents = if chat.agents.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", chat.agents.join(", "))
+    };
     let deaf = if chat.deaf.is_empty() {
         String::new()
     } else {
@@ -81,7 +84,9 @@ fn chat_row(context: &Context, chat: &ChatEntry) -> String {
         "{}  {}  {}",
         chat.chat,
         context.printer.paint(Style::Bold, &chat.title),
-        context.printer.paint(Style::Dim, &format!("{}{thread}{agents}{deaf}{dropped}", chat.state))
+        context
+            .printer
+            .paint(Style::Dim, &format!("{}{thread}{agents}{deaf}{dropped}", chat.state))
     )
 }
 
@@ -148,8 +153,7 @@ async fn remove(context: &Context, args: &BotOf) -> Result<(), Fault> {
 
 /// Prints the links by which an account becomes the caller's.
 async fn pair(context: &Context, args: &NewPairing) -> Result<(), Fault> {
-    let request =
-        PairingRequest { scopes: (!args.scope.is_empty()).then(|| args.scope.clone()) };
+    let request = PairingRequest { scopes: (!args.scope.is_empty()).then(|| args.scope.clone()) };
     let path = format!("/channels/{}/pairings", segment(&args.channel));
     let code: PairingCode = context.client.post(&path, &request).await?;
     if context.printer.json {

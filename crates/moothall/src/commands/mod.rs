@@ -51,8 +51,8 @@ pub use self::chat::width;
 use std::path::Path;
 
 use crate::cli::{
-    Agents, Apps, Channels, Command, Global, Invitation, NewInvitation, NewToken, RevokedToken, Token,
-    TokenId,
+    Agents, Apps, Channels, Command, Global, Invitation, NewInvitation, NewToken, RevokedToken,
+    Token, TokenId,
 };
 use crate::client::Client;
 use crate::config;

@@ -417,9 +417,9 @@ async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
 /// Opens the channels to chats of other products.
 async fn open_channels(hall: &Hall, settled: &StartupSettings) -> Result<Channels, Fault> {
     let (config, folder) = (settled.config.channels.clone(), settled.data.clone());
-    Channels::open(hall, settled.mode.into(), config, folder).await.map_err(|error| {
-        Fault::new(Exit::Failure, "cannot open the channels").because(error)
-    })
+    Channels::open(hall, settled.mode.into(), config, folder)
+        .await
+        .map_err(|error| Fault::new(Exit::Failure, "cannot open the channels").because(error))
 }
 
 fn sessions_of(config: &Config, terminals: Option<&Terminals>) -> Sessions {

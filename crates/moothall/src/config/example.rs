@@ -461,7 +461,11 @@ fn sections() -> Vec<Section> {
             title: "channels.telegram",
             about: "Telegram: one bot for each agent. `moothall channels pair telegram` makes your \
                     account yours.",
-            keys: keys_of::<TelegramConfig>().iter().copied().filter(|key| *key != "bots").collect(),
+            keys: keys_of::<TelegramConfig>()
+                .iter()
+                .copied()
+                .filter(|key| *key != "bots")
+                .collect(),
             entries: TELEGRAM,
         },
         Section {

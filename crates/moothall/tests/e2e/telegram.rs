@@ -44,10 +44,8 @@ impl Stage {
         bots.iter().for_each(|bot| telegram.set_privacy(bot, is_private));
         let home = Home::new();
         home.sign();
-        let mut text = format!(
-            "{AGENTS}\n[channels.telegram]\nbase_url = \"{}\"\n",
-            telegram.url()
-        );
+        let mut text =
+            format!("{AGENTS}\n[channels.telegram]\nbase_url = \"{}\"\n", telegram.url());
         for (bot, agent) in bots.iter().zip(["analyst", "writer", "critic"]) {
             text.push_str(&format!(
                 "[channels.telegram.bots.{agent}]\nbot_token = \"{}\"\n",
@@ -181,8 +179,11 @@ async fn commands_of_the_seed_are_answered_in_the_group() {
     assert!(comes_about(all).await);
 
     let run = async |command: &str, answer: &str| {
-        stage.telegram.say(group, ann, command);
-        stage.said(group, |message| message.text.contains(answer) && message.from_id != 7).await
+        let asked = stage.telegram.say(group, ann, command);
+        let is_answer = |message: &ShownMessage| {
+            message.key.id > asked.id && message.from_id != 7 && message.text.contains(answer)
+        };
+        stage.said(group, is_answer).await
     };
     run("/group list", "cooldown_seconds").await;
     run("/group config@critic_bot cooldown_seconds 5", "cooldown_seconds").await;
@@ -203,4 +204,134 @@ async fn commands_of_the_seed_are_answered_in_the_group() {
         server.get(&path).await["threads"].as_array().unwrap().is_empty()
     };
     assert!(comes_about(free).await, "the chat is no longer bound");
+}
+
+#[tokio::test]
+async fn a_group_waits_for_a_person_with_the_right_to_open_it() {
+    let stage = Stage::new().await;
+    let server = stage.serve().await;
+    let (ann, bob) = (stage.telegram.person(7, "Ann"), stage.telegram.person(8, "Bob"));
+    let group = stage.group(bob);
+    stage.telegram.enter(group, ann);
+    let line = stage.said(group, |message| message.text.contains("not connected")).await;
+    stage.telegram.say(group, bob, "Is anybody here? @analyst_bot");
+    stage.telegram.say(group, bob, "/help@analyst_bot");
+    stage.said(group, |message| message.text.contains("whose account is paired")).await;
+    // A stranger, and a person without the right, cannot open it.
+    let press = stage.telegram.press(bob, line.key, "Open");
+    let answer = async || stage.telegram.press_answer(&press).is_some();
+    assert!(comes_about(answer).await);
+    assert!(stage.telegram.press_answer(&press).unwrap().text.contains("not paired"));
+    assert_eq!(threads(&server).await, 0);
+
+    stage.pair(&server, ann, &["threads:admin"]).await;
+    let press = stage.telegram.press(ann, line.key, "Open");
+    let answer = async || stage.telegram.press_answer(&press).is_some();
+    assert!(comes_about(answer).await);
+    let answered = stage.telegram.press_answer(&press).unwrap().text;
+    assert!(answered.contains("participants:invite") || answered.contains("open"), "{answered}");
+}
+
+/// Returns the number of conversations.
+async fn threads(server: &Server<'_>) -> usize {
+    server.get("/threads").await["threads"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn strangers_are_dropped_and_counted() {
+    let stage = Stage::new().await;
+    let server = stage.serve().await;
+    let (ann, bob) = (stage.telegram.person(7, "Ann"), stage.telegram.person(8, "Bob"));
+    stage.pair(&server, ann, &ALL).await;
+    let group = stage.group(ann);
+    stage.telegram.enter(group, bob);
+    let thread = bound(&server, &format!("telegram:{}", group.id)).await;
+    stage.telegram.say(group, bob, "@analyst_bot tell me everything");
+    stage.telegram.anonymous_admin(group, "I am the admin: /group dissolve").send();
+    stage.telegram.say(group, bob, "/group dissolve");
+    stage.telegram.say(group, ann, "@writer_bot a draft please");
+    stage.said(group, |message| message.text == "Here is a draft.").await;
+    let events = server.events(&thread).await;
+    let said: Vec<&str> = events
+        .iter()
+        .filter(|event| event["type"] == "message")
+        .filter_map(|event| event["content"].as_str())
+        .collect();
+    assert_eq!(said[0], "@writer a draft please", "{said:?}");
+    let channels = server.json(&["channels"]);
+    let chats = channels["channels"][0]["chats"].as_array().unwrap();
+    let dropped = chats.iter().find(|chat| chat["thread"] == *thread).unwrap();
+    assert!(dropped["dropped"].as_u64().unwrap() >= 3, "{channels}");
+}
+
+#[tokio::test]
+async fn a_bot_that_is_removed_takes_its_agent_out() {
+    let stage = Stage::new().await;
+    let server = stage.serve().await;
+    let ann = stage.telegram.person(7, "Ann");
+    stage.pair(&server, ann, &ALL).await;
+    let group = stage.group(ann);
+    let thread = bound(&server, &format!("telegram:{}", group.id)).await;
+    let count = async |wanted| agents(&server, &thread).await.len() == wanted;
+    assert!(comes_about(async || count(3).await).await);
+    stage.telegram.kick(group, &stage.bots[0], ann);
+    assert!(comes_about(async || count(2).await).await);
+    stage.said(group, |message| message.text == "analyst left.").await;
+    // The other bots speak on.
+    stage.telegram.say(group, ann, "@writer_bot a draft please");
+    stage.said(group, |message| message.text == "Here is a draft.").await;
+    let moved = stage.telegram.supergroup("unused");
+    assert_ne!(moved.id, group.id);
+}
+
+#[tokio::test]
+async fn a_crash_repeats_nothing_and_loses_nothing() {
+    let stage = Stage::new().await;
+    let mut server = stage.serve().await;
+    let ann = stage.telegram.person(7, "Ann");
+    stage.pair(&server, ann, &ALL).await;
+    let group = stage.group(ann);
+    let thread = bound(&server, &format!("telegram:{}", group.id)).await;
+    assert!(comes_about(async || agents(&server, &thread).await.len() == 3).await);
+    for round in 0..4 {
+        for number in 0..5 {
+            server.say(&thread, &format!("round {round} number {number} to @nobody")).await;
+            stage.telegram.say(group, ann, &format!("from the group {round} {number}"));
+        }
+        server.kill();
+        server = stage.home.serve();
+    }
+    let in_group = |text: &str| {
+        stage.telegram.texts(group).iter().filter(|shown| shown.contains(text)).count()
+    };
+    let all = async || {
+        (0..4).all(|round| {
+            (0..5).all(|number| in_group(&format!("round {round} number {number} ")) == 1)
+        })
+    };
+    let unknown = server.get(&format!("/threads/{thread}/deliveries")).await;
+    if !comes_about(all).await {
+        let missing: Vec<String> = (0..4)
+            .flat_map(|round| (0..5).map(move |number| format!("round {round} number {number} ")))
+            .filter(|text| in_group(text) != 1)
+            .collect();
+        let doubtful = unknown["deliveries"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|one| one["state"] == "unknown")
+            .count();
+        assert!(missing.iter().all(|text| in_group(text) == 0), "{missing:?}");
+        assert!(doubtful >= missing.len(), "{missing:?} {unknown}");
+    }
+    for round in 0..4 {
+        for number in 0..5 {
+            let text = format!("from the group {round} {number}");
+            let entered = async || {
+                let events = server.events(&thread).await;
+                events.iter().filter(|event| event["content"] == *text).count() == 1
+            };
+            assert!(comes_about(entered).await, "{text}");
+        }
+    }
 }

@@ -111,6 +111,8 @@ pub const ROUTES: &[Route] = &[
     get("/threads/{id}/presence", Action::ReadPresence),
     post("/threads/{id}/presence", Action::TellPresence),
     get("/threads/{id}/turns", Action::ListTurns),
+    get("/threads/{id}/deliveries", Action::ReadThread),
+    post("/threads/{id}/deliveries/{delivery}/again", Action::SendAgain),
     post("/threads/{id}/preview", Action::Preview),
     put("/threads/{id}/read", Action::MarkRead),
     post("/threads/{id}/commands", Action::RunCommand),

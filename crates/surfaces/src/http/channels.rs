@@ -2,18 +2,17 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use moothall_engine::access::{
-    Caller, NewPairing, RevocationScope, Scope, Scopes, Token, TokenId,
-};
+use moothall_engine::access::{Caller, NewPairing, RevocationScope, Scope, Scopes, Token, TokenId};
 
 use super::App;
 use super::tokens::scopes_of;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::request::{Body, Params};
+use crate::request::{Body, Params, ThreadId, stream_id};
 use crate::strict::Inbound;
 use crate::wire::{
-    BotEntry, BotRemoved, ChannelEntry, ChannelList, ErrorBody, NewBot, PairingCode, PairingEnded,
-    PairingEntry, PairingLinkEntry, PairingList, PairingRequest,
+    BotEntry, BotRemoved, ChannelEntry, ChannelList, DeliveryEntry, DeliveryList, DeliveryResent,
+    ErrorBody, NewBot, PairingCode, PairingEnded, PairingEntry, PairingLinkEntry, PairingList,
+    PairingRequest,
 };
 
 /// Lists the channels to chats of other products, with their bots and the chats in which these are.
@@ -99,19 +98,48 @@ pub async fn unpair(
 ) -> ApiResult<Json<PairingEnded>> {
     let accounts = visible_accounts(&app, params.caller()).await?;
     let is_meant = |token: &Token| token.id == TokenId::new(&id) || token.label == id;
-    let token = accounts
-        .into_iter()
-        .find(is_meant)
-        .ok_or_else(|| ApiError::plain(Code::UnknownPairing))?;
+    let token =
+        accounts.into_iter().find(is_meant).ok_or_else(|| ApiError::plain(Code::UnknownPairing))?;
     app.access.revoke(params.caller(), &token.id, RevocationScope::Own).await?;
     Ok(Json(PairingEnded { account: token.label }))
 }
 
+/// Lists where the newest events of a thread went: their deliveries to the chats that the thread is
+/// bound to, the newest first.
+#[utoipa::path(get, path = "/threads/{id}/deliveries", operation_id = "list_deliveries", tag = "channels",
+    params(("id" = String, Path, description = "The thread.")),
+    responses((status = 200, body = DeliveryList), (status = "4XX", body = ErrorBody)))]
+pub async fn deliveries(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    params: Params,
+) -> ApiResult<Json<DeliveryList>> {
+    let found = params.door(&app.entrance).chat_deliveries(&stream).await;
+    let found = found.map_err(|error| ApiError::at_door(error, &stream))?;
+    Ok(Json(DeliveryList { deliveries: found.iter().map(DeliveryEntry::from).collect() }))
+}
+
+/// Sends a delivery again that failed or may have arrived. Parts that are known to have arrived are
+/// not repeated.
+#[utoipa::path(post, path = "/threads/{id}/deliveries/{delivery}/again", operation_id = "send_again", tag = "channels",
+    params(
+        ("id" = String, Path, description = "The thread."),
+        ("delivery" = u64, Path, description = "The delivery's id."),
+    ),
+    responses((status = 200, body = DeliveryResent), (status = "4XX", body = ErrorBody)))]
+pub async fn again(
+    State(app): State<App>,
+    Path((thread, delivery)): Path<(String, u64)>,
+    body: Body,
+) -> ApiResult<Json<DeliveryResent>> {
+    let stream = stream_id(&thread).ok_or_else(|| ApiError::no_thread(&thread))?;
+    let sent = body.door(&app.entrance).send_again(&stream, delivery).await;
+    sent.map_err(|error| ApiError::at_door(error, &stream))?;
+    Ok(Json(DeliveryResent { resent: true }))
+}
+
 /// Returns the paired accounts that a caller may see and end.
-async fn visible_accounts(
-    app: &App,
-    caller: &Caller,
-) -> ApiResult<Vec<Token>> {
+async fn visible_accounts(app: &App, caller: &Caller) -> ApiResult<Vec<Token>> {
     let mut accounts = app.access.accounts().await?;
     if !caller.scopes.has(Scope::ServerAdmin) {
         let own = caller.principal().map(|principal| principal.id.clone());

@@ -293,6 +293,8 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(tokens::create, tokens::list))
         .routes(routes!(tokens::revoke))
         .routes(routes!(tokens::audit))
+        .routes(routes!(channels::deliveries))
+        .routes(routes!(channels::again))
         .routes(routes!(channels::list))
         .routes(routes!(channels::add))
         .routes(routes!(channels::remove))

@@ -2,6 +2,7 @@
 
 use moothall_engine::access::Token;
 use moothall_engine::channels::{BotStatus, ChannelStatus, ChatStatus, PairingLink};
+use moothall_engine::door::ChatDelivery;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -144,6 +145,47 @@ pub struct PairingEntry {
 pub struct PairingEnded {
     /// The account that is no longer paired.
     pub account: String,
+}
+
+/// Answer of `GET /threads/{id}/deliveries`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeliveryList {
+    /// The deliveries, the newest first; at most 200 for each chat.
+    pub deliveries: Vec<DeliveryEntry>,
+}
+
+/// A delivery of an event to a chat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeliveryEntry {
+    /// Id of the delivery.
+    pub id: u64,
+    /// Position of the event.
+    pub seq: u64,
+    /// The chat, such as `telegram:-100123`.
+    pub chat: String,
+    /// `pending`, `sending`, `done`, `failed` or `unknown`.
+    pub state: String,
+    /// The reason for the state, as a sentence; `null` if there is none.
+    pub why: Option<String>,
+}
+
+/// Answer of `POST /threads/{id}/deliveries/{delivery}/again`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeliveryResent {
+    /// Always true.
+    pub resent: bool,
+}
+
+impl From<&ChatDelivery> for DeliveryEntry {
+    fn from(delivery: &ChatDelivery) -> Self {
+        Self {
+            id: delivery.id,
+            seq: delivery.seq.0,
+            chat: delivery.chat.key(),
+            state: delivery.state.to_string(),
+            why: delivery.why.clone(),
+        }
+    }
 }
 
 impl From<&BotStatus> for BotEntry {

@@ -319,9 +319,9 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::BudgetSpent { spent, currency, about, cause } => {
             Face::new(spent_content(spent, currency, about)).with(Meta::replying(Some(cause)))
         }
-        Event::GuardTripped { guard } => Face::new(
-            json!({"code": "held", "guard": guard.to_string(), "text": guard.sentence()}),
-        ),
+        Event::GuardTripped { guard } => {
+            Face::new(json!({"code": "held", "guard": guard.to_string(), "text": guard.sentence()}))
+        }
         Event::ClockShifted { downtime } => Face::new(
             json!({"code": "resumed", "text": "The server was down; open deadlines were moved by \
                 the same time.", "seconds": downtime.as_secs_f64()}),

@@ -36,13 +36,14 @@ pub use answers::{
     Ping, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate, ProgressSignal,
     StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
 };
-pub use channels::{
-    BotEntry, BotRemoved, ChannelEntry, ChannelList, ChatEntry, NewBot, PairingCode, PairingEnded,
-    PairingEntry, PairingLinkEntry, PairingList, PairingRequest,
-};
 pub use apps::{AppEntry, AppFreed, AppPage, AppTransfer};
 pub use assist::{
     CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published,
+};
+pub use channels::{
+    BotEntry, BotRemoved, ChannelEntry, ChannelList, ChatEntry, DeliveryEntry, DeliveryList,
+    DeliveryResent, NewBot, PairingCode, PairingEnded, PairingEntry, PairingLinkEntry, PairingList,
+    PairingRequest,
 };
 pub use control::{
     NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets,

@@ -9,10 +9,10 @@ pub struct SentPart {
     /// The agent whose bot sent it.
     pub bot: String,
     /// The id of the chat in its product.
-    pub chat: i64,
+    pub chat: String,
     /// The id of the message in that chat. `None` if the product's answer did not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<i64>,
+    pub id: Option<String>,
 }
 
 /// The notes of one delivery.
@@ -41,6 +41,22 @@ impl CarryNotes {
         serde_json::from_str(evidence).unwrap_or_default()
     }
 
+    /// Returns the reason in the evidence of a delivery: that of its notes, or the whole text if it
+    /// is not notes.
+    pub fn reason(evidence: &str) -> Option<String> {
+        match serde_json::from_str::<Self>(evidence) {
+            Ok(notes) => notes.why,
+            Err(_) => Some(evidence.to_owned()).filter(|text| !text.is_empty()),
+        }
+    }
+
+    /// Returns the notes with which a person sends the delivery again: the part in doubt is sent,
+    /// and those before it are not.
+    #[must_use]
+    pub fn to_go_on(self) -> Self {
+        Self { sending: None, why: None, ..self }
+    }
+
     /// Returns the text to keep with the delivery.
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -53,11 +69,14 @@ mod tests {
 
     #[test]
     fn notes_read_back_and_other_text_is_empty_notes() {
-        let part = SentPart { bot: "analyst".into(), chat: -100, id: Some(7) };
+        let part = SentPart { bot: "analyst".into(), chat: "-100".into(), id: Some("7".into()) };
         let notes = CarryNotes { sent: vec![part], sending: Some(1), ..CarryNotes::default() };
         assert_eq!(CarryNotes::read(&notes.text()), notes);
         for text in ["", "the disk was full", "[1]"] {
             assert_eq!(CarryNotes::read(text), CarryNotes::default());
         }
+        assert_eq!(CarryNotes::reason("the disk was full"), Some("the disk was full".into()));
+        assert_eq!(CarryNotes::reason(&notes.text()), None);
+        assert_eq!(notes.to_go_on().sending, None);
     }
 }
