@@ -1,4 +1,4 @@
-//! One message of a chat.
+//! One message of a chat: its author, its words, its topic and what it replies to.
 
 use serde_json::Value;
 

@@ -1,3 +1,5 @@
+//! Updates as Telegram sends them, with unknown words, missing parts and any JSON.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! The bodies of the calls with arguments of their own, and what is read of their results.
+
 use super::*;
 use crate::telegram::update::MemberStatus;
 

@@ -1,3 +1,5 @@
+//! Calls on servers that answer, refuse, break off or are silent, and the faults that follow.
+
 mod methods;
 mod server;
 
