@@ -9,6 +9,7 @@ pub(crate) mod frames;
 pub mod compose;
 pub mod search;
 pub mod silence;
+pub mod turns;
 pub mod pending;
 pub mod preview;
 pub mod gathering;

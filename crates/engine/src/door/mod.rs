@@ -10,6 +10,9 @@
 
 mod action;
 mod threads;
+mod slash;
+mod explain;
+mod warnings;
 mod sessions;
 mod gatherings;
 mod tasks;
@@ -25,17 +28,20 @@ mod entrance;
 pub use action::{Action, ActionTarget, Need};
 pub use changes::Changes;
 pub use entrance::Entrance;
+pub use explain::{Explanation, NoAgentAsked, UnaskedMessage};
 pub use filter::EventFilter;
 pub use gatherings::{GatheringEntry, MemberSource, NewGathering, NewMember};
 pub use guards::{BudgetGuard, GuardItem, GuardPage, GuardQuery, GuardSubject};
 pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
 pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, ScreenWatch, SendOutcome};
+pub use slash::SlashOutcome;
 pub use tasks::{
     AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN,
     OutgoingMessage, TaskMessages, TaskPage,
 };
-pub use threads::SlashOutcome;
+
+pub use warnings::{strangers, stray_name};
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{BudgetOwner, Raise};
 use moothall_kernel::chat::Chat;
-use moothall_kernel::command::{Actor, ClientCommand, Control};
+use moothall_kernel::command::Actor;
 use moothall_kernel::control::needs_gathering;
 use moothall_kernel::event::{Cause, Event};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
@@ -14,27 +14,15 @@ use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::{Viewer, visible};
 use serde_json::{Map, Value};
 
-use super::{Action, Door, PermittedCommand};
-use crate::access::{AccessDenial, AccessError};
+use super::{Action, Door};
+use crate::access::AccessError;
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::Hall;
 use crate::hall::context::Context;
 use crate::hall::presence::Presence;
 use crate::hall::search::SearchError;
-use crate::hall::slash::{Step, keys};
 use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, UnreadCount};
 use crate::sessions::SessionError;
-
-/// The outcome of reading a slash command.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SlashOutcome {
-    /// Nothing is done. The text is shown to the person who typed the command.
-    Tell(String),
-    /// The command asks who was asked about the latest message.
-    Why,
-    /// The command does this, and the text reports it.
-    Do(Box<PermittedCommand>, String),
-}
 
 impl Door {
     /// Lists the conversations within reach. Reads on until the page is full or the list ends.
@@ -313,43 +301,6 @@ impl Door {
     ) -> Result<Hits, SearchError> {
         self.may(Action::Search)?;
         self.hall.search_within(&self.caller.reach, query, viewer, limit, cursor).await
-    }
-
-    /// Parses a slash command, and checks that the caller may do what it asks for.
-    ///
-    /// # Errors
-    /// [`AccessError`]; `bad_command` if the command cannot be understood.
-    pub async fn order(
-        &self,
-        stream: &StreamId,
-        by: Actor,
-        text: &str,
-    ) -> Result<SlashOutcome, AccessError> {
-        self.enter(Action::RunCommand, stream)?;
-        self.hall.permit_name(&self.caller, &by.id).await?;
-        self.hall.find(stream).await?;
-        Ok(match self.hall.read_slash(stream, by, text).await? {
-            Step::Tell(text) => SlashOutcome::Tell(text),
-            Step::Why => SlashOutcome::Why,
-            Step::Do(command, text) => {
-                self.check_unbinding(&command)?;
-                SlashOutcome::Do(Box::new(self.permit(stream, *command).await?), text)
-            }
-        })
-    }
-
-    /// Rejects a command that also unbinds chats, with their names, if the caller may not.
-    fn check_unbinding(&self, command: &ClientCommand) -> Result<(), AccessDenial> {
-        let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
-        let chats = controls.iter().filter_map(|control| match control {
-            Control::UnbindChat(chat) => Some(chat.clone()),
-            _ => None,
-        });
-        let chats: Vec<Chat> = chats.collect();
-        if chats.is_empty() || self.may(Action::Bind).is_ok() {
-            return Ok(());
-        }
-        Err(AccessDenial::Unbinding(keys(&chats)))
     }
 
     /// Publishes words that were kept in the trace.

@@ -70,6 +70,12 @@ async fn answers(door: &Door, stream: &StreamId) -> Vec<(Action, Option<AccessEr
         (Action::Say, door.permit(stream, say).await.err()),
         (Action::Stop, door.permit(stream, stop).await.err()),
         (Action::RunCommand, door.order(stream, by(), "/help").await.err()),
+        (Action::RunCommand, door.run_line(stream, by(), "/help", None).await.err()),
+        (Action::RunCommand, door.why(stream, &Viewer::Guest, str::to_owned).await.err()),
+        (
+            Action::ListTurns,
+            door.explain(Action::ListTurns, stream, &Viewer::Guest, None).await.err(),
+        ),
         (Action::Publish, door.publish(stream, Seq(1), by(), None).await.err()),
     ]
 }
@@ -156,4 +162,30 @@ async fn what_is_no_conversation_is_not_listed_as_one() {
     assert_eq!(world.hall.delete_outlived(Millis(0)).await, Ok(0));
     let every = world.hall.list(ListFilter::default()).await.unwrap().streams;
     assert_eq!(ids(every), [stream, "t1".into(), "t2".into()]);
+}
+
+/// A caller that shows only text gets the whole outcome of a command as text.
+#[tokio::test(start_paused = true)]
+async fn a_line_is_run_to_its_end_and_answered_as_text() {
+    let world = World::with(&[]).await;
+    let stream = world.create().await;
+    let scopes = [CONVERSING.as_slice(), &[Scope::ParticipantsInvite]].concat();
+    let door = world.hall.as_(holding(&scopes, &[&stream]));
+    let run = async |text: &str| door.run_line(&stream, Actor::human("user"), text, None).await;
+    assert!(run("/help").await.unwrap().contains("/group dissolve"));
+    assert_eq!(run("/pause").await.unwrap(), "Paused.");
+    assert!(world.hall.view(&stream, |state| state.is_paused()).await.unwrap());
+    assert_eq!(run("/resume").await.unwrap(), "Resumed.");
+    let invited = run("/group add nosuch").await.unwrap();
+    assert!(invited.starts_with("nosuch was invited. This server has no agent"), "{invited}");
+
+    let none = "This conversation has no messages from people yet.";
+    assert_eq!(run("/why").await.unwrap(), none);
+    let say = ClientCommand::Post(Post::new(Actor::human("user"), "hello"));
+    world.hall.submit(&stream, say, None).await.unwrap();
+    let why = run("/why").await.unwrap();
+    assert!(why.starts_with("No agent was asked about the latest message: "), "{why}");
+
+    let unknown = run("/explode").await.unwrap_err();
+    assert!(unknown.to_string().contains("Unknown command /explode"), "{unknown}");
 }

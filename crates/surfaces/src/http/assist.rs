@@ -1,19 +1,14 @@
 //! Routes that preview a draft, run slash commands, and publish kept text.
 
-use std::fmt::Write;
-
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::door::{Action, Door, SlashOutcome};
+use moothall_engine::door::{Action, SlashOutcome};
 use moothall_kernel::Conversation;
-use moothall_kernel::ids::StreamId;
 use moothall_kernel::slash::COMMANDS;
-use moothall_kernel::view::Viewer;
 
 use super::App;
-use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::{explain, explanation, newest_of_people};
+use crate::explain::of_draft;
 use crate::held_answers;
 use crate::next_steps::Reader;
 use crate::parse_event;
@@ -21,7 +16,7 @@ use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, NewCommand, Preview,
-    Published, TurnEntry,
+    Published,
 };
 
 /// Returns the agents that would answer a draft, with the reasons. Changes nothing.
@@ -45,8 +40,7 @@ pub async fn preview(
         .await
         .map_err(|error| ApiError::at_door(error, &stream))?;
     let reader = Reader::over_http(door.caller());
-    let describe =
-        move |state: &Conversation| explanation::of_draft(state, &preview, &draft.body, reader);
+    let describe = move |state: &Conversation| of_draft(state, &preview, &draft.body, reader);
     Ok(Json(door.view(Action::Preview, &stream, describe).await?))
 }
 
@@ -92,66 +86,28 @@ pub async fn run(
     let (door, idempotency) = (body.door(&app.entrance), body.idempotency(&by));
     let ordered =
         door.order(&stream, by, &text).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let reader = Reader::over_http(door.caller());
     Ok(Json(match ordered {
         SlashOutcome::Tell(text) => CommandRan { text, event: None },
-        SlashOutcome::Why => CommandRan {
-            text: explain_latest(&door, &stream, &body.caller().viewer(None)?).await?,
-            event: None,
-        },
+        SlashOutcome::Why => {
+            let viewer = body.caller().viewer(None)?;
+            let text = door.why(&stream, &viewer, |text| reader.reword(text)).await?;
+            CommandRan { text, event: None }
+        }
         SlashOutcome::Do(permitted, text) => {
             body.rates().command(body.caller(), &permitted)?;
             let answer = door.submit(*permitted, idempotency).await;
             let said = held_answers::post_outcome(answer, body.caller(), &stream)?;
             let own = match &said.event {
-                Some(recorded) => warnings_of(&door, &stream, recorded).await,
+                Some(recorded) => door.warnings_of(&stream, recorded).await,
                 None => Vec::new(),
             };
-            let reader = Reader::over_http(door.caller());
             let warnings =
                 own.into_iter().chain(said.warnings).map(|warning| reader.reword(&warning));
             let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
             CommandRan { text, event: said.event.map(|recorded| Envelope::of(&stream, &recorded)) }
         }
     }))
-}
-
-/// Returns the text of `/why`: one line for each agent that was asked or not asked about the newest
-/// message of a person, with the reason.
-async fn explain_latest(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
-    let latest = newest_of_people(door, Action::RunCommand, stream, viewer).await?;
-    let Some(latest) = latest else {
-        return Ok("This conversation has no messages from people yet.".into());
-    };
-    let explained = explain(door, Action::RunCommand, stream, viewer, Some(latest)).await?;
-    let explained = explained.for_reader(Reader::over_http(door.caller()));
-    let unasked = explained.unasked.iter().map(|one| {
-        let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(" {cure}"));
-        format!("No agent was asked about the latest message: {}.{cure}\n", one.text)
-    });
-    Ok(unasked.chain(explained.turns.iter().map(line)).collect())
-}
-
-/// Returns the line of `/why` about one agent: the reason why it was asked and the outcome, or the
-/// reason why it was not asked.
-fn line(entry: &TurnEntry) -> String {
-    let mut line = entry.participant.clone();
-    let outcome = match (&entry.outcome, &entry.asks, &entry.detail) {
-        (Some(outcome), ..) if entry.listens && outcome == "spoke" => "heard it".into(),
-        (Some(outcome), ..) => outcome.clone(),
-        (None, Some(action), _) => format!("asks a permission: {action}"),
-        (None, None, Some(detail)) => format!("is open: {detail}"),
-        (None, None, None) => "waits or runs".into(),
-    };
-    let _ = match (&entry.why, &entry.why_not) {
-        (Some(why), _) => write!(line, ": asked ({why}), {outcome}"),
-        (None, Some(why_not)) => write!(line, ": not asked ({why_not})"),
-        (None, None) => Ok(()),
-    };
-    if let Some(usage) = entry.usage.as_ref().filter(|usage| usage.seconds > 0.0) {
-        let _ = write!(line, " in {:.1} s", usage.seconds);
-    }
-    line.push('\n');
-    line
 }
 
 /// Publishes text that was kept in the trace.

@@ -194,7 +194,7 @@ pub async fn post(
     let mut warnings = parsed.warnings;
     warnings.extend(said.warnings);
     if let Some(recorded) = event {
-        warnings.extend(warnings_of(&door, &stream, recorded).await);
+        warnings.extend(door.warnings_of(&stream, recorded).await);
         warnings.extend(unknown_speaker(&door, &stream, recorded).await);
     }
     let reader = Reader::over_http(door.caller());
@@ -205,72 +205,6 @@ pub async fn post(
         warnings,
         join: event.and_then(|recorded| join(&app, &stream, recorded)),
     }))
-}
-
-/// Returns warnings about a command that was accepted. Some begin with a word for programs, which
-/// the sentence for people follows.
-pub(crate) async fn warnings_of(
-    door: &Door,
-    stream: &StreamId,
-    recorded: &RecordedEvent,
-) -> Vec<String> {
-    let mut warnings = strangers(recorded);
-    warnings.extend(stray_name_read(door, stream, recorded).await);
-    if matches!(&recorded.event, Event::Posted(posted) if posted.queue_full) {
-        warnings.push("queue_full".into());
-        warnings.push(
-            "Too many messages wait here, so no agent is asked about this one. It is kept, and \
-             agents read it with their next turn. Wait for the others and send it again; a person \
-             can also stop the thread with `moothall stop`."
-                .into(),
-        );
-    }
-    warnings
-}
-
-/// Returns a warning about a name that reaches no participant. Includes the nearest name if the
-/// caller may read the thread.
-pub(crate) async fn stray_name_read(
-    door: &Door,
-    stream: &StreamId,
-    recorded: &RecordedEvent,
-) -> Vec<String> {
-    let Event::Posted(posted) = &recorded.event else { return Vec::new() };
-    if posted.stray_name().is_none() {
-        return Vec::new();
-    }
-    stray_name(posted, door.find(Action::ReadThread, stream).await.is_ok())
-}
-
-/// Returns a warning about a name that reaches no participant: the word and a sentence. `reads` is
-/// true if the warning may include the nearest name.
-pub(crate) fn stray_name(posted: &Posted, reads: bool) -> Vec<String> {
-    let Some(stray) = posted.stray_name() else { return Vec::new() };
-    let nearest = stray.participant.as_ref().filter(|_| reads).map(|id| format!("@{id}"));
-    let said = stray.sentence(stray.name_in(&posted.body).as_deref(), nearest.as_deref());
-    let is_silence = posted.silence.as_ref().is_some_and(|silence| silence.reason == stray.reason);
-    let help = if is_silence {
-        format!("No agent is asked: {said}. {}", stray.reason.row().cure)
-    } else {
-        format!("One name reaches no participant: {said}.")
-    };
-    vec![stray.reason.to_string(), help]
-}
-
-/// Returns a warning for each invited agent whose client is unknown here. (Ruling 4.)
-pub(crate) fn strangers(recorded: &RecordedEvent) -> Vec<String> {
-    let Event::Controlled { changes, .. } = &recorded.event else { return Vec::new() };
-    let stranger = |change: &Change| match change {
-        Change::Invited { participant, kind: Kind::Agent, profile, facts, .. } if !facts.known => {
-            let client = profile.client.as_deref().unwrap_or_default();
-            Some(format!(
-                "This server has no agent called {client:?} and cannot run {participant}. \
-                 {participant} has to connect by itself. `GET /agents` lists the agents."
-            ))
-        }
-        _ => None,
-    };
-    changes.iter().filter_map(stranger).collect()
 }
 
 /// Returns a warning if the sender's name is unknown in the thread and the caller is not an agent.

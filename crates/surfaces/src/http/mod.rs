@@ -32,7 +32,7 @@ mod query;
 mod layer;
 
 pub use access::{ROUTES, Route};
-pub(crate) use events::{strangers, stray_name, stray_name_read, write_envelope};
+pub(crate) use events::write_envelope;
 pub(crate) use layer::TrustedValues;
 pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;

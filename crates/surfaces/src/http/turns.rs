@@ -2,19 +2,21 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::door::Action;
+use moothall_engine::door::{Action, Explanation};
 use moothall_engine::registry::Registry;
 use moothall_kernel::command::ClientCommand;
-use moothall_kernel::ids::{EventId, StreamId, TurnNo};
+use moothall_kernel::ids::{EventId, StreamId};
+use moothall_kernel::turns::TurnRecord;
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::{Explanation, explain, no_event};
+use crate::explain::{explain, no_event};
 use crate::next_steps::Reader;
 use crate::request::{Body, Params, ThreadId, TurnRef};
 use crate::submit::submit;
 use crate::wire::{
-    Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList,
+    Actor, Cancelled, Envelope, ErrorBody, PendingAnswers, StopAccepted, TurnContext, TurnEntry,
+    TurnList, UnaskedMessage,
 };
 
 /// Lists turns and refusals with their reasons, in order.
@@ -37,14 +39,20 @@ pub async fn list(
         .map(|text| text.parse::<EventId>().map_err(|()| no_event()))
         .transpose()?;
     let door = params.door(&app.entrance);
-    let explained = explain(&door, Action::ListTurns, &stream, &viewer, message).await?;
-    let explained = explained.for_reader(Reader::over_http(door.caller()));
+    let reader = Reader::over_http(door.caller());
+    let explained = explain(&door, Action::ListTurns, &stream, &viewer, message, reader).await?;
     let Explanation { mut turns, mut unasked, head, pending } = explained;
     newest(&mut turns, limit);
     newest(&mut unasked, limit);
     let registry = door.registry();
-    turns.iter_mut().for_each(|entry| say_that_it_waits(&registry, &stream, entry));
-    Ok(Json(TurnList { turns, head: head.0, whole: true, unasked, pending }))
+    turns.iter_mut().for_each(|record| say_that_it_waits(&registry, &stream, record));
+    Ok(Json(TurnList {
+        turns: turns.into_iter().map(|record| TurnEntry::of(&stream, record)).collect(),
+        head: head.0,
+        whole: true,
+        unasked: unasked.into_iter().map(UnaskedMessage::from).collect(),
+        pending: pending.map(PendingAnswers::from),
+    }))
 }
 
 /// Keeps the newest entries of a list, if there is a limit.
@@ -55,15 +63,14 @@ fn newest<T>(list: &mut Vec<T>, limit: Option<usize>) {
 
 /// Adds a detail to a turn that waits for a free slot. No event records this, because it is
 /// temporary.
-fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEntry) {
-    let (Some(places), Some(id), None, None) =
-        (registry.places(), &entry.id, &entry.outcome, &entry.started_at)
+fn say_that_it_waits(registry: &Registry, stream: &StreamId, record: &mut TurnRecord) {
+    let (Some(places), Some(turn), None, None) =
+        (registry.places(), record.turn, record.outcome, record.started_at)
     else {
         return;
     };
-    let turn = id.rsplit('.').next().and_then(|number| number.parse().ok()).map(TurnNo);
-    if turn.is_some_and(|turn| places.is_waiting(stream, turn)) {
-        entry.detail = Some(places.wait_reason());
+    if places.is_waiting(stream, turn) {
+        record.detail = Some(places.wait_reason());
     }
 }
 

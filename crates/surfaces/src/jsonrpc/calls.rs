@@ -4,7 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use moothall_engine::access::Caller;
-use moothall_engine::door::{ConversationWish, Door, MANAGER_ANSWERS_WITHIN, OutgoingMessage};
+use moothall_engine::door::{
+    ConversationWish, Door, MANAGER_ANSWERS_WITHIN, OutgoingMessage, stray_name,
+};
 use moothall_engine::tasks::{
     AgentLine, AppManifest, MESSAGES_A_MINUTE, ManagerHooks, REQUESTS_A_MINUTE, TaskError,
 };
@@ -19,7 +21,7 @@ use super::convert::{agent_id, agent_of, agents_of, given_parts, message, presen
 use super::frame;
 use super::manager::{PendingCall, RemoteManager};
 use super::methods::{Call, Method};
-use crate::http::{App, stray_name};
+use crate::http::App;
 use crate::next_steps::Reader;
 use crate::wire::rpc;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use moothall_engine::door::{self, Action, Door, ReaderItem};
+use moothall_engine::door::{self, Action, Door, ReaderItem, strangers};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -19,7 +19,7 @@ use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain;
 use crate::held_answers;
-use crate::http::{find_messages, policy_of, strangers, stray_name_read};
+use crate::http::{find_messages, policy_of};
 use crate::next_steps::Reader;
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
@@ -27,7 +27,9 @@ use crate::submit::submit;
 use crate::wire::arguments::{
     CreateThread, GetReasons, Invite, ListThreads, ReadThread, Search, WaitForMessage,
 };
-use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer, WireProfile};
+use crate::wire::{
+    MessageSent, NewControl, NewInvite, SearchAnswer, TurnEntry, UnaskedMessage, WireProfile,
+};
 
 /// Default and maximum number of seconds that a call waits for a message. Clients give up on a call
 /// after a minute.
@@ -136,7 +138,7 @@ pub async fn say(
         others.map(|one| one.id.to_string()).collect()
     });
     let delivered_to = others.await.map_err(|error| ApiError::at_door(error, &stream))?;
-    let stray = stray_name_read(door, &stream, &recorded).await;
+    let stray = door.stray_name_read(&stream, &recorded).await;
     Ok(MessageSent {
         link_id: None,
         link_state: "none".into(),
@@ -291,17 +293,25 @@ pub async fn reasons(door: &Door, asked: GetReasons) -> ApiResult<Value> {
     let stream = thread(door, action, &required("thread", asked.thread)?).await?;
     let viewer =
         door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
-    let about = match asked.seq {
-        Some(seq) => Some(explain::event_at(door, action, &stream, &viewer, Seq(seq)).await?),
-        None => explain::newest_of_people(door, action, &stream, &viewer).await?,
+    let newest = match asked.seq {
+        Some(seq) => {
+            let at = door.visible_event_at(action, &stream, &viewer, Seq(seq)).await?;
+            Some(at.ok_or_else(|| explain::no_event().in_thread(&stream))?)
+        }
+        None => door.newest_of_people(action, &stream, &viewer).await?,
     };
-    let Some(message) = about else {
+    let Some(message) = newest else {
         return Ok(json!({ "thread": stream, "message": null, "turns": [], "unasked": [] }));
     };
-    let explained = explain::explain(door, action, &stream, &viewer, Some(message)).await?;
-    let explained = explained.for_reader(Reader::Tools);
+    let about = Some(message);
+    let explained = explain::explain(door, action, &stream, &viewer, about, Reader::Tools).await?;
+    let turns = explained.turns.into_iter().map(|record| TurnEntry::of(&stream, record));
+    let unasked = explained.unasked.into_iter().map(UnaskedMessage::from);
     Ok(json!({
-        "thread": stream, "message": message.to_string(), "turns": explained.turns, "unasked": explained.unasked,
+        "thread": stream,
+        "message": message.to_string(),
+        "turns": turns.collect::<Vec<_>>(),
+        "unasked": unasked.collect::<Vec<_>>(),
     }))
 }
 

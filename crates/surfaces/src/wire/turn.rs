@@ -1,10 +1,12 @@
 //! Turns: the events that explain them, and their list.
 
 use moothall_engine::context::Context;
+use moothall_engine::door;
 use moothall_kernel::event::{Event, Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
 use moothall_kernel::pending::ExpectedAnswers;
-use moothall_kernel::time::Millis;
+use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::turns::TurnRecord;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -448,6 +450,39 @@ pub struct TurnEntry {
     pub through_seq: Option<u64>,
 }
 
+impl TurnEntry {
+    /// Converts a turn or a refusal of this stream.
+    pub fn of(stream: &StreamId, record: TurnRecord) -> Self {
+        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        Self {
+            id: record.turn.map(|turn| turn_id(stream, turn)),
+            reason: record.reason().map(Into::into),
+            participant: record.participant.to_string(),
+            cause: (&record.cause).into(),
+            message: record.message.map(|id| id.to_string()),
+            also_about: record.also_about.iter().map(ToString::to_string).collect(),
+            listens: record.listens,
+            why: record.why.map(|why| why.to_string()),
+            why_not: record.why_not.map(|why_not| why_not.to_string()),
+            asks: record.asks,
+            detail: record.detail,
+            may_pass: record.may_pass,
+            outcome: record.outcome.map(|outcome| outcome.to_string()),
+            fault: record.fault.as_ref().map(WireFault::from),
+            usage: record.usage.as_ref().map(WireUsage::from),
+            ended: record.ended.map(|ended| ended.to_string()),
+            attempt: record.attempt,
+            reply: record.reply.map(|id| id.to_string()),
+            granted_at: record.granted_at.to_string(),
+            started_at: time(record.started_at),
+            released_at: time(record.released_at),
+            ended_at: time(record.ended_at),
+            from_seq: record.from_seq.map(|seq| seq.0),
+            through_seq: record.through_seq.map(|seq| seq.0),
+        }
+    }
+}
+
 /// Answer of `GET /threads/{id}/turns`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TurnList {
@@ -518,4 +553,18 @@ pub struct NoAgentAsked {
     /// The remedy, as a sentence; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
+}
+
+impl From<door::NoAgentAsked> for NoAgentAsked {
+    fn from(unasked: door::NoAgentAsked) -> Self {
+        let door::NoAgentAsked { reason, by, text, cure } = unasked;
+        Self { reason: reason.to_string(), by: by.map(|id| id.to_string()), text, cure }
+    }
+}
+
+impl From<door::UnaskedMessage> for UnaskedMessage {
+    fn from(unasked: door::UnaskedMessage) -> Self {
+        let NoAgentAsked { reason, by, text, cure } = unasked.why.into();
+        Self { message: unasked.message.to_string(), reason, by, text, cure }
+    }
 }

@@ -53,7 +53,7 @@ fn ended(turn: u64, who: &str, outcome: &str, fault: Value) -> Value {
     json!({"turn_ended": {"turn": turn, "participant": who, "attempt": 1, "outcome": outcome, "fault": fault, "usage": {"ms": 7}}})
 }
 
-fn entries_for(events: &[RecordedEvent], viewer: &Viewer) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
+fn entries_for(events: &[RecordedEvent], viewer: &Viewer) -> (Vec<TurnRecord>, Vec<SilentMessage>) {
     let mut explained = TurnFold::new("s".into(), viewer.clone(), Seq(0));
     events.iter().for_each(|recorded| explained.observe(recorded));
     explained.list(None)
@@ -84,11 +84,14 @@ fn nothing_of_a_message_for_others_is_told() {
     for viewer in [eve(), Viewer::Guest] {
         let (turns, silent) = entries_for(&events, &viewer);
         let [turn] = &turns[..] else { panic!("{turns:?}") };
-        assert_eq!((turn.participant.as_str(), turn.why.as_deref()), ("a", Some("forced")));
-        assert_eq!((turn.cause.seq, turn.from_seq, turn.through_seq), (1, Some(0), Some(1)));
-        assert_eq!(turn.outcome.as_deref(), Some("spoke"));
+        assert_eq!((turn.participant.as_str(), turn.why), ("a", Some(TurnReason::Forced)));
+        assert_eq!(
+            (turn.cause.seq, turn.from_seq, turn.through_seq),
+            (Seq(1), Some(Seq(0)), Some(Seq(1)))
+        );
+        assert_eq!(turn.outcome, Some(Outcome::Spoke));
         assert!(silent.is_empty(), "{silent:?}");
-        let text = serde_json::to_string(&turns).unwrap();
+        let text = format!("{turns:?}");
         let (hidden, answer) = (events[2].id(&"s".into()), events[10].id(&"s".into()));
         for word in [hidden.to_string(), answer.to_string(), "secret".into(), "reaction".into()] {
             assert!(!text.contains(&word), "{word}: {text}");
@@ -111,7 +114,7 @@ fn a_turn_that_began_with_words_for_others_begins_with_those_that_are_seen() {
     ]);
     let (turns, silent) = entries_for(&events, &eve());
     let [turn] = &turns[..] else { panic!("{turns:?}") };
-    assert_eq!((turn.cause.seq, turn.granted_at.as_str()), (3, events[3].ts.to_string().as_str()));
+    assert_eq!((turn.cause.seq, turn.granted_at), (Seq(3), events[3].ts));
     // The answer to this turn is private: the reader only learns that there is one.
     let reasons: Vec<_> = silent.iter().map(|one| (one.seq.0, one.silence.reason)).collect();
     assert_eq!(reasons, [(5, Reason::AnsweredPrivately)]);
@@ -132,7 +135,7 @@ fn a_programs_output_is_told_to_operators_and_to_itself() {
     ]);
     let words = |viewer: &Viewer| -> Vec<bool> {
         let (turns, _) = entries_for(&events, viewer);
-        let is_shown = |turn: &TurnEntry| turn.fault.as_ref().unwrap().message.contains("hunter2");
+        let is_shown = |turn: &TurnRecord| turn.fault.as_ref().unwrap().message.contains("hunter2");
         turns.iter().map(is_shown).collect()
     };
     assert_eq!(words(&Viewer::Operator), [true, true]);
@@ -150,7 +153,7 @@ fn the_same_refusal_stands_once_and_a_turn_says_what_it_asks() {
     let mut events = vec![said("hello", &[]), skipped(), granted(1, "b", 1), skipped(), asks];
     let (turns, _) = entries_for(&log(events.clone()), &eve());
     assert_eq!(turns.len(), 2, "{turns:?}");
-    assert_eq!(turns[0].reason.as_deref(), Some("there are enough replies already"));
+    assert_eq!(turns[0].reason(), Some("there are enough replies already"));
     assert_eq!(turns[1].asks.as_deref(), Some("rm -rf"));
     events.push(withdrawn);
     assert_eq!(entries_for(&log(events), &eve()).0[1].asks, None);
@@ -189,7 +192,7 @@ fn a_turn_that_waits_is_about_each_message_that_it_was_widened_with() {
     ]);
     let (turns, silent) = entries_for(&events, &eve());
     let [turn] = &turns[..] else { panic!("{turns:?}") };
-    let id = |place: usize| events[place - 1].id(&"s".into()).to_string();
+    let id = |place: usize| events[place - 1].id(&"s".into());
     assert_eq!(turn.message, Some(id(7)));
     assert_eq!(turn.also_about, [id(1), id(3), id(5)]);
     assert!(silent.is_empty(), "{silent:?}");
