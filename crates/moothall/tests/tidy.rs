@@ -52,14 +52,15 @@ const WATCHERS: [(&str, &str); 9] = [
 ];
 
 /// The crates of the house that each crate may use. (ARCHITECTURE.md, "Code map".)
-const IMPORTS: [(&str, &[&str]); 8] = [
+const IMPORTS: [(&str, &[&str]); 9] = [
     ("kernel", &[]),
     ("engine", &["kernel"]),
     ("store", &["engine", "kernel"]),
     ("agents", &["engine", "kernel"]),
     ("surfaces", &["engine", "kernel"]),
     ("terminals", &["engine", "kernel"]),
-    ("moothall", &["agents", "engine", "kernel", "store", "surfaces", "terminals"]),
+    ("channels", &["engine", "kernel"]),
+    ("moothall", &["agents", "channels", "engine", "kernel", "store", "surfaces", "terminals"]),
     ("testkit", &["engine", "kernel", "terminals"]),
 ];
 

@@ -326,7 +326,7 @@ impl TurnFold {
                 entry.why_not = Some(Reason::Passed);
             }
             entry.fault.clone_from(fault);
-            entry.usage = Some(usage.clone());
+            entry.usage = Some(*usage);
             entry.ended = *ended;
             entry.ended_at = Some(recorded.ts);
             entry.asks = None;
