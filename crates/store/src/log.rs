@@ -438,9 +438,14 @@ impl Deliveries for SqliteLog {
         self.read_rows(reader::heads).await
     }
 
-    async fn pending_deliveries(&self, target: &Target) -> Result<Vec<Delivery>, LogError> {
+    async fn pending_deliveries(
+        &self,
+        target: &Target,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, LogError> {
         let target = target.to_string();
-        self.read_rows(move |conn| reader::pending_deliveries(conn, &target)).await
+        self.read_rows(move |conn| reader::pending_deliveries(conn, &target, after, limit)).await
     }
 
     async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use moothall_engine::agent::TurnKey;
 use moothall_engine::answers::HallError;
 use moothall_engine::crash;
-use moothall_engine::ports::Delivery;
+use moothall_engine::ports::{DeliveryState, PendingDeliveries};
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
     Hook, HookNews, Origin, Permit, ReportOutcome, Reports, Session, SessionError, SessionHost,
@@ -264,34 +264,42 @@ impl Runner {
     /// Returns the deliveries that the previous process left unfinished.
     async fn earlier(&self) -> Vec<UnfinishedDelivery> {
         let mut earlier = Vec::new();
-        for row in self.pending_deliveries().await {
-            let Some(turn) = row.turn else { continue };
-            let key = TurnKey { stream: row.stream, turn, attempt: row.attempt };
+        for (delivery, state, key) in self.pending_prompts(|_| true).await {
             let (is_open, asked) = self.asked_in(&key).await;
-            earlier.push(UnfinishedDelivery {
-                key,
-                delivery: row.id,
-                state: row.state,
-                is_open,
-                asked,
-            });
+            earlier.push(UnfinishedDelivery { key, delivery, state, is_open, asked });
         }
         earlier
     }
 
-    async fn pending_deliveries(&self) -> Vec<Delivery> {
-        let Some(hall) = self.hall() else { return Vec::new() };
-        let owed = hall.store().outbox.pending_deliveries(&target(&self.session.id)).await;
-        owed.inspect_err(|error| tracing::error!(session = %self.session.id, %error, "the deliveries of a session cannot be read")).unwrap_or_default()
+    /// Returns the unsettled prompts of these turns: the id and the state of each delivery.
+    async fn pending_prompts(
+        &self,
+        is_wanted: impl Fn(&TurnKey) -> bool,
+    ) -> Vec<(u64, DeliveryState, TurnKey)> {
+        let (Some(hall), target) = (self.hall(), target(&self.session.id)) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let mut pending = PendingDeliveries::of(&*hall.store().outbox, &target);
+        loop {
+            match pending.next().await {
+                Ok(Some(row)) => found.extend(row.turn.and_then(|turn| {
+                    let key = TurnKey { stream: row.stream, turn, attempt: row.attempt };
+                    is_wanted(&key).then_some((row.id, row.state, key))
+                })),
+                Ok(None) => return found,
+                Err(error) => {
+                    tracing::error!(session = %self.session.id, %error, "the deliveries of a session cannot be read");
+                    return found;
+                }
+            }
+        }
     }
 
     /// Returns the row of a turn. Used if an earlier process began the turn, or if the caller does
     /// not know the row's number.
     async fn row_of(&self, key: &TurnKey) -> Option<u64> {
-        let is_its = |row: &Delivery| {
-            row.stream == key.stream && row.turn == Some(key.turn) && row.attempt == key.attempt
-        };
-        self.pending_deliveries().await.into_iter().find(is_its).map(|row| row.id)
+        self.pending_prompts(|pending| pending == key).await.first().map(|(row, ..)| *row)
     }
 
     /// Returns true if a turn is still open, and its open questions. A turn that cannot be read

@@ -23,12 +23,18 @@ impl Deliveries for MemoryLog {
         Ok(heads)
     }
 
-    async fn pending_deliveries(&self, target: &Target) -> Result<Vec<Delivery>, LogError> {
+    async fn pending_deliveries(
+        &self,
+        target: &Target,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, LogError> {
         let tables = self.tables();
-        Ok(tables
-            .deliveries
-            .iter()
+        // Ids count the rows from 1.
+        let rest = tables.deliveries.iter().skip(usize::try_from(after).unwrap_or(usize::MAX));
+        Ok(rest
             .filter(|delivery| delivery.target == *target && !delivery.state.is_settled())
+            .take(limit)
             .cloned()
             .collect())
     }

@@ -2,9 +2,14 @@
 
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
 use super::handler::{Begun, DeliveryHandler, Notes, OPEN, Outcome};
 use crate::crash;
-use crate::ports::{Deliveries, Delivery, DeliveryState, Durability, LogError, Target};
+use crate::ports::{
+    Deliveries, Delivery, DeliveryState, Durability, LogError, PendingDeliveries, Target,
+};
 
 /// The reason for which the deliveries of a target are carried later.
 pub(super) struct Postponement {
@@ -20,6 +25,23 @@ impl From<LogError> for Postponement {
     }
 }
 
+impl Postponement {
+    /// Returns this postponement, or an earlier one with a longer time.
+    fn or_longer(self, earlier: Result<(), Self>) -> Self {
+        match earlier {
+            Err(earlier) if earlier.after > self.after => earlier,
+            _ => self,
+        }
+    }
+}
+
+/// A delivery that was taken to be carried.
+struct BegunDelivery {
+    delivery: Delivery,
+    /// True if an earlier process began it, and its handler cannot say what came of it.
+    may_have_arrived: bool,
+}
+
 /// Carries deliveries by one handler.
 pub(super) struct Carrier<'a> {
     deliveries: &'a dyn Deliveries,
@@ -31,36 +53,58 @@ impl<'a> Carrier<'a> {
         Self { deliveries, handler }
     }
 
-    /// Carries the open deliveries to a target.
+    /// Carries the open deliveries to a target, as many at once as the window of the handler. After
+    /// a postponement none is begun, and those under way are waited for.
     ///
     /// # Errors
-    /// The reason for which the rest has to be carried later.
+    /// The reason for which the rest has to be carried later; of several, the longest time.
     pub(super) async fn carry_all(&self, target: &Target) -> Result<(), Postponement> {
-        for delivery in self.deliveries.pending_deliveries(target).await? {
-            crash::point("delivery_taken");
-            self.carry(&delivery).await?;
+        let window = self.handler.window().max(1);
+        let mut pending = PendingDeliveries::of(self.deliveries, target);
+        let mut under_way = FuturesUnordered::new();
+        let mut end = Ok(());
+        loop {
+            while end.is_ok() && under_way.len() < window {
+                match self.begin(&mut pending).await {
+                    Ok(Some(begun)) => under_way.push(self.carry(begun)),
+                    Ok(None) => break,
+                    Err(error) => end = Err(error),
+                }
+            }
+            match under_way.next().await {
+                Some(Ok(())) => {}
+                Some(Err(postponed)) => end = Err(postponed.or_longer(end)),
+                None => return end,
+            }
         }
-        Ok(())
+    }
+
+    /// Takes the next delivery and writes that it begins, if its handler is doubtful. Only one is
+    /// begun at a time, because a later one must not overtake it.
+    async fn begin(
+        &self,
+        pending: &mut PendingDeliveries<'_>,
+    ) -> Result<Option<BegunDelivery>, Postponement> {
+        let Some(delivery) = pending.next().await? else { return Ok(None) };
+        crash::point("delivery_taken");
+        let is_doubtful = self.handler.begun() == Begun::Doubtful;
+        let may_have_arrived = is_doubtful && delivery.state == DeliveryState::Sending;
+        if is_doubtful && !may_have_arrived {
+            self.advance(&delivery, DeliveryState::Sending, "", Durability::Synced).await?;
+        }
+        Ok(Some(BegunDelivery { delivery, may_have_arrived }))
     }
 
     /// Carries one delivery, and stores the result.
-    async fn carry(&self, delivery: &Delivery) -> Result<(), Postponement> {
-        let outcome = match (self.handler.begun(), delivery.state) {
-            (Begun::Doubtful, DeliveryState::Sending) => {
-                Outcome::Unknown("it was on its way when the server stopped".into())
-            }
-            (Begun::Doubtful, _) => {
-                self.advance(delivery, DeliveryState::Sending, "", Durability::Synced).await?;
-                self.hand_over(delivery).await
-            }
-            (Begun::Repeats | Begun::Noted, _) => self.hand_over(delivery).await,
+    async fn carry(&self, begun: BegunDelivery) -> Result<(), Postponement> {
+        let BegunDelivery { delivery, may_have_arrived } = begun;
+        let outcome = if may_have_arrived {
+            Outcome::Unknown("it was on its way when the server stopped".into())
+        } else {
+            self.handler.carry(&delivery, &Notes::of(self.deliveries, delivery.id)).await
         };
         crash::point("delivery_carried");
-        self.store(delivery, outcome).await
-    }
-
-    async fn hand_over(&self, delivery: &Delivery) -> Outcome {
-        self.handler.carry(delivery, &Notes::of(self.deliveries, delivery.id)).await
+        self.store(&delivery, outcome).await
     }
 
     /// Stores the result of carrying a delivery.

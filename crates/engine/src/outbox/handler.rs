@@ -57,6 +57,12 @@ pub trait DeliveryHandler: Send + Sync + 'static {
         Begun::Doubtful
     }
 
+    /// Returns the number of deliveries to one target that may be under way at once, at least 1.
+    /// They are begun in the order of their ids, and settled in any order.
+    fn window(&self) -> usize {
+        1
+    }
+
     /// Carries one delivery. `notes` keeps the progress of a handler that is [`Begun::Noted`]:
     /// after a crash and after [`Outcome::Later`] the newest note is in [`Delivery::evidence`].
     async fn carry(&self, delivery: &Delivery, notes: &Notes<'_>) -> Outcome;

@@ -1,6 +1,6 @@
 //! The outbox: side effects of appends that have to reach a target.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use async_trait::async_trait;
 use moothall_kernel::ids::{Seq, StreamId, TurnNo};
@@ -107,9 +107,15 @@ pub enum Durability {
 pub trait Deliveries: Send + Sync + 'static {
     /// Returns the oldest delivery of each target that is not `done`, `failed` or `unknown`.
     async fn heads(&self) -> Result<Vec<Delivery>, LogError>;
-    /// Returns the deliveries to one target that are not `done`, `failed` or `unknown`, oldest
-    /// first.
-    async fn pending_deliveries(&self, target: &Target) -> Result<Vec<Delivery>, LogError>;
+    /// Returns the oldest deliveries to one target with an id above `after` that are not `done`,
+    /// `failed` or `unknown`, oldest first and at most `limit`. [`PendingDeliveries`] reads them
+    /// all.
+    async fn pending_deliveries(
+        &self,
+        target: &Target,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, LogError>;
     /// Returns the newest deliveries to a target, newest first.
     async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError>;
     /// Returns all deliveries of a stream, oldest first.
@@ -128,4 +134,39 @@ pub trait Deliveries: Send + Sync + 'static {
     /// Counts the deliveries in each state. Those that are `done` are left out, because their
     /// number grows without limit.
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError>;
+}
+
+/// Number of deliveries in one page of [`PendingDeliveries`].
+pub const DELIVERIES_PAGE: usize = 256;
+
+/// Reads the unsettled deliveries to a target page by page, so that a long absence of the target
+/// costs no memory.
+pub struct PendingDeliveries<'a> {
+    deliveries: &'a dyn Deliveries,
+    target: &'a Target,
+    page: VecDeque<Delivery>,
+    /// The id of the last delivery that was read.
+    after: u64,
+    is_last: bool,
+}
+
+impl<'a> PendingDeliveries<'a> {
+    /// Makes a reader that begins with the oldest delivery.
+    pub fn of(deliveries: &'a dyn Deliveries, target: &'a Target) -> Self {
+        Self { deliveries, target, page: VecDeque::new(), after: 0, is_last: false }
+    }
+
+    /// Returns the next delivery; `None` after the last one.
+    ///
+    /// # Errors
+    /// [`LogError`] if a page cannot be read. The next call reads it again.
+    pub async fn next(&mut self) -> Result<Option<Delivery>, LogError> {
+        if self.page.is_empty() && !self.is_last {
+            let (target, limit) = (self.target, DELIVERIES_PAGE);
+            self.page = self.deliveries.pending_deliveries(target, self.after, limit).await?.into();
+            self.is_last = self.page.len() < limit;
+            self.after = self.page.back().map_or(self.after, |last| last.id);
+        }
+        Ok(self.page.pop_front())
+    }
 }

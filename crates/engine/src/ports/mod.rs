@@ -21,7 +21,8 @@ pub use apps::{APPS_MAX, AppHold, Apps, HeldApp};
 pub use claims::{Claim, ClaimChange};
 pub use clock::{Clock, SystemClock};
 pub use deliveries::{
-    COMMANDER, Deliveries, Delivery, DeliveryState, Durability, NewDelivery, command_claim,
+    COMMANDER, DELIVERIES_PAGE, Deliveries, Delivery, DeliveryState, Durability, NewDelivery,
+    PendingDeliveries, command_claim,
 };
 pub use error::{AppendError, LogError};
 pub use ledger::{Ledger, UsageBy, UsageSum, UsageWanted};

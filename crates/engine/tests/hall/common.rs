@@ -218,8 +218,13 @@ impl Deliveries for TestLog {
     async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
         self.inner.heads().await
     }
-    async fn pending_deliveries(&self, target: &Target) -> Result<Vec<Delivery>, LogError> {
-        self.inner.pending_deliveries(target).await
+    async fn pending_deliveries(
+        &self,
+        target: &Target,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, LogError> {
+        self.inner.pending_deliveries(target, after, limit).await
     }
     async fn of_target(&self, target: &Target, limit: usize) -> Result<Vec<Delivery>, LogError> {
         self.inner.of_target(target, limit).await

@@ -8,12 +8,14 @@ use async_trait::async_trait;
 use moothall_engine::hall::Idempotency;
 use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, OutboxEntry, Outcome, StreamCommand};
 use moothall_engine::ports::{
-    AppendError, Deliveries, Delivery, DeliveryState, EventLog, Target, TargetKind, command_claim,
+    AppendError, DELIVERIES_PAGE, Deliveries, Delivery, DeliveryState, EventLog, Target,
+    TargetKind, command_claim,
 };
 use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Address;
 use moothall_kernel::time::Millis;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::common::*;
@@ -352,4 +354,85 @@ async fn a_note_that_is_not_stored_is_an_error() {
     assert_eq!(states(&world, &from, 1).await, [DeliveryState::Done]);
     let unbegun = (String::new(), DeliveryState::Pending);
     assert_eq!(porter.taken(2).await, [unbegun.clone(), unbegun]);
+}
+
+/// A delivery handler with several deliveries under way, each of which ends when the test says so.
+struct Conveyor {
+    begun: Begun,
+    open: Mutex<Vec<(String, oneshot::Sender<Outcome>)>>,
+}
+
+impl Conveyor {
+    /// Waits until exactly these deliveries are under way, in the order in which they were begun.
+    async fn carries(&self, words: &[&str]) {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let open = self.open.lock().unwrap();
+        assert_eq!(open.iter().map(|(words, _)| words.as_str()).collect::<Vec<_>>(), words);
+    }
+
+    fn end(&self, words: &str, outcome: Outcome) {
+        let mut open = self.open.lock().unwrap();
+        let at = open.iter().position(|(of, _)| of == words).expect("it is under way");
+        open.remove(at).1.send(outcome).unwrap();
+    }
+}
+
+#[async_trait]
+impl DeliveryHandler for Conveyor {
+    fn begun(&self) -> Begun {
+        self.begun
+    }
+
+    fn window(&self) -> usize {
+        3
+    }
+
+    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
+        let (ends, end) = oneshot::channel();
+        let words = delivery.carried().unwrap();
+        self.open.lock().unwrap().push((words, ends));
+        end.await.unwrap()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_begins_in_order_and_settles_in_any() {
+    use DeliveryState::{Done, Failed, Pending, Sending};
+    for begun in [Begun::Doubtful, Begun::Noted] {
+        let world = World::new().await;
+        let from = world.create().await;
+        let conveyor = Arc::new(Conveyor { begun, open: Mutex::default() });
+        world.hall.register_handler(TargetKind::Chat, conveyor.clone()).await.unwrap();
+        owe(&world, &from, &["1", "2", "3", "4", "5", "6"]).await;
+        conveyor.carries(&["1", "2", "3"]).await;
+        conveyor.end("2", done());
+        conveyor.carries(&["1", "3", "4"]).await;
+        conveyor.end("1", Outcome::Later { why: "full".into(), after: flood_wait().1.into() });
+        conveyor.carries(&["3", "4"]).await;
+        conveyor.end("4", Outcome::Failed("blocked".into()));
+        conveyor.carries(&["3"]).await;
+        let states: Vec<_> =
+            world.log.of_stream(&from).await.unwrap().iter().map(|one| one.state).collect();
+        let third = if begun == Begun::Doubtful { Sending } else { Pending };
+        assert_eq!(states, [Pending, Done, third, Failed, Pending, Pending]);
+        conveyor.end("3", Outcome::later("busy"));
+        conveyor.carries(&[]).await;
+        tokio::time::sleep(flood_wait().1).await;
+        conveyor.carries(&["1", "3", "5"]).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_absence_is_caught_up_page_by_page() {
+    let world = World::new().await;
+    let from = world.create().await;
+    let many = 2 * DELIVERIES_PAGE + 1;
+    let owed = (0..many).map(|number| parcel(&number.to_string())).collect();
+    world.hall.owe(&from, owed, owing("many")).await.unwrap();
+    let porter = Porter::new(Begun::Noted, (0..many).map(|_| done()));
+    world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
+    settled(&world, &from, many).await;
+    let carried = porter.carried.lock().unwrap();
+    let words: Vec<String> = carried.iter().map(|(one, _)| one.carried().unwrap()).collect();
+    assert_eq!(words, (0..many).map(|number| number.to_string()).collect::<Vec<_>>());
 }

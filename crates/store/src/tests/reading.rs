@@ -7,7 +7,7 @@ use moothall_kernel::ids::Seq;
 use moothall_testkit::conformance::build::{Builder, at, batch, claim, lapsing, places};
 
 use super::Disk;
-use crate::reader::{DUE, HEADS, MARKED, MESSAGES_BEFORE, NEXT_WAKE};
+use crate::reader::{DUE, HEADS, MARKED, MESSAGES_BEFORE, NEXT_WAKE, OWED};
 
 fn plan(disk: &Disk, sql: &str) -> String {
     let intruder = disk.intruder();
@@ -32,6 +32,9 @@ fn quiet_streams_are_not_looked_at() {
     assert!(wake.contains("streams_to_wake") && !wake.contains("TEMP B-TREE"), "{wake}");
     let heads = plan(&disk, HEADS);
     assert!(heads.contains("deliveries_open"), "{heads}");
+    let owed = plan(&disk, OWED);
+    let by_index = owed.contains("deliveries_open (target=? AND id>?)");
+    assert!(by_index && !owed.contains("TEMP B-TREE"), "{owed}");
     let messages = plan(&disk, MESSAGES_BEFORE);
     assert!(messages.contains("events_said") && !messages.contains("TEMP B-TREE"), "{messages}");
     assert!(!messages.contains("SCAN"), "{messages}");

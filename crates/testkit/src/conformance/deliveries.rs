@@ -180,7 +180,7 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
     );
     assert_eq!(log.heads().await.unwrap()[0].evidence, "early");
     assert_eq!(
-        log.pending_deliveries(&to("x"))
+        log.pending_deliveries(&to("x"), 0, 9)
             .await
             .unwrap()
             .iter()
@@ -193,7 +193,7 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
         Ok(true)
     );
     assert_eq!(
-        log.pending_deliveries(&to("x"))
+        log.pending_deliveries(&to("x"), 0, 9)
             .await
             .unwrap()
             .iter()
@@ -201,7 +201,29 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
             .collect::<Vec<_>>(),
         [id + 1]
     );
-    assert_eq!(log.pending_deliveries(&to("z")).await, Ok(vec![]));
+    assert_eq!(log.pending_deliveries(&to("z"), 0, 9).await, Ok(vec![]));
+}
+
+/// The unsettled deliveries of a target are read in pages, from an id on.
+pub async fn pending_deliveries_come_in_pages<S: Subject>(subject: S) {
+    let log = subject.log();
+    let owed = (0..5).fold(batch("a", 0).says("one"), |batch, _| batch.owes("x").owes("y"));
+    log.append(vec![owed]).await.unwrap();
+    let all: Vec<u64> =
+        log.of_stream(&"a".into()).await.unwrap().iter().map(|row| row.id).collect();
+    let ids = async |after, limit| -> Vec<u64> {
+        let page = log.pending_deliveries(&to("x"), after, limit).await.unwrap();
+        page.iter().map(|row| row.id).collect()
+    };
+    let x: Vec<u64> = all.iter().step_by(2).copied().collect();
+    assert_eq!(ids(0, 9).await, x);
+    assert_eq!(ids(0, 2).await, x[..2]);
+    assert_eq!(ids(x[1], 2).await, x[2..4]);
+    assert_eq!(ids(x[1] + 1, 9).await, x[2..], "an id of another target");
+    assert_eq!(ids(x[4], 9).await, [0; 0]);
+    let done = DeliveryState::Done;
+    log.advance(x[2], &[DeliveryState::Pending], done, "", Durability::Written).await.unwrap();
+    assert_eq!(ids(x[0], 2).await, [x[1], x[3]], "a settled one takes no place");
 }
 
 /// Deliveries are counted by state, without the done ones.
@@ -275,7 +297,7 @@ pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
         log.append(vec![taken]).await.unwrap();
 
         assert_eq!(
-            log.pending_deliveries(&to("stream:t")).await.unwrap()[0].command.as_deref(),
+            log.pending_deliveries(&to("stream:t"), 0, 9).await.unwrap()[0].command.as_deref(),
             Some("do this")
         );
         log.advance(
