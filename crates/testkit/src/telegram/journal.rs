@@ -1,4 +1,4 @@
-//! The journal of calls.
+//! The journal: each call of a bot with its parameters and its outcome.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub struct BotCall {
     pub method: String,
     /// Parameters as JSON, with the types of the method.
     pub body: Value,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: CallOutcome,
 }
 

@@ -1,4 +1,4 @@
-//! The chats as people see them.
+//! The chats as people see them now: texts, buttons, edits and deletions.
 
 use serde_json::Value;
 
