@@ -63,8 +63,7 @@ impl Channels {
         let directory: Arc<dyn ChannelDirectory> = inner.clone();
         hall.serve_channels(Arc::downgrade(&directory));
         if settings.enabled {
-            let configured = settings.bots.iter().map(|(agent, token)| (agent, token));
-            for (agent, token) in configured {
+            for (agent, token) in settings.bots.iter() {
                 match token.parse::<BotToken>() {
                     Ok(token) => drop(telegram.connect(agent, token)),
                     Err(error) => tracing::error!(agent, %error, "a bot cannot be connected"),
@@ -77,8 +76,7 @@ impl Channels {
             }
             telegram.watch();
             let courier = ChatCourier(Arc::downgrade(&telegram));
-            let registered = hall.register_handler(TargetKind::Chat, Arc::new(courier)).await;
-            registered.map_err(HallError::from)?;
+            hall.register_handler(TargetKind::Chat, Arc::new(courier)).await?;
         }
         Ok(Self { inner })
     }

@@ -114,7 +114,7 @@ async fn add(context: &Context, args: &NewBotArgs) -> Result<(), Fault> {
 fn read_token(args: &NewBotArgs) -> Result<String, Fault> {
     let text = match &args.bot_token_file {
         Some(path) => std::fs::read_to_string(path)
-            .map_err(|error| Fault::io(&format!("cannot read {}", path.display()), &error))?,
+            .map_err(|error| Fault::io(format!("cannot read {}", path.display()), &error))?,
         None => {
             if io::stdin().is_terminal() {
                 note("Paste the bot's token, and press Enter:");
