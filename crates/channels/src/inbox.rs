@@ -1,5 +1,5 @@
 //! What arrives in chats: whose words they are, to which conversation they belong, and what is
-//! answered where they were written.
+//! answered in the same chat.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -19,7 +19,7 @@ use moothall_engine::channels::{
     BotStatus, ChannelDirectory, ChannelError, ChannelStatus, PairingLink,
 };
 use moothall_engine::hall::{Hall, HallError};
-use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, Outcome};
+use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome};
 use moothall_engine::ports::{Delivery, Target, TargetKind};
 
 pub use config::{ChannelsConfig, TelegramConfig};
@@ -93,11 +93,11 @@ struct ChatCourier(Weak<Telegram>);
 
 #[async_trait]
 impl DeliveryHandler for ChatCourier {
-    fn begun(&self) -> Begun {
-        Begun::Noted
+    fn crash_rule(&self) -> CrashRule {
+        CrashRule::Noted
     }
 
-    async fn carry(&self, delivery: &Delivery, notes: &Notes<'_>) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, notes: &DeliveryNotes<'_>) -> Outcome {
         let Target::Chat(chat) = &delivery.target else {
             return Outcome::Failed("this is not a chat".into());
         };

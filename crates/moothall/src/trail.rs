@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use moothall_engine::hall::HallError;
-use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, Outcome};
+use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome};
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_kernel::event::{Event, RecordedEvent};
@@ -28,13 +28,13 @@ pub struct Trails {
 #[async_trait]
 impl DeliveryHandler for Trails {
     /// Repeats are safe: a harvest already in the file is not appended again.
-    fn begun(&self) -> Begun {
-        Begun::Repeats
+    fn crash_rule(&self) -> CrashRule {
+        CrashRule::Repeats
     }
 
     /// Appends a harvest to its trail. Returns `Done` if it is in the file or can never be, and
     /// `Later` if the append should be retried.
-    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, _: &DeliveryNotes<'_>) -> Outcome {
         let Some(folder) = self.folder.clone() else {
             return Outcome::Done("trails are not configured".into());
         };

@@ -632,6 +632,11 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "erased", "The text was erased and can no longer be published."),
     (409, "already_published", "The text was published before; the message names the event."),
     (409, "taken", "Another thread has this binding."),
+    (
+        409,
+        "not_undelivered",
+        "The message to a chat was sent, or waits; only one whose sending failed or is in doubt is sent again.",
+    ),
     (409, "no_channel", "The server has no channel to this chat; configure one first."),
     (409, "chat_bound", "The thread is bound to this chat already."),
     (409, "chat_not_bound", "The thread is not bound to this chat."),

@@ -44,9 +44,11 @@ const fn way(path: &'static str, tool: Option<&'static str>, command: &'static s
 pub const WAYS: &[Way] = &[
     way("GET /agents", None, "moothall agents"),
     way("GET /apps", None, "moothall apps"),
+    way("GET /channels", None, "moothall channels"),
     way("GET /events/stream", None, "moothall chat"),
     way("GET /gatherings", Some("gathering_status"), "moothall gather list"),
     way("GET /links", Some("list_links"), "moothall link list"),
+    way("GET /pairings", None, "moothall channels pairings"),
     way("GET /registrations", None, "moothall agents registered"),
     way("GET /sessions", Some("list_sessions"), "moothall sessions"),
     way("GET /threads", Some("list_threads"), "moothall list"),

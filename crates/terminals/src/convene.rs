@@ -8,7 +8,7 @@
 
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, OutboxEntry, Outcome};
+use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, OutboxEntry, Outcome};
 use moothall_engine::ports::{Delivery, Session, Target};
 use moothall_engine::sessions::{
     ConversationPlan, JoiningSession, SessionError, SessionSource, session_of,
@@ -251,14 +251,14 @@ pub(crate) struct UndoHandler(pub(crate) Sessions);
 
 #[async_trait]
 impl DeliveryHandler for UndoHandler {
-    fn begun(&self) -> Begun {
-        Begun::Repeats
+    fn crash_rule(&self) -> CrashRule {
+        CrashRule::Repeats
     }
 
     /// Undoes the saga once it is not in progress in this process, unless it was completed. The
     /// delivery is done if its conversation does not exist, and is retried after any other error of
     /// the undoing.
-    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, _: &DeliveryNotes<'_>) -> Outcome {
         let undoing: UndoRecord = match delivery.carried() {
             Ok(undoing) => undoing,
             Err(error) => return Outcome::Failed(format!("this version cannot read it: {error}")),

@@ -19,7 +19,7 @@ pub struct Bot {
     bucket: Mutex<Bucket>,
 }
 
-/// What is known of a bot.
+/// Known facts about a bot.
 struct BotFacts {
     info: Option<BotInfo>,
     state: BotState,
@@ -90,7 +90,7 @@ impl Bot {
         !matches!(self.facts().state, BotState::Revoked | BotState::Foreign | BotState::Stopped)
     }
 
-    /// True if the bot receives only what is addressed to it in a group where it has no rights.
+    /// True if the bot receives only what is addressed to it in a group without being its admin.
     pub fn is_private(&self) -> bool {
         self.facts().info.as_ref().is_some_and(|info| !info.can_read_all_group_messages)
     }

@@ -32,7 +32,7 @@ const MARK_CHARS: usize = 12;
 pub(super) const OPEN: &str = "open";
 
 /// A person who may answer, by a paired account.
-struct Reader {
+struct CardReader {
     person: i64,
     name: String,
 }
@@ -53,7 +53,10 @@ impl Telegram {
         under_way.kept.permission = Some(card.permission.to_string());
         let parts = text::parts(&card_text(&card), None, text::TEXT_UNITS_MAX);
         let Some(part) = parts.first() else { return under_way.done(None) };
-        for reader in readers.iter().skip(under_way.kept.sent.len()) {
+        let cards = |notes: &CarryNotes| {
+            notes.sent.iter().filter(|sent| !sent.chat.starts_with('-')).count()
+        };
+        for reader in readers.iter().skip(cards(&under_way.kept)) {
             let buttons = |bot: &Bot| buttons_of(bot, stream, &card);
             let over = self.send_card(&mut under_way, reader.person, &card.from, part, buttons);
             if let Some(outcome) = over.await {
@@ -63,6 +66,7 @@ impl Telegram {
         if !under_way.room.is_group() {
             return under_way.done(None);
         }
+        under_way.before = cards(&under_way.kept);
         let names: Vec<String> = readers.into_iter().map(|reader| reader.name).collect();
         let line = if names.is_empty() {
             format!("{} waits for an answer, which can be given on the page.", card.name)
@@ -73,15 +77,15 @@ impl Telegram {
     }
 
     /// Returns the people who may answer a question of this conversation: in a private chat its
-    /// person alone, in a group everybody paired with the right.
-    async fn readers(&self, room: &Room, stream: &StreamId) -> Result<Vec<Reader>, String> {
+    /// person alone, in a group each person who is paired with the right.
+    async fn readers(&self, room: &Room, stream: &StreamId) -> Result<Vec<CardReader>, String> {
         let accounts = self.inbox.access().accounts().await.map_err(|error| error.to_string())?;
         let may_answer = |token: &moothall_engine::access::Token| {
             token.scopes.has(Scope::PermissionsAnswer) && token.reach.includes(stream)
         };
         let reader = |token: moothall_engine::access::Token| {
             let person = token.label.strip_prefix(TELEGRAM)?.strip_prefix(':')?.parse().ok()?;
-            Some(Reader { person, name: token.principal.id.to_string() })
+            Some(CardReader { person, name: token.principal.id.to_string() })
         };
         let all = accounts.into_iter().filter(may_answer).filter_map(reader);
         Ok(all.filter(|reader| room.is_group() || reader.person == room.chat).collect())

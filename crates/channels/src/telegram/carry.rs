@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use moothall_engine::channels::BotState;
-use moothall_engine::outbox::{CarryNotes, Notes, Outcome, SentPart};
+use moothall_engine::outbox::{CarryNotes, DeliveryNotes, Outcome, SentPart};
 use moothall_engine::ports::Delivery;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, Seq};
@@ -34,7 +34,9 @@ pub(super) struct Carriage<'a> {
     pub(super) seq: Seq,
     /// The notes that were kept, and those to keep.
     pub(super) kept: CarryNotes,
-    notes: &'a Notes<'a>,
+    /// The number of messages in the notes that were sent before the text itself: cards.
+    pub(super) before: usize,
+    notes: &'a DeliveryNotes<'a>,
 }
 
 impl Carriage<'_> {
@@ -42,6 +44,11 @@ impl Carriage<'_> {
     async fn write(&self) -> Result<(), Outcome> {
         let kept = self.notes.write(&self.kept.text()).await;
         kept.map_err(|error| Outcome::Later { why: error.to_string(), after: None })
+    }
+
+    /// Returns the messages of the text itself that were sent.
+    fn text_sent(&self) -> &[SentPart] {
+        self.kept.sent.get(self.before..).unwrap_or_default()
     }
 
     pub(super) fn done(mut self, why: Option<&str>) -> Outcome {
@@ -59,7 +66,7 @@ impl Carriage<'_> {
 }
 
 /// The result of sending one message.
-enum Sent {
+enum SendResult {
     /// The message was sent.
     Yes,
     /// This bot cannot speak there; another may.
@@ -74,14 +81,14 @@ impl Telegram {
         &self,
         delivery: &Delivery,
         chat: &Chat,
-        notes: &Notes<'_>,
+        notes: &DeliveryNotes<'_>,
     ) -> Outcome {
         let Some(mut room) = Room::of(chat) else {
             return Outcome::Failed(format!("{} is not a place in Telegram", chat.key()));
         };
         room.chat = self.places.moved_to(room.chat);
         let kept = CarryNotes::read(&delivery.evidence);
-        let mut under_way = Carriage { room, seq: delivery.through_seq, kept, notes };
+        let mut under_way = Carriage { room, seq: delivery.through_seq, kept, before: 0, notes };
         if let Some(part) = under_way.kept.sending {
             return under_way
                 .unknown(format!("message {} was on its way when the server stopped", part + 1));
@@ -149,24 +156,24 @@ impl Telegram {
         let mut why = "no bot of this server is in the chat".to_owned();
         for bot in speakers {
             // A text that was begun by one bot is not ended by another.
-            if under_way.kept.sent.first().is_some_and(|sent| sent.bot != bot.agent) {
+            if under_way.text_sent().first().is_some_and(|sent| sent.bot != bot.agent) {
                 continue;
             }
             let parts = parts(bot);
             let mut begun = false;
-            for (number, part) in parts.iter().enumerate().skip(under_way.kept.sent.len()) {
+            for (number, part) in parts.iter().enumerate().skip(under_way.text_sent().len()) {
                 let reply_to = reply_to.filter(|_| number == 0);
                 match self.send_part(&mut under_way, bot, part, reply_to, &[]).await {
-                    Sent::Yes => begun = true,
-                    Sent::NotByThisBot(reason) if !begun => {
+                    SendResult::Yes => begun = true,
+                    SendResult::NotByThisBot(reason) if !begun => {
                         why = reason;
                         break;
                     }
-                    Sent::NotByThisBot(reason) => return under_way.failed(reason),
-                    Sent::Over(outcome) => return outcome,
+                    SendResult::NotByThisBot(reason) => return under_way.failed(reason),
+                    SendResult::Over(outcome) => return outcome,
                 }
             }
-            if under_way.kept.sent.len() == parts.len() {
+            if under_way.text_sent().len() == parts.len() {
                 return under_way.done(None);
             }
         }
@@ -181,14 +188,14 @@ impl Telegram {
         part: &Part,
         reply_to: Option<i64>,
         buttons: &[Vec<Button>],
-    ) -> Sent {
+    ) -> SendResult {
         let chat = under_way.room.chat;
         if let Err(later) = self.wait_for_slot(bot, &under_way.room).await {
-            return Sent::Over(later);
+            return SendResult::Over(later);
         }
         under_way.kept.sending = Some(under_way.kept.sent.len());
         if let Err(later) = under_way.write().await {
-            return Sent::Over(later);
+            return SendResult::Over(later);
         }
         let entities = if under_way.kept.plain { Vec::new() } else { entities_of(part) };
         let message = SendMessage {
@@ -212,9 +219,9 @@ impl Telegram {
                 if let Some(id) = id {
                     self.places.note_message(chat, id, under_way.seq);
                 }
-                Sent::Yes
+                SendResult::Yes
             }
-            Err(CallFault::Maybe { why }) => Sent::Over(under_way.unknown(why)),
+            Err(CallFault::Maybe { why }) => SendResult::Over(under_way.unknown(why)),
             Err(fault) => {
                 under_way.kept.sending = None;
                 if fault.is_entity_fault() && !under_way.kept.plain {
@@ -227,35 +234,40 @@ impl Telegram {
     }
 
     /// Returns what a refused message means, after its note is taken back.
-    async fn after_fault(&self, under_way: &mut Carriage<'_>, bot: &Bot, fault: CallFault) -> Sent {
+    async fn after_fault(
+        &self,
+        under_way: &mut Carriage<'_>,
+        bot: &Bot,
+        fault: CallFault,
+    ) -> SendResult {
         if let Err(later) = under_way.write().await {
-            return Sent::Over(later);
+            return SendResult::Over(later);
         }
         let why = fault.to_string();
         if fault.is_unauthorised() {
             bot.set_state(BotState::Revoked, self.inbox.hall().now());
-            return Sent::NotByThisBot(why);
+            return SendResult::NotByThisBot(why);
         }
         if fault.is_gone() {
             self.places.change(under_way.room.chat, |place| {
                 place.bots.remove(&bot.agent);
             });
-            return Sent::NotByThisBot(why);
+            return SendResult::NotByThisBot(why);
         }
         match fault {
-            CallFault::NotSent { .. } => Sent::Over(Outcome::Later { why, after: None }),
+            CallFault::NotSent { .. } => SendResult::Over(Outcome::Later { why, after: None }),
             CallFault::Refused { retry_after: Some(after), .. } => {
                 self.hold(bot, Some(under_way.room.chat), after);
-                Sent::Over(Outcome::Later { why, after: Some(after) })
+                SendResult::Over(Outcome::Later { why, after: Some(after) })
             }
             CallFault::Refused { migrate_to: Some(to), .. } => {
                 let from = under_way.room.chat;
                 let moved = self.migrate(from, to).await;
                 let after = moved.is_err().then_some(PATIENCE);
-                Sent::Over(Outcome::Later { why, after })
+                SendResult::Over(Outcome::Later { why, after })
             }
             CallFault::Refused { .. } | CallFault::Maybe { .. } => {
-                Sent::Over(under_way.failed(why))
+                SendResult::Over(under_way.failed(why))
             }
         }
     }
@@ -302,9 +314,9 @@ impl Telegram {
         for bot in self.speakers(&Room::new(person, None), Some(from)) {
             let rows = buttons(&bot);
             match self.send_part(under_way, &bot, part, None, &rows).await {
-                Sent::Yes => break,
-                Sent::NotByThisBot(_) => {}
-                Sent::Over(outcome) => {
+                SendResult::Yes => break,
+                SendResult::NotByThisBot(_) => {}
+                SendResult::Over(outcome) => {
                     over = Some(outcome);
                     break;
                 }

@@ -1,4 +1,4 @@
-//! Groups: how they are opened, which agents are in them, and where they moved.
+//! Groups: how they are opened, which agents are in them, and what their new ids are.
 
 use tokio::time::Instant;
 

@@ -145,7 +145,7 @@ impl Telegram {
         }
     }
 
-    /// Runs a command or posts words, and answers a refusal where they were written.
+    /// Runs a command or posts words, and answers a refusal in the same chat.
     pub(super) async fn enter(
         &self,
         bot: &Bot,
@@ -179,7 +179,7 @@ impl Telegram {
         }
     }
 
-    /// Answers an error where the words were written. One that passes by itself is not answered,
+    /// Answers an error in the chat of the words. One that passes by itself is not answered,
     /// because the message is received again.
     pub(super) async fn refuse(
         &self,

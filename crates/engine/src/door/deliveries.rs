@@ -1,4 +1,4 @@
-//! Deliveries to chats through the door: where each message went, and sending one again.
+//! Deliveries to chats through the door: the way of each message, and sending one again.
 
 use moothall_kernel::chat::Chat;
 use moothall_kernel::command::{Refusal, Rejection};
@@ -68,8 +68,8 @@ impl Door {
         Ok(found)
     }
 
-    /// Sends a delivery again that failed or may have arrived. Messages of it that are known to have
-    /// arrived are not repeated.
+    /// Sends a delivery again that failed or may have arrived. Messages of it that are known to
+    /// have arrived are not repeated.
     ///
     /// # Errors
     /// [`AccessError`]; `not_undelivered` if the conversation has no such delivery in doubt.

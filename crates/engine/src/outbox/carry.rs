@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-use super::handler::{Begun, DeliveryHandler, Notes, OPEN, Outcome};
+use super::handler::{CrashRule, DeliveryHandler, DeliveryNotes, OPEN, Outcome};
 use crate::crash;
 use crate::ports::{
     Deliveries, Delivery, DeliveryState, Durability, LogError, PendingDeliveries, Target,
@@ -87,7 +87,7 @@ impl<'a> Carrier<'a> {
     ) -> Result<Option<BegunDelivery>, Postponement> {
         let Some(delivery) = pending.next().await? else { return Ok(None) };
         crash::point("delivery_taken");
-        let is_doubtful = self.handler.begun() == Begun::Doubtful;
+        let is_doubtful = self.handler.crash_rule() == CrashRule::Doubtful;
         let may_have_arrived = is_doubtful && delivery.state == DeliveryState::Sending;
         if is_doubtful && !may_have_arrived {
             self.advance(&delivery, DeliveryState::Sending, "", Durability::Synced).await?;
@@ -101,7 +101,7 @@ impl<'a> Carrier<'a> {
         let outcome = if may_have_arrived {
             Outcome::Unknown("it was on its way when the server stopped".into())
         } else {
-            self.handler.carry(&delivery, &Notes::of(self.deliveries, delivery.id)).await
+            self.handler.carry(&delivery, &DeliveryNotes::of(self.deliveries, delivery.id)).await
         };
         crash::point("delivery_carried");
         self.store(&delivery, outcome).await
@@ -117,7 +117,7 @@ impl<'a> Carrier<'a> {
             Outcome::Later { why, after } => {
                 // Another handler's delivery keeps its state: there was nothing to take back, or
                 // its notes still count.
-                if self.handler.begun() == Begun::Doubtful {
+                if self.handler.crash_rule() == CrashRule::Doubtful {
                     let lasting = Durability::Written;
                     self.advance(delivery, DeliveryState::Pending, "", lasting).await?;
                 }

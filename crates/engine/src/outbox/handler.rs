@@ -39,12 +39,12 @@ impl Outcome {
 
 /// The treatment of a delivery that was begun before a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum CrashRule {
     /// The delivery is carried again: a second one has no effect.
     Repeats,
     /// The delivery becomes `unknown`. That it begins is written before, synced.
     Doubtful,
-    /// The delivery is carried again, with the notes that the handler wrote in [`Notes::write`].
+    /// The delivery is carried again, with the notes that the handler wrote in [`DeliveryNotes::write`].
     /// Without a note it did not begin.
     Noted,
 }
@@ -53,8 +53,8 @@ pub enum Begun {
 #[async_trait]
 pub trait DeliveryHandler: Send + Sync + 'static {
     /// Returns the treatment of deliveries that were begun before a crash.
-    fn begun(&self) -> Begun {
-        Begun::Doubtful
+    fn crash_rule(&self) -> CrashRule {
+        CrashRule::Doubtful
     }
 
     /// Returns the number of deliveries to one target that may be under way at once, at least 1.
@@ -63,18 +63,18 @@ pub trait DeliveryHandler: Send + Sync + 'static {
         1
     }
 
-    /// Carries one delivery. `notes` keeps the progress of a handler that is [`Begun::Noted`]:
+    /// Carries one delivery. `notes` keeps the progress of a handler that is [`CrashRule::Noted`]:
     /// after a crash and after [`Outcome::Later`] the newest note is in [`Delivery::evidence`].
-    async fn carry(&self, delivery: &Delivery, notes: &Notes<'_>) -> Outcome;
+    async fn carry(&self, delivery: &Delivery, notes: &DeliveryNotes<'_>) -> Outcome;
 }
 
 /// The notes on a delivery under way.
-pub struct Notes<'a> {
+pub struct DeliveryNotes<'a> {
     deliveries: &'a dyn Deliveries,
     delivery: u64,
 }
 
-impl<'a> Notes<'a> {
+impl<'a> DeliveryNotes<'a> {
     pub(super) fn of(deliveries: &'a dyn Deliveries, delivery: u64) -> Self {
         Self { deliveries, delivery }
     }

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 pub use carry_notes::{CarryNotes, SentPart};
 pub use command::{ConversationStart, HOPS_MAX, OutboxEntry, StreamCommand};
-pub use handler::{Begun, DeliveryHandler, Notes, Outcome};
+pub use handler::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome};
 use tokio::sync::{Notify, watch};
 
 use self::carry::{Carrier, Postponement};

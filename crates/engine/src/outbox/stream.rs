@@ -8,7 +8,7 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 
 use super::command::{CommandRecord, CommandTarget, ConversationAction};
-use super::handler::{Begun, DeliveryHandler, Notes, Outcome};
+use super::handler::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome};
 use super::{OutboxEntry, StreamCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::inner::Inner;
@@ -22,11 +22,11 @@ pub(crate) struct StreamCourier(pub(crate) Weak<Inner>);
 #[async_trait]
 impl DeliveryHandler for StreamCourier {
     /// Always repeats: the claim prevents a second decision.
-    fn begun(&self) -> Begun {
-        Begun::Repeats
+    fn crash_rule(&self) -> CrashRule {
+        CrashRule::Repeats
     }
 
-    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, _: &DeliveryNotes<'_>) -> Outcome {
         let Some(hall) = self.0.upgrade() else {
             return Outcome::later("the hall is closed");
         };

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::hall::Idempotency;
-use moothall_engine::outbox::{Begun, DeliveryHandler, Notes, OutboxEntry, Outcome, StreamCommand};
+use moothall_engine::outbox::{
+    CrashRule, DeliveryHandler, DeliveryNotes, OutboxEntry, Outcome, StreamCommand,
+};
 use moothall_engine::ports::{
     AppendError, DELIVERIES_PAGE, Deliveries, Delivery, DeliveryState, EventLog, Target,
     TargetKind, command_claim,
@@ -168,19 +170,19 @@ async fn a_command_that_was_carried_out_is_not_carried_out_again() {
 /// A delivery handler with scripted outcomes, which records its deliveries. Without an outcome it
 /// never returns.
 struct Porter {
-    begun: Begun,
+    begun: CrashRule,
     /// The outcomes, each with a note to write before it.
     script: Mutex<VecDeque<(Option<&'static str>, Outcome)>>,
     carried: Mutex<Vec<(Delivery, Instant)>>,
 }
 
 impl Porter {
-    fn new(begun: Begun, outcomes: impl IntoIterator<Item = Outcome>) -> Arc<Self> {
+    fn new(begun: CrashRule, outcomes: impl IntoIterator<Item = Outcome>) -> Arc<Self> {
         Self::noting(begun, outcomes.into_iter().map(|outcome| (None, outcome)))
     }
 
     fn noting(
-        begun: Begun,
+        begun: CrashRule,
         script: impl IntoIterator<Item = (Option<&'static str>, Outcome)>,
     ) -> Arc<Self> {
         let script = Mutex::new(script.into_iter().collect());
@@ -207,11 +209,11 @@ impl Porter {
 
 #[async_trait]
 impl DeliveryHandler for Porter {
-    fn begun(&self) -> Begun {
+    fn crash_rule(&self) -> CrashRule {
         self.begun
     }
 
-    async fn carry(&self, delivery: &Delivery, notes: &Notes<'_>) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, notes: &DeliveryNotes<'_>) -> Outcome {
         self.carried.lock().unwrap().push((delivery.clone(), Instant::now()));
         let next = self.script.lock().unwrap().pop_front();
         let Some((note, outcome)) = next else { return std::future::pending().await };
@@ -250,12 +252,12 @@ async fn what_may_have_arrived_is_not_sent_again_and_holds_up_nothing() {
         Outcome::Failed("blocked".into()),
         done(),
     ];
-    let porter = Porter::new(Begun::Doubtful, outcomes);
+    let porter = Porter::new(CrashRule::Doubtful, outcomes);
     owe(&world, &from, &["one", "two", "three", "four"]).await;
     world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
     porter.taken(5).await;
     let world = world.restart(&[]).await;
-    let next = Porter::new(Begun::Doubtful, [done()]);
+    let next = Porter::new(CrashRule::Doubtful, [done()]);
     owe(&world, &from, &["five"]).await;
     world.hall.register_handler(TargetKind::Chat, next.clone()).await.unwrap();
     let on_its_way = Unknown;
@@ -273,7 +275,7 @@ async fn a_target_is_not_tried_before_its_time() {
     let world = World::new().await;
     let from = world.create().await;
     let (later, wait) = flood_wait();
-    let porter = Porter::new(Begun::Noted, [later, Outcome::later("busy"), done(), done()]);
+    let porter = Porter::new(CrashRule::Noted, [later, Outcome::later("busy"), done(), done()]);
     world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
     owe(&world, &from, &["one"]).await;
     porter.taken(1).await;
@@ -294,7 +296,7 @@ async fn a_new_handler_does_not_wait_for_the_time_of_the_last_one() {
     let world = World::new().await;
     let from = world.create().await;
     let (first, next) =
-        (Porter::new(Begun::Noted, [flood_wait().0]), Porter::new(Begun::Noted, [done()]));
+        (Porter::new(CrashRule::Noted, [flood_wait().0]), Porter::new(CrashRule::Noted, [done()]));
     owe(&world, &from, &["one"]).await;
     world.hall.register_handler(TargetKind::Chat, first.clone()).await.unwrap();
     first.taken(1).await;
@@ -309,7 +311,7 @@ async fn a_new_handler_does_not_wait_for_the_time_of_the_last_one() {
 async fn a_target_that_waits_keeps_no_handler_of_a_closed_hall() {
     let world = World::new().await;
     let from = world.create().await;
-    let porter = Porter::new(Begun::Noted, [flood_wait().0]);
+    let porter = Porter::new(CrashRule::Noted, [flood_wait().0]);
     owe(&world, &from, &["one"]).await;
     world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
     porter.taken(1).await;
@@ -326,7 +328,7 @@ async fn a_note_is_read_after_a_pause_and_after_a_crash() {
     let from = world.create().await;
     let script =
         [(Some("part 1"), Outcome::later("busy")), (Some("part 2"), Outcome::later("busy"))];
-    let porter = Porter::noting(Begun::Noted, script);
+    let porter = Porter::noting(CrashRule::Noted, script);
     owe(&world, &from, &["one", "two"]).await;
     world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
     let noted = |note: &str, state| (note.to_owned(), state);
@@ -335,7 +337,8 @@ async fn a_note_is_read_after_a_pause_and_after_a_crash() {
         [noted("", Pending), noted("part 1", Sending), noted("part 2", Sending)]
     );
     let world = world.restart(&[]).await;
-    let next = Porter::noting(Begun::Noted, [(None, Outcome::Done("sent".into())), (None, done())]);
+    let next =
+        Porter::noting(CrashRule::Noted, [(None, Outcome::Done("sent".into())), (None, done())]);
     world.hall.register_handler(TargetKind::Chat, next.clone()).await.unwrap();
     assert_eq!(next.taken(2).await, [noted("part 2", Sending), noted("", Pending)]);
     assert_eq!(settled(&world, &from, 2).await, [(Done, "sent".to_owned()), (Done, String::new())]);
@@ -345,7 +348,7 @@ async fn a_note_is_read_after_a_pause_and_after_a_crash() {
 async fn a_note_that_is_not_stored_is_an_error() {
     let world = World::new().await;
     let from = world.create().await;
-    let porter = Porter::noting(Begun::Noted, [(Some("part 1"), done()), (None, done())]);
+    let porter = Porter::noting(CrashRule::Noted, [(Some("part 1"), done()), (None, done())]);
     world.log.refuse_advances(true);
     owe(&world, &from, &["one"]).await;
     world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
@@ -358,7 +361,7 @@ async fn a_note_that_is_not_stored_is_an_error() {
 
 /// A delivery handler with several deliveries under way, each of which ends when the test says so.
 struct Conveyor {
-    begun: Begun,
+    begun: CrashRule,
     open: Mutex<Vec<(String, oneshot::Sender<Outcome>)>>,
 }
 
@@ -379,7 +382,7 @@ impl Conveyor {
 
 #[async_trait]
 impl DeliveryHandler for Conveyor {
-    fn begun(&self) -> Begun {
+    fn crash_rule(&self) -> CrashRule {
         self.begun
     }
 
@@ -387,7 +390,7 @@ impl DeliveryHandler for Conveyor {
         3
     }
 
-    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, _: &DeliveryNotes<'_>) -> Outcome {
         let (ends, end) = oneshot::channel();
         let words = delivery.carried().unwrap();
         self.open.lock().unwrap().push((words, ends));
@@ -398,7 +401,7 @@ impl DeliveryHandler for Conveyor {
 #[tokio::test(start_paused = true)]
 async fn a_window_begins_in_order_and_settles_in_any() {
     use DeliveryState::{Done, Failed, Pending, Sending};
-    for begun in [Begun::Doubtful, Begun::Noted] {
+    for begun in [CrashRule::Doubtful, CrashRule::Noted] {
         let world = World::new().await;
         let from = world.create().await;
         let conveyor = Arc::new(Conveyor { begun, open: Mutex::default() });
@@ -413,7 +416,7 @@ async fn a_window_begins_in_order_and_settles_in_any() {
         conveyor.carries(&["3"]).await;
         let states: Vec<_> =
             world.log.of_stream(&from).await.unwrap().iter().map(|one| one.state).collect();
-        let third = if begun == Begun::Doubtful { Sending } else { Pending };
+        let third = if begun == CrashRule::Doubtful { Sending } else { Pending };
         assert_eq!(states, [Pending, Done, third, Failed, Pending, Pending]);
         conveyor.end("3", Outcome::later("busy"));
         conveyor.carries(&[]).await;
@@ -429,7 +432,7 @@ async fn a_long_absence_is_caught_up_page_by_page() {
     let many = 2 * DELIVERIES_PAGE + 1;
     let owed = (0..many).map(|number| parcel(&number.to_string())).collect();
     world.hall.owe(&from, owed, owing("many")).await.unwrap();
-    let porter = Porter::new(Begun::Noted, (0..many).map(|_| done()));
+    let porter = Porter::new(CrashRule::Noted, (0..many).map(|_| done()));
     world.hall.register_handler(TargetKind::Chat, porter.clone()).await.unwrap();
     settled(&world, &from, many).await;
     let carried = porter.carried.lock().unwrap();

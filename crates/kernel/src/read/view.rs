@@ -30,8 +30,9 @@ pub fn visible(event: &Event, viewer: &Viewer) -> bool {
     }
 }
 
-/// True if the members of a chat outside of the server have to see this event: messages, notices and
-/// guards, questions and their ends, erasures, and who takes part. Such a chat reads as a guest.
+/// True if the members of a chat outside of the server have to see this event: messages, notices
+/// and guards, questions and their ends, erasures, and who takes part. Such a chat reads as a
+/// guest.
 pub fn is_owed_to_chats(event: &Event) -> bool {
     let is_meant = match event {
         Event::Posted(_)

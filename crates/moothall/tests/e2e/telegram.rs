@@ -25,13 +25,13 @@ replies = ["[PASS]"]
 "#;
 
 /// A server with three bots, and the service.
-pub struct Stage {
+pub struct Chatroom {
     pub telegram: TelegramServer,
     pub home: Home,
     pub bots: [Bot; 3],
 }
 
-impl Stage {
+impl Chatroom {
     pub async fn new() -> Self {
         Self::with_privacy(false).await
     }
@@ -115,16 +115,16 @@ async fn agents(server: &Server<'_>, thread: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_paired_person_talks_with_one_agent_in_private() {
-    let stage = Stage::new().await;
-    let server = stage.serve().await;
-    let ann = stage.telegram.person(7, "Ann");
-    let chat = stage.telegram.private(ann, &stage.bots[0]);
+    let room = Chatroom::new().await;
+    let server = room.serve().await;
+    let ann = room.telegram.person(7, "Ann");
+    let chat = room.telegram.private(ann, &room.bots[0]);
     // A stranger is told once a minute what the bot is, and nothing is stored.
-    stage.telegram.say(chat, ann, "hello");
-    stage.said(chat, |message| message.text.contains("whose account is paired")).await;
-    stage.pair(&server, ann, &[]).await;
-    stage.telegram.say(chat, ann, "How are *earnings*?");
-    let answer = stage.said(chat, |message| message.text == "Revenue grew by 8 %.").await;
+    room.telegram.say(chat, ann, "hello");
+    room.said(chat, |message| message.text.contains("whose account is paired")).await;
+    room.pair(&server, ann, &[]).await;
+    room.telegram.say(chat, ann, "How are *earnings*?");
+    let answer = room.said(chat, |message| message.text == "Revenue grew by 8 %.").await;
     assert_eq!(answer.from, "Analyst");
 
     let thread = bound(&server, "telegram:7@analyst").await;
@@ -139,51 +139,51 @@ async fn a_paired_person_talks_with_one_agent_in_private() {
 
 #[tokio::test]
 async fn the_seeds_conversation_runs_in_a_group_of_three_bots() {
-    let stage = Stage::new().await;
-    let server = stage.serve().await;
-    let ann = stage.telegram.person(7, "Ann");
-    stage.pair(&server, ann, &ALL).await;
-    let group = stage.group(ann);
-    stage.said(group, |message| message.text.starts_with("This chat is connected")).await;
+    let room = Chatroom::new().await;
+    let server = room.serve().await;
+    let ann = room.telegram.person(7, "Ann");
+    room.pair(&server, ann, &ALL).await;
+    let group = room.group(ann);
+    room.said(group, |message| message.text.starts_with("This chat is connected")).await;
     let thread = bound(&server, &format!("telegram:{}", group.id)).await;
     let all = async || agents(&server, &thread).await.len() == 3;
     assert!(comes_about(all).await, "{:?}", agents(&server, &thread).await);
 
-    stage.telegram.say(group, ann, "@analyst_bot Analyze AAPL earnings");
-    let analysis = stage.said(group, |message| message.text == "Revenue grew by 8 %.").await;
-    let draft = stage.said(group, |message| message.text == "Here is a draft.").await;
+    room.telegram.say(group, ann, "@analyst_bot Analyze AAPL earnings");
+    let analysis = room.said(group, |message| message.text == "Revenue grew by 8 %.").await;
+    let draft = room.said(group, |message| message.text == "Here is a draft.").await;
     assert_eq!((analysis.from.as_str(), draft.from.as_str()), ("Analyst", "Writer"));
     // The words entered once, though three bots heard them.
     let events = server.events(&thread).await;
     let asked = events.iter().filter(|event| event["content"] == "@analyst Analyze AAPL earnings");
     assert_eq!(asked.count(), 1, "{events:#?}");
     // The critic passed, and no one saw it.
-    let texts = stage.telegram.texts(group);
+    let texts = room.telegram.texts(group);
     assert!(texts.iter().all(|text| !text.contains("PASS")), "{texts:?}");
 
     // A person on the page is named by the relay.
     server.say(&thread, "And what about margins?").await;
-    let relayed = stage.said(group, |message| message.text.contains("margins")).await;
+    let relayed = room.said(group, |message| message.text.contains("margins")).await;
     assert_eq!(relayed.text, "user (page):\nAnd what about margins?");
 }
 
 #[tokio::test]
 async fn commands_of_the_seed_are_answered_in_the_group() {
-    let stage = Stage::new().await;
-    let server = stage.serve().await;
-    let ann = stage.telegram.person(7, "Ann");
-    stage.pair(&server, ann, &ALL).await;
-    let group = stage.group(ann);
+    let room = Chatroom::new().await;
+    let server = room.serve().await;
+    let ann = room.telegram.person(7, "Ann");
+    room.pair(&server, ann, &ALL).await;
+    let group = room.group(ann);
     let thread = bound(&server, &format!("telegram:{}", group.id)).await;
     let all = async || agents(&server, &thread).await.len() == 3;
     assert!(comes_about(all).await);
 
     let run = async |command: &str, answer: &str| {
-        let asked = stage.telegram.say(group, ann, command);
+        let asked = room.telegram.say(group, ann, command);
         let is_answer = |message: &ShownMessage| {
             message.key.id > asked.id && message.from_id != 7 && message.text.contains(answer)
         };
-        stage.said(group, is_answer).await
+        room.said(group, is_answer).await
     };
     run("/group list", "cooldown_seconds").await;
     run("/group config@critic_bot cooldown_seconds 5", "cooldown_seconds").await;
@@ -208,27 +208,27 @@ async fn commands_of_the_seed_are_answered_in_the_group() {
 
 #[tokio::test]
 async fn a_group_waits_for_a_person_with_the_right_to_open_it() {
-    let stage = Stage::new().await;
-    let server = stage.serve().await;
-    let (ann, bob) = (stage.telegram.person(7, "Ann"), stage.telegram.person(8, "Bob"));
-    let group = stage.group(bob);
-    stage.telegram.enter(group, ann);
-    let line = stage.said(group, |message| message.text.contains("not connected")).await;
-    stage.telegram.say(group, bob, "Is anybody here? @analyst_bot");
-    stage.telegram.say(group, bob, "/help@analyst_bot");
-    stage.said(group, |message| message.text.contains("whose account is paired")).await;
+    let room = Chatroom::new().await;
+    let server = room.serve().await;
+    let (ann, bob) = (room.telegram.person(7, "Ann"), room.telegram.person(8, "Bob"));
+    let group = room.group(bob);
+    room.telegram.enter(group, ann);
+    let line = room.said(group, |message| message.text.contains("not connected")).await;
+    room.telegram.say(group, bob, "Is anybody here? @analyst_bot");
+    room.telegram.say(group, bob, "/help@analyst_bot");
+    room.said(group, |message| message.text.contains("whose account is paired")).await;
     // A stranger, and a person without the right, cannot open it.
-    let press = stage.telegram.press(bob, line.key, "Open");
-    let answer = async || stage.telegram.press_answer(&press).is_some();
+    let press = room.telegram.press(bob, line.key, "Open");
+    let answer = async || room.telegram.press_answer(&press).is_some();
     assert!(comes_about(answer).await);
-    assert!(stage.telegram.press_answer(&press).unwrap().text.contains("not paired"));
+    assert!(room.telegram.press_answer(&press).unwrap().text.contains("not paired"));
     assert_eq!(threads(&server).await, 0);
 
-    stage.pair(&server, ann, &["threads:admin"]).await;
-    let press = stage.telegram.press(ann, line.key, "Open");
-    let answer = async || stage.telegram.press_answer(&press).is_some();
+    room.pair(&server, ann, &["threads:admin"]).await;
+    let press = room.telegram.press(ann, line.key, "Open");
+    let answer = async || room.telegram.press_answer(&press).is_some();
     assert!(comes_about(answer).await);
-    let answered = stage.telegram.press_answer(&press).unwrap().text;
+    let answered = room.telegram.press_answer(&press).unwrap().text;
     assert!(answered.contains("participants:invite") || answered.contains("open"), "{answered}");
 }
 
@@ -239,18 +239,18 @@ async fn threads(server: &Server<'_>) -> usize {
 
 #[tokio::test]
 async fn strangers_are_dropped_and_counted() {
-    let stage = Stage::new().await;
-    let server = stage.serve().await;
-    let (ann, bob) = (stage.telegram.person(7, "Ann"), stage.telegram.person(8, "Bob"));
-    stage.pair(&server, ann, &ALL).await;
-    let group = stage.group(ann);
-    stage.telegram.enter(group, bob);
+    let room = Chatroom::new().await;
+    let server = room.serve().await;
+    let (ann, bob) = (room.telegram.person(7, "Ann"), room.telegram.person(8, "Bob"));
+    room.pair(&server, ann, &ALL).await;
+    let group = room.group(ann);
+    room.telegram.enter(group, bob);
     let thread = bound(&server, &format!("telegram:{}", group.id)).await;
-    stage.telegram.say(group, bob, "@analyst_bot tell me everything");
-    stage.telegram.anonymous_admin(group, "I am the admin: /group dissolve").send();
-    stage.telegram.say(group, bob, "/group dissolve");
-    stage.telegram.say(group, ann, "@writer_bot a draft please");
-    stage.said(group, |message| message.text == "Here is a draft.").await;
+    room.telegram.say(group, bob, "@analyst_bot tell me everything");
+    room.telegram.anonymous_admin(group, "I am the admin: /group dissolve").send();
+    room.telegram.say(group, bob, "/group dissolve");
+    room.telegram.say(group, ann, "@writer_bot a draft please");
+    room.said(group, |message| message.text == "Here is a draft.").await;
     let events = server.events(&thread).await;
     let said: Vec<&str> = events
         .iter()
@@ -266,44 +266,43 @@ async fn strangers_are_dropped_and_counted() {
 
 #[tokio::test]
 async fn a_bot_that_is_removed_takes_its_agent_out() {
-    let stage = Stage::new().await;
-    let server = stage.serve().await;
-    let ann = stage.telegram.person(7, "Ann");
-    stage.pair(&server, ann, &ALL).await;
-    let group = stage.group(ann);
+    let room = Chatroom::new().await;
+    let server = room.serve().await;
+    let ann = room.telegram.person(7, "Ann");
+    room.pair(&server, ann, &ALL).await;
+    let group = room.group(ann);
     let thread = bound(&server, &format!("telegram:{}", group.id)).await;
     let count = async |wanted| agents(&server, &thread).await.len() == wanted;
     assert!(comes_about(async || count(3).await).await);
-    stage.telegram.kick(group, &stage.bots[0], ann);
+    room.telegram.kick(group, &room.bots[0], ann);
     assert!(comes_about(async || count(2).await).await);
-    stage.said(group, |message| message.text == "analyst left.").await;
+    room.said(group, |message| message.text == "analyst left.").await;
     // The other bots speak on.
-    stage.telegram.say(group, ann, "@writer_bot a draft please");
-    stage.said(group, |message| message.text == "Here is a draft.").await;
-    let moved = stage.telegram.supergroup("unused");
+    room.telegram.say(group, ann, "@writer_bot a draft please");
+    room.said(group, |message| message.text == "Here is a draft.").await;
+    let moved = room.telegram.supergroup("unused");
     assert_ne!(moved.id, group.id);
 }
 
 #[tokio::test]
 async fn a_crash_repeats_nothing_and_loses_nothing() {
-    let stage = Stage::new().await;
-    let mut server = stage.serve().await;
-    let ann = stage.telegram.person(7, "Ann");
-    stage.pair(&server, ann, &ALL).await;
-    let group = stage.group(ann);
+    let room = Chatroom::new().await;
+    let mut server = room.serve().await;
+    let ann = room.telegram.person(7, "Ann");
+    room.pair(&server, ann, &ALL).await;
+    let group = room.group(ann);
     let thread = bound(&server, &format!("telegram:{}", group.id)).await;
     assert!(comes_about(async || agents(&server, &thread).await.len() == 3).await);
     for round in 0..4 {
         for number in 0..5 {
             server.say(&thread, &format!("round {round} number {number} to @nobody")).await;
-            stage.telegram.say(group, ann, &format!("from the group {round} {number}"));
+            room.telegram.say(group, ann, &format!("from the group {round} {number}"));
         }
         server.kill();
-        server = stage.home.serve();
+        server = room.home.serve();
     }
-    let in_group = |text: &str| {
-        stage.telegram.texts(group).iter().filter(|shown| shown.contains(text)).count()
-    };
+    let in_group =
+        |text: &str| room.telegram.texts(group).iter().filter(|shown| shown.contains(text)).count();
     let all = async || {
         (0..4).all(|round| {
             (0..5).all(|number| in_group(&format!("round {round} number {number} ")) == 1)

@@ -99,6 +99,10 @@ const WIRE: &str = "crates/surfaces/src/wire/";
 /// Returns the name of the type that a line declares.
 fn declared(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
+    // The name of an associated type is the choice of its trait.
+    if rest.len() < line.len() && rest.starts_with("type ") {
+        return None;
+    }
     if let Some(public) = rest.strip_prefix("pub") {
         rest = public
             .strip_prefix('(')

@@ -104,8 +104,8 @@ pub async fn unpair(
     Ok(Json(PairingEnded { account: token.label }))
 }
 
-/// Lists where the newest events of a thread went: their deliveries to the chats that the thread is
-/// bound to, the newest first.
+/// Lists the deliveries of a thread's newest events to the chats that the thread is bound to, the
+/// newest first.
 #[utoipa::path(get, path = "/threads/{id}/deliveries", operation_id = "list_deliveries", tag = "channels",
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = DeliveryList), (status = "4XX", body = ErrorBody)))]

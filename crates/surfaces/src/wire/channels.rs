@@ -35,7 +35,7 @@ pub struct BotEntry {
     pub state: String,
     /// Time at which the state began.
     pub since: String,
-    /// True if the bot receives only what is addressed to it in a group where it is not an admin.
+    /// True if the bot receives only what is addressed to it in a group whose admin it is not.
     pub private: bool,
     /// Time of the newest message that the bot received; `null` if it received none.
     pub heard_at: Option<String>,
@@ -143,7 +143,7 @@ pub struct PairingEntry {
 /// Answer of `DELETE /pairings/{id}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PairingEnded {
-    /// The account that is no longer paired.
+    /// The account whose pairing ended.
     pub account: String,
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_engine::outbox::{DeliveryHandler, Notes, Outcome};
+use moothall_engine::outbox::{DeliveryHandler, DeliveryNotes, Outcome};
 use moothall_engine::ports::{Delivery, TargetKind};
 use moothall_kernel::chat::PostOrigin;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -21,7 +21,7 @@ struct Channel(mpsc::UnboundedSender<(String, u64)>);
 
 #[async_trait]
 impl DeliveryHandler for Channel {
-    async fn carry(&self, delivery: &Delivery, _: &Notes<'_>) -> Outcome {
+    async fn carry(&self, delivery: &Delivery, _: &DeliveryNotes<'_>) -> Outcome {
         self.0.send((delivery.target.to_string(), delivery.through_seq.0)).unwrap();
         Outcome::Done(String::new())
     }

