@@ -44,8 +44,8 @@ pub enum CrashRule {
     Repeats,
     /// The delivery becomes `unknown`. That it begins is written before, synced.
     Doubtful,
-    /// The delivery is carried again, with the notes that the handler wrote in [`DeliveryNotes::write`].
-    /// Without a note it did not begin.
+    /// The delivery is carried again, with the notes that the handler wrote in
+    /// [`DeliveryNotes::write`]. Without a note it did not begin.
     Noted,
 }
 
