@@ -158,6 +158,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the channels to chats of other products, with their bots and the chats in which these are. */
+        get: operations["list_channels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/{channel}/bots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives an agent a bot. The token is checked with the product, kept in the data folder, and never
+         *     shown again.
+         */
+        post: operations["add_bot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/{channel}/bots/{agent}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes a bot from its agent. Bots of the configuration are removed there. */
+        delete: operations["remove_bot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels/{channel}/pairings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a code that pairs one account of a channel with the caller. The account then acts as the
+         *     caller, with these scopes.
+         */
+        post: operations["offer_pairing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/commands": {
         parameters: {
             query?: never;
@@ -445,6 +519,40 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pairings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the accounts that are paired with the caller; for an operator, all of them. */
+        get: operations["list_pairings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pairings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a pairing. The account then acts as no person. */
+        delete: operations["end_pairing"];
         options?: never;
         head?: never;
         patch?: never;
@@ -847,6 +955,46 @@ export interface paths {
         put?: never;
         /** Runs a slash command. Messages are never read as commands. */
         post: operations["run_command"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the deliveries of a thread's newest events to the chats that the thread is bound to, the
+         *     newest first.
+         */
+        get: operations["list_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{id}/deliveries/{delivery}/again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a delivery again that failed or may have arrived. Parts that are known to have arrived are
+         *     not repeated.
+         */
+        post: operations["send_again"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1390,6 +1538,28 @@ export interface components {
              */
             waits_for_people?: number;
         };
+        /** @description A bot: the account by which an agent speaks in a channel. */
+        BotEntry: {
+            /** @description The agent that speaks by the bot. */
+            agent: string;
+            /** @description The next step for people, if the state needs one. */
+            cure?: string | null;
+            /** @description Time of the newest message that the bot received; `null` if it received none. */
+            heard_at?: string | null;
+            /** @description True if the bot receives only what is addressed to it in a group whose admin it is not. */
+            private: boolean;
+            /** @description Time at which the state began. */
+            since: string;
+            /** @description `starting`, `hearing`, `doubled`, `foreign`, `revoked`, `unreachable` or `stopped`. */
+            state: string;
+            /** @description Name of the bot in the channel, without `@`; `null` until it is known. */
+            username?: string | null;
+        };
+        /** @description Answer of `DELETE /channels/{channel}/bots/{agent}`. */
+        BotRemoved: {
+            /** @description False if the agent has no bot that was added at run time. */
+            removed: boolean;
+        };
         /** @description A budget with its limit and its spent part. */
         BudgetEntry: {
             /** @description Kind of owner: `hall`, `conversation`, `agent` or `principal`. */
@@ -1466,6 +1636,40 @@ export interface components {
              */
             seq: number;
         };
+        /** @description A channel to the chats of another product. */
+        ChannelEntry: {
+            /** @description The bots, in the order of the configuration. */
+            bots: components["schemas"]["BotEntry"][];
+            /** @description The chats in which the bots are, as far as they are known since the server started. */
+            chats: components["schemas"]["ChatEntry"][];
+            /** @description Name of the channel, such as `telegram`. */
+            name: string;
+        };
+        /** @description Answer of `GET /channels`. */
+        ChannelList: {
+            /** @description The channels of this server. */
+            channels: components["schemas"]["ChannelEntry"][];
+        };
+        /** @description A chat in which bots are. */
+        ChatEntry: {
+            /** @description Agents whose bots are in the chat. */
+            agents: string[];
+            /** @description The chat, such as `telegram:-100123`. */
+            chat: string;
+            /** @description Those agents whose bots receive only what is addressed to them. */
+            deaf: string[];
+            /**
+             * Format: int64
+             * @description Number of messages of people who are not paired that were dropped since the server started.
+             */
+            dropped: number;
+            /** @description `bound`, `waiting` or `away`. */
+            state: string;
+            /** @description The thread that is bound to the chat; `null` if none is. */
+            thread?: string | null;
+            /** @description Title of the chat. */
+            title: string;
+        };
         /**
          * @description A name that an agent chooses: 3 to 32 lower-case letters, digits, `-` and `_`, with a letter or
          *     a digit at both ends.
@@ -1492,6 +1696,35 @@ export interface components {
             example: string;
             /** @description Name of the command. */
             name: string;
+        };
+        /** @description A delivery of an event to a chat. */
+        DeliveryEntry: {
+            /** @description The chat, such as `telegram:-100123`. */
+            chat: string;
+            /**
+             * Format: int64
+             * @description Id of the delivery.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Position of the event.
+             */
+            seq: number;
+            /** @description `pending`, `sending`, `done`, `failed` or `unknown`. */
+            state: string;
+            /** @description The reason for the state, as a sentence; `null` if there is none. */
+            why?: string | null;
+        };
+        /** @description Answer of `GET /threads/{id}/deliveries`. */
+        DeliveryList: {
+            /** @description The deliveries, the newest first; at most 200 for each chat. */
+            deliveries: components["schemas"]["DeliveryEntry"][];
+        };
+        /** @description Answer of `POST /threads/{id}/deliveries/{delivery}/again`. */
+        DeliveryResent: {
+            /** @description Always true. */
+            resent: boolean;
         };
         /** @description The `delta` signal of a stream: a part of a running turn's answer. */
         DeltaSignal: {
@@ -2191,6 +2424,13 @@ export interface components {
             /** @description Id of the thread of the permission. Required. */
             thread: string;
         };
+        /** @description Body of `POST /channels/{channel}/bots`. */
+        NewBot: {
+            /** @description The agent of the registry that is to speak by the bot. */
+            agent: string;
+            /** @description The bot's token, as the product gave it. */
+            token: string;
+        };
         /** @description Body of `POST /threads/{id}/commands`. */
         NewCommand: {
             /** @description Id of the participant that runs the command; `user` if absent. */
@@ -2485,6 +2725,57 @@ export interface components {
              *     separated by commas.
              */
             with_others?: boolean;
+        };
+        /** @description A code that pairs one account of a channel with the caller. */
+        PairingCode: {
+            /** @description The code, to be sent to a bot as `/start <code>`. It works once. */
+            code: string;
+            /** @description Time at which the code expires. */
+            expires_at: string;
+            /** @description Links that send the code to a bot, one for each connected bot. */
+            links: components["schemas"]["PairingLinkEntry"][];
+            /** @description Scopes that the account will have. */
+            scopes: string[];
+        };
+        /** @description Answer of `DELETE /pairings/{id}`. */
+        PairingEnded: {
+            /** @description The account whose pairing ended. */
+            account: string;
+        };
+        /** @description An account of a channel that acts as a person. */
+        PairingEntry: {
+            /** @description The account, such as `telegram:4711`. */
+            account: string;
+            /** @description Time at which the account was paired. */
+            created_at: string;
+            /** @description Id of the pairing, for its end. */
+            id: string;
+            /** @description Time of the last use, to the minute; `null` if it was never used. */
+            last_used_at?: string | null;
+            /** @description The person as whom the account acts. */
+            principal: string;
+            /** @description Scopes of the account. */
+            scopes: string[];
+        };
+        /** @description A link that sends a pairing code to a bot. */
+        PairingLinkEntry: {
+            /** @description The agent whose bot the link opens. */
+            agent: string;
+            /** @description Address of the link. */
+            url: string;
+        };
+        /** @description Answer of `GET /pairings`. */
+        PairingList: {
+            /** @description The paired accounts, the oldest first. */
+            pairings: components["schemas"]["PairingEntry"][];
+        };
+        /** @description Body of `POST /channels/{channel}/pairings`. */
+        PairingRequest: {
+            /**
+             * @description Scopes of the account besides `threads:read` and `threads:write`.
+             * @default null
+             */
+            scopes: string[] | null;
         };
         /** @description The participants of a thread. */
         ParticipantsState: {
@@ -3895,6 +4186,177 @@ export interface operations {
             };
         };
     };
+    list_channels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /channels`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelList"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    add_bot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel, such as `telegram`. */
+                channel: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBot"];
+            };
+        };
+        responses: {
+            /** @description A bot: the account by which an agent speaks in a channel. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BotEntry"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_bot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel, such as `telegram`. */
+                channel: string;
+                /** @description The agent whose bot is taken away. */
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `DELETE /channels/{channel}/bots/{agent}`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BotRemoved"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    offer_pairing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel, such as `telegram`. */
+                channel: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PairingRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description A code that pairs one account of a channel with the caller. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairingCode"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_commands: {
         parameters: {
             query?: never;
@@ -4590,6 +5052,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": Record<string, never>;
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_pairings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /pairings`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairingList"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    end_pairing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The pairing's id, or its account, such as `telegram:4711`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `DELETE /pairings/{id}`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairingEnded"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
@@ -5666,6 +6207,90 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CommandRan"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The thread. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /threads/{id}/deliveries`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Failed. `error.code` names the reason. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    send_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The thread. */
+                id: string;
+                /** @description The delivery's id. */
+                delivery: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `POST /threads/{id}/deliveries/{delivery}/again`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryResent"];
                 };
             };
             /** @description Rejected. `error.code` names the reason; `error.message` says what to do. */

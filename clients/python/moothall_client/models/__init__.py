@@ -20,15 +20,23 @@ from .attach_answer import AttachAnswer
 from .audit_page import AuditPage
 from .audit_row import AuditRow
 from .bell import Bell
+from .bot_entry import BotEntry
+from .bot_removed import BotRemoved
 from .budget_entry import BudgetEntry
 from .budget_raise import BudgetRaise
 from .budget_raised import BudgetRaised
 from .call_mcp_response_200 import CallMcpResponse200
 from .cancelled import Cancelled
 from .cause_ref import CauseRef
+from .channel_entry import ChannelEntry
+from .channel_list import ChannelList
+from .chat_entry import ChatEntry
 from .command_list import CommandList
 from .command_ran import CommandRan
 from .command_usage import CommandUsage
+from .delivery_entry import DeliveryEntry
+from .delivery_list import DeliveryList
+from .delivery_resent import DeliveryResent
 from .delta_signal import DeltaSignal
 from .dialog_entry import DialogEntry
 from .discussion_state import DiscussionState
@@ -84,6 +92,7 @@ from .mention_place import MentionPlace
 from .message_sent import MessageSent
 from .meta import Meta
 from .new_answer import NewAnswer
+from .new_bot import NewBot
 from .new_command import NewCommand
 from .new_event import NewEvent
 from .new_gathering import NewGathering
@@ -102,6 +111,12 @@ from .new_thread import NewThread
 from .no_agent_asked import NoAgentAsked
 from .open_turn import OpenTurn
 from .option_entry import OptionEntry
+from .pairing_code import PairingCode
+from .pairing_ended import PairingEnded
+from .pairing_entry import PairingEntry
+from .pairing_link_entry import PairingLinkEntry
+from .pairing_list import PairingList
+from .pairing_request import PairingRequest
 from .participants_state import ParticipantsState
 from .pending_answers import PendingAnswers
 from .permission_answered import PermissionAnswered
@@ -219,15 +234,23 @@ __all__ = (
     "AuditPage",
     "AuditRow",
     "Bell",
+    "BotEntry",
+    "BotRemoved",
     "BudgetEntry",
     "BudgetRaise",
     "BudgetRaised",
     "CallMcpResponse200",
     "Cancelled",
     "CauseRef",
+    "ChannelEntry",
+    "ChannelList",
+    "ChatEntry",
     "CommandList",
     "CommandRan",
     "CommandUsage",
+    "DeliveryEntry",
+    "DeliveryList",
+    "DeliveryResent",
     "DeltaSignal",
     "DialogEntry",
     "DiscussionState",
@@ -283,6 +306,7 @@ __all__ = (
     "MessageSent",
     "Meta",
     "NewAnswer",
+    "NewBot",
     "NewCommand",
     "NewEvent",
     "NewGathering",
@@ -301,6 +325,12 @@ __all__ = (
     "NoAgentAsked",
     "OpenTurn",
     "OptionEntry",
+    "PairingCode",
+    "PairingEnded",
+    "PairingEntry",
+    "PairingLinkEntry",
+    "PairingList",
+    "PairingRequest",
     "ParticipantsState",
     "PendingAnswers",
     "PermissionAnswered",
