@@ -11,6 +11,7 @@ pub mod telegram;
 mod kept_bots;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
@@ -38,6 +39,8 @@ struct Directory {
     telegram: Arc<Telegram>,
     kept: KeptBots,
     hall: Hall,
+    /// True once deliveries to chats are made.
+    carries: AtomicBool,
 }
 
 impl Channels {
@@ -59,7 +62,12 @@ impl Channels {
         let telegram = Telegram::new(inbox, settings.clone()).map_err(HallError::Failed)?;
         let telegram = Arc::new(telegram);
         let kept = KeptBots::open(folder).map_err(|error| HallError::Failed(error.to_string()))?;
-        let inner = Arc::new(Directory { telegram: telegram.clone(), kept, hall: hall.clone() });
+        let inner = Arc::new(Directory {
+            telegram: telegram.clone(),
+            kept,
+            hall: hall.clone(),
+            carries: AtomicBool::new(false),
+        });
         let directory: Arc<dyn ChannelDirectory> = inner.clone();
         hall.serve_channels(Arc::downgrade(&directory));
         if settings.enabled {
@@ -75,8 +83,9 @@ impl Channels {
                 }
             }
             telegram.watch();
-            let courier = ChatCourier(Arc::downgrade(&telegram));
-            hall.register_handler(TargetKind::Chat, Arc::new(courier)).await?;
+            if !telegram.bots().is_empty() {
+                inner.carry().await?;
+            }
         }
         Ok(Self { inner })
     }
@@ -106,6 +115,18 @@ impl DeliveryHandler for ChatCourier {
             Some(_) => Outcome::Failed(format!("this server has no channel to {}", chat.key())),
             None => Outcome::Later { why: "the channels are closed".into(), after: None },
         }
+    }
+}
+
+impl Directory {
+    /// Makes the deliveries to chats, from now on. Without a bot no chat can be bound, because its
+    /// deliveries would wait for ever.
+    async fn carry(&self) -> Result<(), HallError> {
+        if self.carries.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let courier = ChatCourier(Arc::downgrade(&self.telegram));
+        Ok(self.hall.register_handler(TargetKind::Chat, Arc::new(courier)).await?)
     }
 }
 
@@ -143,6 +164,7 @@ impl ChannelDirectory for Directory {
         })?;
         self.kept.add(agent, token).map_err(|error| ChannelError::NotKept(error.to_string()))?;
         let bot = self.telegram.connect(agent, parsed);
+        self.carry().await.map_err(|error| ChannelError::NotKept(error.to_string()))?;
         bot.set_info(info);
         Ok(bot.status())
     }

@@ -63,7 +63,9 @@ impl Access {
     ) -> Result<(Secret, Token), AccessError> {
         let principal = by.principal().ok_or(AccessDenial::Stranger)?.clone();
         if principal.kind == Kind::Agent || by.session().is_some() {
-            return Err(AccessDenial::Person("pair an account of a channel").into());
+            return Err(AccessError::Invalid(
+                "Only a person can pair an account, because it acts as that person.".into(),
+            ));
         }
         by.must_be_unbound()?;
         let scopes: Scopes = USUAL.iter().chain(wanted.scopes.iter()).collect();

@@ -54,6 +54,14 @@ const ROWS: &[Row] = &[
     Row("apps list", &["apps", "list"], [Well, Denied, Denied]),
     Row("apps transfer", &["apps", "transfer", "nosuch", "nobody"], [Absent, Denied, Denied]),
     Row("apps free", &["apps", "free", "nosuch"], [Absent, Denied, Denied]),
+    Row("channels list", &["channels", "list"], [Well, Well, Well]),
+    Row("channels add", ADD_BOT, [Absent, Denied, Denied]),
+    Row("channels remove", &["channels", "remove", "telegram", "no"], [Well, Denied, Denied]),
+    Row("channels pair", &["channels", "pair", "telegram"], [Well, Well, Refused]),
+    Row("channels pairings", &["channels", "pairings"], [Well, Well, Well]),
+    Row("channels unpair", &["channels", "unpair", "telegram:1"], [Absent, Absent, Absent]),
+    Row("channels bind", &["channels", "bind", "T", "telegram:-1"], [Refused, Denied, Denied]),
+    Row("channels unbind", &["channels", "unbind", "T", "telegram:-1"], [Refused, Denied, Denied]),
     Row("why", &["why", "T"], [Well, Well, Well]),
     Row("usage", &["usage", "--by", "agent"], [Well, Well, Well]),
     Row("budget", &["budget", "--conversation", "T"], [Well, Well, Well]),
@@ -90,6 +98,10 @@ const ROWS: &[Row] = &[
     Row("permit", &["permit", "T"], [Well, Well, Well]),
     Row("mcp", &["mcp"], [Well, Well, Well]),
 ];
+
+/// A token has to come from a file, and this one is not a token.
+const ADD_BOT: &[&str] =
+    &["channels", "add", "telegram", "nosuch", "--bot-token-file", "/proc/version"];
 
 const GATHER: &[&str] = &[
     "gather",

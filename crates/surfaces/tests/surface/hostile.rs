@@ -34,6 +34,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
         }
         ("POST", "/api/v1/auth/register") => json!({"name": "newcomer"}),
         ("POST", "/apps/{id}/transfer") => json!({"agent": "none"}),
+        ("POST", "/channels/{channel}/bots") => json!({"agent": "none", "token": "none"}),
         ("POST", "/budgets/raise") => json!({"budget": "hall", "turns": 1}),
         ("POST", "/gatherings") => gathering(),
         ("POST", "/invitations/accept") => json!({"code": "inv_none"}),
@@ -53,11 +54,13 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
             "POST",
             "/gatherings/{id}/end"
             | "/gatherings/{id}/pass"
+            | "/channels/{channel}/pairings"
             | "/links/{id}/close"
             | "/sessions/{id}/end"
             | "/sessions/{id}/interrupt"
             | "/sessions/{id}/resume"
             | "/threads"
+            | "/threads/{id}/deliveries/{delivery}/again"
             | "/threads/{id}/events/{event}/redact"
             | "/threads/{id}/kept/{seq}/publish"
             | "/threads/{id}/stop"
