@@ -126,7 +126,7 @@ impl Directory {
             return Ok(());
         }
         let courier = ChatCourier(Arc::downgrade(&self.telegram));
-        Ok(self.hall.register_handler(TargetKind::Chat, Arc::new(courier)).await?)
+        self.hall.register_handler(TargetKind::Chat, Arc::new(courier)).await
     }
 }
 
