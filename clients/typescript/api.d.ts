@@ -3303,7 +3303,7 @@ export interface components {
             expires_at: string;
             /** @description Public id of the token, for lists, revocation and audit. */
             id: string;
-            /** @description `personal`, `agent`, `session` or `invitation`. */
+            /** @description `personal`, `agent`, `session`, `invitation`, `pairing` or `account`. */
             kind: string;
             /** @description Label of the token, for people. */
             label: string;

@@ -1,5 +1,4 @@
-//! What arrives in chats: whose words they are, to which conversation they belong, and what is
-//! answered in the same chat.
+//! Words that arrive in chats: their author, their conversation, and the answer in the same chat.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +11,9 @@ use moothall_kernel::event::{Cause, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
+
+/// Number of chats in which dropped messages are counted.
+const COUNTED_MAX: usize = 10_000;
 
 /// A chat that is to be opened.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,10 +84,13 @@ impl Inbox {
         self.hall.bound_to(chat).await
     }
 
-    /// Counts a message of an unknown person, which is dropped.
+    /// Counts a message of an unknown person, which is dropped. Above a number of chats further
+    /// ones are not counted, because unknown people can open private chats at will.
     pub fn drop_words(&self, chat: &Chat) {
         let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-        *dropped.entry(chat.clone()).or_default() += 1;
+        if dropped.len() < COUNTED_MAX || dropped.contains_key(chat) {
+            *dropped.entry(chat.clone()).or_default() += 1;
+        }
     }
 
     /// Returns the number of messages of unknown people that were dropped in a chat.
@@ -140,22 +145,36 @@ impl Inbox {
         self.hall.as_(by.clone()).run_line(stream, actor, &words.text, Some(once)).await
     }
 
-    /// Opens a group: begins a conversation of these agents under `hybrid`, and binds the chat to
-    /// it. Repeating this after a crash goes on with the same conversation.
+    /// Opens a group with the agents whose bots are in it: begins a conversation under `hybrid`,
+    /// and binds the chat to it. The right to open is enough to bring those agents in. Repeating
+    /// this after a crash goes on with the same conversation.
     ///
     /// # Errors
-    /// [`AccessError`] if the person may not; the chat is not bound then.
+    /// [`AccessError`] if the person may not; nothing was begun then.
     pub async fn open(
         &self,
         by: &Caller,
         place: &OpeningChat,
         agents: &[String],
     ) -> Result<StreamId, AccessError> {
-        let (stream, command) = self.begin(by, place, agents, PolicyName::GROUP).await?;
-        let door = self.hall.as_(by.clone());
-        let permitted = door.permit(&stream, command).await?;
-        door.submit(permitted, None).await?;
-        Ok(stream)
+        by.must_prove(Scope::ThreadsAdmin)?;
+        let opener = with_scopes(by, &[Scope::ParticipantsInvite]);
+        self.begin(&opener, place, agents, PolicyName::GROUP).await
+    }
+
+    /// Opens a group with agents that a person names. That needs the right to invite as well.
+    ///
+    /// # Errors
+    /// [`AccessError`], as for [`Inbox::open`].
+    pub async fn open_with(
+        &self,
+        by: &Caller,
+        place: &OpeningChat,
+        agents: &[String],
+    ) -> Result<StreamId, AccessError> {
+        by.must_prove(Scope::ThreadsAdmin)?;
+        by.must(Scope::ParticipantsInvite)?;
+        self.begin(by, place, agents, PolicyName::GROUP).await
     }
 
     /// Opens the conversation of one person and one agent, in which each message is for the agent.
@@ -168,23 +187,21 @@ impl Inbox {
         place: &OpeningChat,
         agent: &str,
     ) -> Result<StreamId, AccessError> {
-        let (stream, command) =
-            self.begin(by, place, &[agent.to_owned()], PolicyName::PLAIN).await?;
         // The conversation is new, and what is said in it goes to the person who says it. So the
-        // right to write is enough, though a chat is bound and an agent invited.
-        self.hall.submit(&stream, command, None).await?;
-        let detail = format!("opened {} for the conversation {stream}", place.chat.key());
-        self.access.record_command(by, detail).await?;
-        Ok(stream)
+        // right to write is enough, though a chat is bound and an agent invited. An agent that
+        // lives in a terminal still needs the right to drive it, which no account has.
+        let opener = with_scopes(by, &[Scope::ThreadsAdmin, Scope::ParticipantsInvite]);
+        self.begin(&opener, place, &[agent.to_owned()], PolicyName::PLAIN).await
     }
 
+    /// Begins a conversation, invites the agents and binds the chat.
     async fn begin(
         &self,
         by: &Caller,
         place: &OpeningChat,
         agents: &[String],
         policy: PolicyName,
-    ) -> Result<(StreamId, ClientCommand), AccessError> {
+    ) -> Result<StreamId, AccessError> {
         let door = self.hall.as_(by.clone());
         let actor = self.actor(by)?;
         let once = self.once(&place.chat, format!("open:{}", place.key), &place.title);
@@ -192,7 +209,10 @@ impl Inbox {
         let begun = door.begin(place.title.clone(), policy, actor.clone(), Some(once)).await?;
         let mut controls = vec![Control::BindChat(place.chat.clone())];
         controls.extend(agents.iter().map(|agent| self.invitation(agent)));
-        Ok((begun.stream, ClientCommand::Control { by: actor, controls }))
+        let command = ClientCommand::Control { by: actor, controls };
+        let permitted = door.permit(&begun.stream, command).await?;
+        door.submit(permitted, None).await?;
+        Ok(begun.stream)
     }
 
     /// Returns the invitation of an agent of the registry, under its own name.
@@ -229,4 +249,10 @@ impl Inbox {
             None => Ok(None),
         }
     }
+}
+
+/// Returns a person with further scopes, for one act that the channel itself limits.
+fn with_scopes(by: &Caller, more: &[Scope]) -> Caller {
+    let scopes = by.scopes.iter().chain(more.iter().copied()).collect();
+    Caller { scopes, ..by.clone() }
 }

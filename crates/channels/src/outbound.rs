@@ -1,4 +1,4 @@
-//! What a conversation owes to a chat, in the words of the chat's members.
+//! Events of a conversation as content for a chat, in the words of the chat's members.
 
 use moothall_engine::hall::HallError;
 use moothall_engine::residents::ResidentHall;

@@ -23,7 +23,7 @@ class TokenEntry:
         created_at (str): Time at which the token was created.
         expires_at (str): Time at which the token expires.
         id (str): Public id of the token, for lists, revocation and audit.
-        kind (str): `personal`, `agent`, `session` or `invitation`.
+        kind (str): `personal`, `agent`, `session`, `invitation`, `pairing` or `account`.
         label (str): Label of the token, for people.
         principal (PrincipalRef): A person or agent known to the server.
         scopes (list[str]): Scopes of the token, e.g. `threads:read`.

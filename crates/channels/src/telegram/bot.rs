@@ -1,6 +1,7 @@
 //! A bot: the account by which an agent speaks, and its state.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use moothall_engine::channels::{BotState, BotStatus};
@@ -17,6 +18,7 @@ pub struct Bot {
     pub client: Client,
     facts: Mutex<BotFacts>,
     bucket: Mutex<Bucket>,
+    task: Mutex<Option<AbortHandle>>,
 }
 
 /// Known facts about a bot.
@@ -25,14 +27,28 @@ struct BotFacts {
     state: BotState,
     since: Timestamp,
     heard_at: Option<Timestamp>,
+    /// Time of the first refusal in a row because another program receives.
+    conflict_since: Option<Timestamp>,
 }
 
 impl Bot {
     /// Returns a bot that is not connected yet.
     pub fn new(agent: &str, client: Client, now: Timestamp) -> Self {
-        let facts = BotFacts { info: None, state: BotState::Starting, since: now, heard_at: None };
+        let facts = BotFacts {
+            info: None,
+            state: BotState::Starting,
+            since: now,
+            heard_at: None,
+            conflict_since: None,
+        };
         let bucket = Mutex::new(Bucket::new(Instant::now()));
-        Self { agent: agent.to_owned(), client, facts: Mutex::new(facts), bucket }
+        Self {
+            agent: agent.to_owned(),
+            client,
+            facts: Mutex::new(facts),
+            bucket,
+            task: Mutex::default(),
+        }
     }
 
     fn facts(&self) -> MutexGuard<'_, BotFacts> {
@@ -52,12 +68,30 @@ impl Bot {
             facts.state = state;
             facts.since = now;
         }
+        if state == BotState::Hearing {
+            facts.conflict_since = None;
+        }
     }
 
-    /// Returns the state, and when it began.
-    pub fn state(&self) -> (BotState, Timestamp) {
-        let facts = self.facts();
-        (facts.state, facts.since)
+    /// Returns the state.
+    pub fn state(&self) -> BotState {
+        self.facts().state
+    }
+
+    /// Notes that another program receives. Returns the time of the first such note in a row.
+    pub fn note_conflict(&self, now: Timestamp) -> Timestamp {
+        *self.facts().conflict_since.get_or_insert(now)
+    }
+
+    /// Keeps the handle of the task that receives for the bot.
+    pub fn set_task(&self, task: AbortHandle) {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+
+    /// Ends the task that receives for the bot.
+    pub fn stop(&self) {
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        task.iter().for_each(AbortHandle::abort);
     }
 
     /// Keeps what Telegram says of the bot.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use moothall_engine::access::{Caller, Scope};
+use moothall_engine::hall::HallError;
 use moothall_engine::outbox::{CarryNotes, Outcome, SentPart};
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::ResidentHall;
@@ -15,7 +16,7 @@ use moothall_kernel::ids::{Seq, StreamId};
 use super::Telegram;
 use super::bot::Bot;
 use super::carry::{Carriage, entities_of};
-use super::client::{Button, EditMessage};
+use super::client::{Button, CallFault, EditMessage};
 use super::receive::{TryAgain, account_of, is_passing};
 use super::room::{Room, TELEGRAM};
 use super::text;
@@ -127,11 +128,11 @@ impl Telegram {
                 text: part.text,
                 buttons: Vec::new(),
             };
-            match bot.client.edit_message_text(&edit).await {
-                Err(fault) if !fault.is_not_modified() => {
-                    tracing::debug!(bot = bot.agent, %fault, "a card could not be ended");
+            if let Err(fault) = bot.client.edit_message_text(&edit).await {
+                if let Some(later) = self.repeated_later(&bot, chat, &fault) {
+                    return later;
                 }
-                _ => {}
+                tracing::debug!(bot = bot.agent, %fault, "a card could not be ended");
             }
         }
         under_way.done(None)
@@ -176,10 +177,18 @@ impl Telegram {
                 left = true;
                 continue;
             };
-            left |= bot.client.delete_message(chat, id).await.is_err();
+            if let Err(fault) = bot.client.delete_message(chat, id).await {
+                if let Some(later) = self.repeated_later(&bot, chat, &fault) {
+                    return later;
+                }
+                left = true;
+            }
         }
         if let Some(id) = message.and_then(|message| message.parse().ok()) {
-            left |= !self.delete_of_person(under_way.room.chat, id).await;
+            match self.delete_of_person(under_way.room.chat, id).await {
+                Ok(is_deleted) => left |= !is_deleted,
+                Err(later) => return later,
+            }
         }
         if left {
             let line = "Words were erased here, but Telegram keeps its copy of them: a bot cannot \
@@ -197,13 +206,28 @@ impl Telegram {
     }
 
     /// Deletes a person's message by any bot that may. Returns false if no bot may.
-    async fn delete_of_person(&self, chat: i64, message: i64) -> bool {
+    async fn delete_of_person(&self, chat: i64, message: i64) -> Result<bool, Outcome> {
         for bot in self.speakers(&Room::new(chat, None), None) {
-            if bot.client.delete_message(chat, message).await.is_ok() {
-                return true;
+            match bot.client.delete_message(chat, message).await {
+                Ok(()) => return Ok(true),
+                Err(fault) => match self.repeated_later(&bot, chat, &fault) {
+                    Some(later) => return Err(later),
+                    None => continue,
+                },
             }
         }
-        false
+        Ok(false)
+    }
+
+    /// Returns the time to repeat an edit or a deletion, if its failure passes by itself. Doing
+    /// either twice does no harm.
+    fn repeated_later(&self, bot: &Bot, chat: i64, fault: &CallFault) -> Option<Outcome> {
+        let after = fault.retry_after();
+        if let Some(after) = after {
+            self.hold(bot, Some(chat), after);
+        }
+        let passes = after.is_some() || !matches!(fault, CallFault::Refused { .. });
+        passes.then(|| Outcome::Later { why: fault.to_string(), after })
     }
 
     /// Takes a press on a button.
@@ -215,7 +239,7 @@ impl Telegram {
         let person = self.inbox.person(&account).await.map_err(super::receive::passing)?;
         let text = match (person, press.data.as_deref()) {
             (None, _) => "This account is not paired with the server, so it cannot answer.".into(),
-            (Some(person), Some(OPEN)) => self.press_open(bot, &press, &person).await?,
+            (Some(person), Some(OPEN)) => self.press_open(&press, &person).await?,
             (Some(person), Some(data)) => self.press_option(bot, &person, data, &account).await?,
             (Some(_), None) => "This button has no meaning any more.".into(),
         };
@@ -236,13 +260,15 @@ impl Telegram {
     ) -> Result<String, TryAgain> {
         let unknown = || Ok("This button has no meaning any more.".to_owned());
         let Some((stream, seq, number)) = read_data(bot, data) else { return unknown() };
-        let Some(hall) = self.weak.enter() else { return Err(TryAgain("stopping".into())) };
+        let Some(hall) = self.weak.enter() else {
+            return Err(super::receive::passing(HallError::ShuttingDown));
+        };
         let Some(chat) = Room::new(0, None).to_chat() else { return unknown() };
         let Ok(Outbound::Card(card)) = Outbound::read(&hall, &stream, seq, &chat).await else {
             return unknown();
         };
         let Some(option) = card.options.get(number) else { return unknown() };
-        let record = format!("answered {} by {account}: {}", card.permission, option.label);
+        let record = format!("pressed {:?} for {} by {account}", option.label, card.permission);
         let access = self.inbox.access();
         access.record_command(person, record).await.map_err(super::receive::passing)?;
         let door = self.inbox.hall().as_(person.clone());
@@ -250,7 +276,7 @@ impl Telegram {
             permission: card.permission,
             option: option.id.clone(),
             text: None,
-            by: person.asking_as(None).map_err(|denied| TryAgain(denied.to_string()))?,
+            by: person.asking_as(None).map_err(|denied| TryAgain::after(&denied.into()))?,
         };
         let done = async {
             let permitted = door.permit(&stream, command).await?;
@@ -258,7 +284,7 @@ impl Telegram {
         };
         match done.await {
             Ok(_) => Ok(format!("Answered: {}", option.label)),
-            Err(error) if is_passing(&error) => Err(TryAgain(error.to_string())),
+            Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
             Err(error) => Ok(error.to_string()),
         }
     }

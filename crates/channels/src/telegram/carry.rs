@@ -296,7 +296,9 @@ impl Telegram {
             bot.can_send() && room.with.as_ref().is_none_or(|with| *with == self.agent_of(bot))
         };
         let mut bots: Vec<Arc<Bot>> = self.bots().into_iter().filter(may_speak).collect();
-        bots.sort_by_key(|bot| (!is_own(bot), !is_here(bot)));
+        // A bot that is known to be elsewhere comes last, also for its own agent.
+        let may_be_here = |bot: &Bot| place.bots.is_empty() || is_here(bot);
+        bots.sort_by_key(|bot| (!may_be_here(bot), !is_own(bot), !is_here(bot)));
         bots
     }
 

@@ -37,7 +37,7 @@ impl Telegram {
         let Some(chat) = room.to_chat() else { return Ok(()) };
         if !change.new.is_inside() {
             self.places.change(chat_id, |place| place.bots.remove(&agent));
-            return self.take_out(&chat, &agent).await;
+            return self.take_out(&chat, &self.agent_of(bot)).await;
         }
         let hears = change.sees_all || !bot.is_private();
         let is_new = self.places.change(chat_id, |place| {
@@ -59,7 +59,8 @@ impl Telegram {
                 let key = format!("{chat}:{update}");
                 let title = change.chat.title.unwrap_or_default();
                 let place = OpeningChat { chat, title, key };
-                self.open(bot, &room, &place, &person, &[agent]).await
+                let opened = self.inbox.open(&person, &place, &[self.agent_of(bot)]).await;
+                self.tell_opened(bot, &room, opened).await
             }
             (None, _) if is_new => {
                 self.wait_for_opening(bot, &room).await;
@@ -69,21 +70,19 @@ impl Telegram {
         }
     }
 
-    /// Opens a group for these agents. A refusal is told in the chat.
-    pub(super) async fn open(
+    /// Tells in the chat why it could not be opened, if it could not.
+    async fn tell_opened(
         &self,
         bot: &Bot,
         room: &Room,
-        place: &OpeningChat,
-        person: &Caller,
-        agents: &[String],
+        opened: Result<StreamId, AccessError>,
     ) -> Result<(), TryAgain> {
-        match self.inbox.open(person, place, agents).await {
+        match opened {
             Ok(_) => {
                 self.places.change(room.chat, |place| place.waiting_since = None);
                 Ok(())
             }
-            Err(error) if is_passing(&error) => Err(TryAgain(error.to_string())),
+            Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
             Err(error) => {
                 self.say(bot, room, &error.to_string(), None).await;
                 Ok(())
@@ -121,7 +120,6 @@ impl Telegram {
     /// [`TryAgain`] if the group could not be opened now.
     pub(super) async fn press_open(
         &self,
-        bot: &Bot,
         press: &Press,
         person: &Caller,
     ) -> Result<String, TryAgain> {
@@ -129,7 +127,9 @@ impl Telegram {
             return Ok("This button has no meaning any more.".into());
         };
         let room = Room::new(chat_id, None);
-        let Some(chat) = room.to_chat() else { return Ok("This is not a group.".into()) };
+        let Some(chat) = room.to_chat().filter(|_| room.is_group()) else {
+            return Ok("This is not a group.".into());
+        };
         if !self.inbox.may_open(person) {
             return Ok("This needs a pairing with the right threads:admin.".into());
         }
@@ -138,11 +138,16 @@ impl Telegram {
             return Ok("The group is open already.".into());
         }
         let place = self.places.get(chat_id).unwrap_or_default();
-        let agents: Vec<String> = place.bots.keys().cloned().collect();
         let key = format!("{chat}:press:{message_id}");
         let opening = OpeningChat { chat, title: place.title, key };
-        self.open(bot, &room, &opening, person, &agents).await?;
-        Ok("The group is open.".into())
+        match self.inbox.open(person, &opening, &self.agents_in(chat_id)).await {
+            Ok(_) => {
+                self.places.change(chat_id, |place| place.waiting_since = None);
+                Ok("The group is open.".into())
+            }
+            Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
+            Err(error) => Ok(error.to_string()),
+        }
     }
 
     /// Takes words of a paired person in a chat without a conversation: a command that opens a
@@ -161,22 +166,22 @@ impl Telegram {
         let place = OpeningChat { chat, title: title_of(message), key };
         if let Ok(Slash::GroupCreate(agents)) = slash::parse(&words.text) {
             let _opening = self.opening.lock().await;
-            return self.open(bot, room, &place, person, &agents).await;
+            let opened = self.inbox.open_with(person, &place, &agents).await;
+            return self.tell_opened(bot, room, opened).await;
         }
         let is_topic_of_open_group =
             room.topic.is_some() && self.is_bound(&Room::new(room.chat, None)).await?;
         if is_topic_of_open_group && self.inbox.may_open(person) {
-            let agents: Vec<String> =
-                self.places.get(room.chat).unwrap_or_default().bots.into_keys().collect();
-            self.open(bot, room, &place, person, &agents).await?;
+            let _opening = self.opening.lock().await;
+            let opened = self.inbox.open(person, &place, &self.agents_in(room.chat)).await;
+            self.tell_opened(bot, room, opened).await?;
             return Box::pin(self.receive_again(bot, message, person)).await;
         }
         match self.agent_addressed(message, &words) {
             Some(agent) => self.talk_alone(bot, room, message, person, words, &agent).await,
-            None => {
-                self.wait_for_opening(bot, room).await;
-                Ok(())
-            }
+            // The line that the group waits stands since a bot was added. A group that was
+            // dissolved is for talks with one agent alone.
+            None => Ok(()),
         }
     }
 
@@ -278,7 +283,7 @@ impl Telegram {
         };
         match invited.await {
             Ok(_) => Ok(()),
-            Err(error) if is_passing(&error) => Err(TryAgain(error.to_string())),
+            Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
             Err(error) => {
                 self.say(bot, room, &error.to_string(), None).await;
                 Ok(())

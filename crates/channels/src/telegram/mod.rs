@@ -86,20 +86,19 @@ impl Telegram {
     pub(crate) fn connect(self: &Arc<Self>, agent: &str, token: BotToken) -> Arc<Bot> {
         let bot = Arc::new(Bot::new(agent, self.client(token), self.inbox.hall().now()));
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
+        bots.iter().filter(|other| other.agent == agent).for_each(|other| other.stop());
         bots.retain(|other| other.agent != agent);
         bots.push(bot.clone());
         drop(bots);
-        self.tasks().spawn(poll::receive_all(Arc::downgrade(self), bot.clone()));
+        let receiving = poll::receive_all(Arc::downgrade(self), bot.clone());
+        bot.set_task(self.tasks().spawn(receiving));
         bot
     }
 
-    /// Takes a bot away. Its task ends with its next update.
+    /// Takes a bot away: it receives and sends nothing more.
     pub(crate) fn disconnect(&self, agent: &str) {
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
-        let now = self.inbox.hall().now();
-        bots.iter()
-            .filter(|bot| bot.agent == agent)
-            .for_each(|bot| bot.set_state(moothall_engine::channels::BotState::Stopped, now));
+        bots.iter().filter(|bot| bot.agent == agent).for_each(|bot| bot.stop());
         bots.retain(|bot| bot.agent != agent);
     }
 
@@ -131,6 +130,13 @@ impl Telegram {
             if !is_over {
                 continue;
             }
+            // A person may have bound the chat by hand meanwhile.
+            let chat_of = Room::new(chat, None).to_chat();
+            let Some(bound) = chat_of else { continue };
+            if !matches!(self.inbox.bound(&bound).await, Ok(None)) {
+                self.places.change(chat, |place| place.waiting_since = None);
+                continue;
+            }
             for bot in self.bots().iter().filter(|bot| place.bots.contains_key(&bot.agent)) {
                 if let Err(fault) = bot.client.leave_chat(chat).await {
                     tracing::debug!(bot = bot.agent, %fault, "a group could not be left");
@@ -147,6 +153,13 @@ impl Telegram {
             Some(agent) if !is_known => agent.clone(),
             _ => bot.agent.clone(),
         }
+    }
+
+    /// Returns the agents whose bots are in a chat.
+    fn agents_in(&self, chat: i64) -> Vec<String> {
+        let place = self.places.get(chat).unwrap_or_default();
+        let here = |bot: &&Arc<Bot>| place.bots.contains_key(&bot.agent);
+        self.bots().iter().filter(here).map(|bot| self.agent_of(bot)).collect()
     }
 
     /// Returns the agent whose bot has this id.

@@ -22,7 +22,8 @@ const POLL: Duration = Duration::from_secs(50);
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 /// Time after which another receiver of the same bot is told of.
 const DOUBLED_AFTER: Millis = Millis::from_secs(120);
-/// Number of times that an update is tried which cannot be stored, before it is passed over.
+/// Number of times that an update is tried after an unknown failure. A full disk or a busy server
+/// do not count.
 const TRIES_MAX: u32 = 20;
 
 /// Receives the updates of a bot until the channel is closed.
@@ -31,9 +32,6 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
     let mut offset = None;
     loop {
         let Some(open) = telegram.upgrade() else { return };
-        if bot.state().0 == BotState::Stopped {
-            return;
-        }
         if bot.info().is_none() {
             match open.greet(&bot).await {
                 Ok(()) => pause = Pause::default(),
@@ -84,11 +82,13 @@ impl Telegram {
         let read = update::read(value);
         let next = read.id.map(|id| id + 1);
         bot.note_heard(self.inbox.hall().now());
-        for _ in 0..TRIES_MAX {
+        let mut tries = 0;
+        while tries < TRIES_MAX {
             match self.receive(bot, update::read(value)).await {
                 Ok(()) => return next,
-                Err(TryAgain(why)) => {
+                Err(TryAgain { why, is_known }) => {
                     tracing::warn!(bot = bot.agent, why, "an update waits to be stored");
+                    tries += u32::from(!is_known);
                     pause.wait(None).await;
                 }
             }
@@ -99,14 +99,13 @@ impl Telegram {
 
     /// Notes what a failure says of a bot.
     fn note_fault(&self, bot: &Bot, fault: &CallFault) {
-        let (state, since) = bot.state();
+        let state = bot.state();
         let now = self.inbox.hall().now();
         if fault.is_unauthorised() {
             bot.set_state(BotState::Revoked, now);
         } else if fault.is_conflict() {
             // A receiver that was killed lingers for half a minute, so one refusal means little.
-            let is_lasting = state == BotState::Doubled || !since.is_within(DOUBLED_AFTER, now);
-            if is_lasting {
+            if !bot.note_conflict(now).is_within(DOUBLED_AFTER, now) {
                 bot.set_state(BotState::Doubled, now);
             }
         } else if state != BotState::Revoked {

@@ -1,4 +1,4 @@
-//! What bots receive: to whom it belongs, and what is answered.
+//! Updates that bots receive: the person and the conversation of each, and the answer.
 //!
 //! An update is taken when its words are committed, or when they belong to no conversation. An
 //! error that passes by itself leaves the update to be received again.
@@ -21,7 +21,20 @@ use crate::inbox::{InboundWords, OpeningChat};
 
 /// An error that passes by itself: the update is received again.
 #[derive(Debug)]
-pub(super) struct TryAgain(pub String);
+pub(super) struct TryAgain {
+    /// The error, for the log.
+    pub(super) why: String,
+    /// True if the error is known to pass, so that the update waits for as long as it takes.
+    pub(super) is_known: bool,
+}
+
+impl TryAgain {
+    /// Returns the reason to receive an update again after an error that passes.
+    pub(super) fn after(error: &AccessError) -> Self {
+        let is_unknown = matches!(error, AccessError::Hall(HallError::Failed(_)));
+        Self { why: error.to_string(), is_known: !is_unknown }
+    }
+}
 
 impl Telegram {
     /// Takes an update that a bot received.
@@ -189,7 +202,7 @@ impl Telegram {
         error: AccessError,
     ) -> Result<(), TryAgain> {
         if is_passing(&error) {
-            return Err(TryAgain(error.to_string()));
+            return Err(TryAgain::after(&error));
         }
         self.say(bot, room, &error.to_string(), Some(message.message_id)).await;
         Ok(())
@@ -324,7 +337,7 @@ impl Telegram {
                  `moothall channels pair telegram`, or on the page."
                     .to_owned()
             }
-            Err(error) if is_passing(&error) => return Err(TryAgain(error.to_string())),
+            Err(error) if is_passing(&error) => return Err(TryAgain::after(&error)),
             Err(error) => error.to_string(),
         };
         self.say(bot, room, &text, Some(message)).await;
@@ -406,7 +419,7 @@ fn pairing_code(text: &str) -> Option<&str> {
 
 /// Returns the reason to receive an update again.
 pub(super) fn passing(error: HallError) -> TryAgain {
-    TryAgain(error.to_string())
+    TryAgain::after(&error.into())
 }
 
 /// True if a request may succeed later without a change by people.

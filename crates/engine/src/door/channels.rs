@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use super::{Action, Door};
-use crate::access::AccessError;
+use crate::access::{AccessError, Reach, Scope};
 use crate::channels::{BotStatus, ChannelDirectory, ChannelError, ChannelStatus, PairingLink};
 use crate::hall::Hall;
 
@@ -24,7 +24,8 @@ impl Door {
         self.channel_directory().ok_or_else(|| ChannelError::Unknown(name.to_owned()))
     }
 
-    /// Lists the channels. Chats whose conversations are out of the caller's reach are left out.
+    /// Lists the channels. Chats whose conversations are out of the caller's reach are left out,
+    /// and for callers who cannot open chats those without a conversation too.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -32,9 +33,11 @@ impl Door {
         self.may(Action::ListChannels)?;
         let Some(directory) = self.channel_directory() else { return Ok(Vec::new()) };
         let mut channels = directory.channels().await;
+        let opens = self.caller.scopes.has(Scope::ThreadsAdmin);
         for channel in &mut channels {
-            channel.chats.retain(|chat| {
-                chat.stream.as_ref().is_none_or(|stream| self.caller.reach.includes(stream))
+            channel.chats.retain(|chat| match &chat.stream {
+                Some(stream) => self.caller.reach.includes(stream),
+                None => opens && self.caller.reach == Reach::All,
             });
         }
         Ok(channels)

@@ -52,35 +52,34 @@ impl Door {
         stream: &StreamId,
     ) -> Result<Vec<ChatDelivery>, AccessError> {
         self.enter(Action::ReadThread, stream)?;
-        let chats: Vec<Chat> = self
-            .hall
-            .view(stream, |state| state.bindings().filter_map(Chat::of_target).collect())
-            .await?;
-        let (outbox, mut found) = (&self.hall.inner.store.outbox, Vec::new());
-        for chat in chats {
-            let all = outbox.of_target(&Target::Chat(chat), LISTED_MAX).await;
-            let all = all.map_err(HallError::from)?;
-            found.extend(
-                all.iter().filter(|one| one.stream == *stream).filter_map(ChatDelivery::of),
-            );
-        }
+        let newest = self.newest_to_chats(stream).await?;
+        let mut found: Vec<ChatDelivery> = newest.iter().filter_map(ChatDelivery::of).collect();
         found.sort_by_key(|delivery| std::cmp::Reverse(delivery.id));
         Ok(found)
     }
 
+    /// Returns the newest deliveries to the chats that the conversation is bound to now.
+    async fn newest_to_chats(&self, stream: &StreamId) -> Result<Vec<Delivery>, HallError> {
+        let chats: Vec<Chat> = self.hall.view(stream, |state| state.chats().collect()).await?;
+        let (outbox, mut found) = (&self.hall.inner.store.outbox, Vec::new());
+        for chat in chats {
+            let all = outbox.of_target(&Target::Chat(chat), LISTED_MAX).await?;
+            found.extend(all.into_iter().filter(|one| one.stream == *stream));
+        }
+        Ok(found)
+    }
+
     /// Sends a delivery again that failed or may have arrived. Messages of it that are known to
-    /// have arrived are not repeated.
+    /// have arrived are not repeated. Words for a chat that was unbound meanwhile stay here.
     ///
     /// # Errors
     /// [`AccessError`]; `not_undelivered` if the conversation has no such delivery in doubt.
     pub async fn send_again(&self, stream: &StreamId, id: u64) -> Result<(), AccessError> {
         self.enter(Action::SendAgain, stream)?;
         let outbox = &self.hall.inner.store.outbox;
-        let all = outbox.of_stream(stream).await.map_err(HallError::from)?;
+        let all = self.newest_to_chats(stream).await?;
         let in_doubt = [DeliveryState::Failed, DeliveryState::Unknown];
-        let found = all.into_iter().find(|one| {
-            one.id == id && in_doubt.contains(&one.state) && matches!(one.target, Target::Chat(_))
-        });
+        let found = all.into_iter().find(|one| one.id == id && in_doubt.contains(&one.state));
         let Some(delivery) = found else { return Err(not_undelivered().into()) };
         let notes = CarryNotes::read(&delivery.evidence).to_go_on().text();
         let moved = outbox

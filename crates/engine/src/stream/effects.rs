@@ -35,8 +35,8 @@ pub(crate) fn effects<'a>(
     let mut memberships = Memberships { stream, members };
     let mut effects = Effects::default();
     for recorded in events {
-        // A chat that is unbound is told so, and a chat that is bound too.
-        let before = targets.clone();
+        // A chat that is unbound is told so too.
+        let unbound = unbound_by(&recorded.event, &targets);
         match &recorded.event {
             // `members` is `None` for a stream that begins here: the state before it has no task.
             Event::Created { task: Some(_), .. } => memberships.members = Some(BTreeSet::new()),
@@ -74,8 +74,9 @@ pub(crate) fn effects<'a>(
             }
             _ => {}
         }
-        if is_owed_to_chats(&recorded.event) {
-            deliver(before.union(&targets), recorded, &mut effects);
+        let is_bound = !(targets.is_empty() && unbound.is_empty());
+        if is_bound && is_owed_to_chats(&recorded.event) {
+            deliver(unbound.union(&targets), recorded, &mut effects);
         }
     }
     effects
@@ -204,6 +205,16 @@ fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Eff
         | TaskEvent::ConversationSettled { .. }
         | TaskEvent::Closed => {}
     }
+}
+
+/// Returns the targets that an event unbinds.
+fn unbound_by(event: &Event, targets: &BTreeSet<String>) -> BTreeSet<String> {
+    let Event::Controlled { changes, .. } = event else { return BTreeSet::new() };
+    let ended = changes.iter().filter_map(|change| match change {
+        Change::Unbound { target } => targets.get(target).cloned(),
+        _ => None,
+    });
+    ended.collect()
 }
 
 /// Adds the claim that a binding takes or its end releases, and changes `targets` accordingly.

@@ -166,7 +166,8 @@ async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> 
         found.extend(more);
         left = others;
     }
-    let stands_alone = |token: &TokenEntry| token.kind == "personal" || token.kind == "agent";
+    let stands_alone =
+        |token: &TokenEntry| ["personal", "agent", "account"].contains(&token.kind.as_str());
     found.retain(|token| token.revoked_at.is_none() && stands_alone(token));
     Ok(found)
 }

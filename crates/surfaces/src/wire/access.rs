@@ -150,7 +150,7 @@ pub struct TokenCreated {
 pub struct TokenEntry {
     /// Public id of the token, for lists, revocation and audit.
     pub id: String,
-    /// `personal`, `agent`, `session` or `invitation`.
+    /// `personal`, `agent`, `session`, `invitation`, `pairing` or `account`.
     pub kind: String,
     /// The person or agent that owns the token.
     pub principal: PrincipalRef,
