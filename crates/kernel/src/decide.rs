@@ -2,6 +2,7 @@
 //! of the floor in `floor`.
 
 pub mod say;
+mod chats;
 pub mod control;
 pub(crate) mod turns;
 pub(crate) mod floor;
@@ -222,6 +223,7 @@ impl Decider<'_> {
             EngineCommand::Tick => self.tick(),
             EngineCommand::ShiftClock { downtime } => self.shift_clock(downtime),
             EngineCommand::Facts { participant, facts } => self.facts_changed(participant, facts),
+            EngineCommand::Overhear(words) => self.overhear(*words)?,
             EngineCommand::Obey { task, order } => self.obey(task, *order)?,
         }
         Ok(())
@@ -391,7 +393,7 @@ impl Decider<'_> {
             ));
         }
         let summaries = self.state.summaries.of_words_at(seq);
-        self.emit(Event::Redacted { seq, by: by.id.clone(), message, summaries });
+        self.emit(Event::Redacted { seq, by: by.id.clone(), message, summaries, edited: false });
         Ok(())
     }
 

@@ -25,6 +25,7 @@ pub(crate) mod post;
 pub(crate) mod rejection;
 pub mod task_command;
 pub mod command;
+pub(crate) mod custom;
 pub mod summary;
 pub(crate) mod fold;
 pub(crate) mod entries;

@@ -10,6 +10,6 @@ export function erases(event: Envelope): number | null {
 
 /** Returns the event without its words, as the server sends it after the erasure. */
 export function withoutWords(event: Envelope): Envelope {
-  const content = event.type === 'message' ? '' : { ...(event.content as object), text: '' };
+  const content = ['message', 'observation'].includes(event.type) ? '' : { ...(event.content as object), text: '' };
   return { ...event, content, meta: { ...event.meta, redacted: true } };
 }

@@ -8,6 +8,7 @@ const EVERYTHING = [
   'message',
   'control',
   'notice',
+  'observation',
   'turn',
   'permission',
   'gathering',

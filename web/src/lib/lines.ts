@@ -168,6 +168,14 @@ function noticeLine(event: Envelope): Line {
   return line(text, ['stopped', 'over_budget'].includes(String(content['code'])) ? 'warn' : 'plain');
 }
 
+/** Describes words of a person who is not known to the server. Such a person can bear any name. */
+function observationLine(event: Envelope): Line {
+  const { shown_name: name, chat, redacted } = event.meta ?? {};
+  const who = `${event.from} (“${name ?? ''}”, not paired)`;
+  if (redacted) return line(`Words of ${who} were erased.`);
+  return line(`${who} wrote in ${chat ?? 'a chat'}:`, 'plain', String(event.content));
+}
+
 function turnLine(event: Envelope, names: Names): Line {
   const content = object(event.content);
   const who = names(String(content['participant']));
@@ -202,6 +210,8 @@ export function describe(
   switch (event.type) {
     case 'notice':
       return noticeLine(event);
+    case 'observation':
+      return observationLine(event);
     case 'turn':
       return turnLine(event, names);
     case 'gathering':

@@ -36,13 +36,17 @@ pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
 /// Returns an event as a program reads it. A message has `meta` only if there is something in it.
 fn event(stream: &StreamId, recorded: &RecordedEvent) -> Value {
     let (kind, to, content) = event_fields(&recorded.event);
+    let from = match &recorded.event {
+        Event::Overheard { origin, .. } => origin.account(),
+        event => event.from().map_or(ParticipantId::MOOTHALL, ParticipantId::as_str),
+    };
     let mut out = json!({
         "id": recorded.id(stream).to_string(),
         "seq": recorded.seq.0,
         "ts": recorded.ts.to_string(),
         "thread": stream.as_str(),
         "type": kind,
-        "from": recorded.event.from().map_or(ParticipantId::MOOTHALL, ParticipantId::as_str),
+        "from": from,
         "to": to,
         "content": content,
     });
@@ -66,6 +70,7 @@ fn event_fields(event: &Event) -> (&str, &str, Value) {
         Event::Created { name, .. } => ("thread.created", "all", name.as_str().into()),
         Event::Renamed { name, .. } => ("thread.renamed", "all", name.as_str().into()),
         Event::Noticed { text, .. } => ("notice", "all", text.as_str().into()),
+        Event::Overheard { body, .. } => ("observation", "all", body.as_str().into()),
         other => (other.kind(), "all", Value::Null),
     }
 }

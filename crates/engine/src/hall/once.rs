@@ -7,12 +7,12 @@
 
 use std::future::Future;
 
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{Seq, StreamId};
 
 use crate::answers::{HallError, Idempotency};
 use crate::hall::Hall;
 use crate::hall::inner::Inner;
-use crate::stream::idempotency::{ANSWERED, claim_key};
+use crate::stream::idempotency::{ANSWERED, IDEM, claim_key};
 
 impl Hall {
     /// Runs `doing` once for a key. Repeats of the request within a day get the same answer, even
@@ -39,6 +39,18 @@ impl Hall {
                                              its Idempotency-Key");
         }
         Ok(answer)
+    }
+}
+
+impl Hall {
+    /// Returns the position of the event of an earlier request with this key. Its fingerprint is
+    /// not compared.
+    ///
+    /// # Errors
+    /// [`HallError`] if the log cannot be read.
+    pub async fn event_of_key(&self, key: &Idempotency) -> Result<Option<Seq>, HallError> {
+        let claim = self.inner.store.log.claim(IDEM, &claim_key(key), self.now()).await?;
+        Ok(claim.and_then(|claim| claim.outcome.parse().ok()).map(Seq))
     }
 }
 

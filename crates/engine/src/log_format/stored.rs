@@ -106,6 +106,7 @@ mod tests {
             by: ParticipantId::user(),
             message: false,
             summaries: Vec::new(),
+            edited: false,
         };
         let recorded =
             RecordedEvent { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };

@@ -248,6 +248,7 @@ mod tests {
             by: "user".into(),
             message: true,
             summaries: vec![],
+            edited: false,
         };
         tail.push(&[
             RecordedEvent { event: erased(3), ..closed(10) },

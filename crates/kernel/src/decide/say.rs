@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::decide::Decider;
+use crate::decide::chats::Edit;
 use crate::model::command::{Actor, Post, Refusal, Rejection};
 use crate::model::event::{
     Cause, Event, Fault, MentionPlace, Outcome, Posted, Recipient, SuppressedBecause, TurnKind,
@@ -17,6 +18,7 @@ use crate::text;
 use crate::text::mentions::{self, Mentions};
 use crate::text::pass::is_pass;
 
+mod asks;
 mod kept;
 
 /// Longest message of a person, in bytes.
@@ -63,37 +65,6 @@ impl Decider<'_> {
         self.post_as_agent(post)
     }
 
-    /// Rejects `asks` from an agent, in a gathering, or for participants that take no turns.
-    fn check_asks(&self, post: &Post, human: bool) -> Result<(), Rejection> {
-        let Some(first) = post.asks.first() else { return Ok(()) };
-        if !human {
-            return self.check_human(&post.by);
-        }
-        if self.state.rules().gathers {
-            let message =
-                "Only the holder of the piece speaks here. Wait for it, or end the gathering.";
-            return Err(Rejection::new(Refusal::Conflict, "piece_rules", message).about(first));
-        }
-        for id in &post.asks {
-            let Some(asked) = self.state.participant(id) else {
-                return Err(Rejection::new(
-                    Refusal::NotFound,
-                    "not_invited",
-                    format!("{id} is not a participant here."),
-                )
-                .about(id));
-            };
-            if !asked.takes_turns() {
-                let message = format!(
-                    "{} is a person and takes no turns. Address them with `to`, or by name.",
-                    asked.name()
-                );
-                return Err(Rejection::new(Refusal::Invalid, "takes_no_turns", message).about(id));
-            }
-        }
-        Ok(())
-    }
-
     fn check_to(&self, to: &Recipient) -> Result<(), Rejection> {
         let Recipient::One(id) = to else { return Ok(()) };
         if id.as_str() == ParticipantId::USER || self.state.participant(id).is_some() {
@@ -111,16 +82,22 @@ impl Decider<'_> {
         if self.state.muted.contains(&speaker) {
             return self.check_may_speak(&post);
         }
+        let edited = match self.edited(&post) {
+            Edit::None => None,
+            Edit::Waiting(seq) => Some(seq),
+            Edit::Late => return Ok(()),
+        };
         if self.state.gathering().is_some() {
             return self.say_in_gathering(post, Kind::Human);
         }
         let named = mentions::named(&post.body, &self.state.participants, &speaker);
         let posted = self.words(post, Kind::Human, 0, &named);
         let waits = self.state.queues(&posted.asks);
-        let queue_full = waits && self.state.is_queue_full(&speaker);
+        let queue_full = waits && edited.is_none() && self.state.is_queue_full(&speaker);
         let posted = Posted { queued: waits && !queue_full, queue_full, ..posted };
         let posted = self.with_silence(posted, &named);
         let cause = self.emit(Event::Posted(posted.clone()));
+        self.take_back(edited, &speaker);
         self.hint(&named, &cause);
         let spoken = WakingWords::of(&posted, cause);
         match (waits, queue_full, posted.asks.is_empty()) {

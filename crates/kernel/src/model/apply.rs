@@ -196,7 +196,10 @@ impl Conversation {
             Event::Gathering(step) => {
                 self.gathering = Gathering::applied(self.gathering.take(), step, ts)
             }
-            Event::Redacted { seq, message, summaries, .. } => {
+            Event::Redacted { seq, message, summaries, edited, .. } => {
+                if *edited {
+                    self.floor.queue.retain(|waiting| waiting.cause.seq != *seq);
+                }
                 self.summaries.apply_redacted(recorded.seq, *seq, summaries);
                 self.said.apply_redacted(*seq, *message);
             }
@@ -213,7 +216,7 @@ impl Conversation {
             Event::Discarded { participant, until, .. } => {
                 self.refused.apply_unkept(participant, *until)
             }
-            Event::Custom { .. } | Event::Noticed { .. } => {}
+            Event::Custom { .. } | Event::Noticed { .. } | Event::Overheard { .. } => {}
         }
     }
 

@@ -115,6 +115,24 @@ pub struct PostOrigin {
     pub message: Option<String>,
 }
 
+impl PostOrigin {
+    /// Returns the author's account, or the channel if the account is unknown.
+    pub fn account(&self) -> &str {
+        self.identity.as_deref().unwrap_or(self.chat.channel())
+    }
+}
+
+/// Words of a person who is not known to the server, said in a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverheardWords {
+    /// The chat, with the account that said the words.
+    pub origin: PostOrigin,
+    /// The name that the account gives itself.
+    pub name: String,
+    /// The words as given.
+    pub body: String,
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

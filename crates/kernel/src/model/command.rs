@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 
 pub use crate::model::actor::Actor;
 use crate::model::budget::Budgets;
-use crate::model::chat::Chat;
+use crate::model::chat::{Chat, OverheardWords};
+pub use crate::model::custom::{KindFault, OwnKind, PostCustom, WORD_CHARS_MAX, is_word};
 use crate::model::ending::Ending;
-use crate::model::event::{Cause, Fault, Recipient, RecordedEvent, Usage, WhyNot};
+use crate::model::event::{Cause, Fault, RecordedEvent, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
@@ -26,9 +27,6 @@ use crate::model::task_command::{TaskCommand, TaskOrder};
 use crate::model::time::Millis;
 use crate::model::voices::Voices;
 use crate::planted::{self, Bug};
-
-/// Maximum length of an event's type or label, in characters.
-pub const WORD_CHARS_MAX: usize = 64;
 
 /// Facts from outside of the stream at the time of a decision. An event holds each fact that its
 /// decision used.
@@ -393,6 +391,8 @@ pub enum EngineCommand {
         /// The facts from now on.
         facts: AgentFacts,
     },
+    /// A person who is not known to the server said words in a bound chat.
+    Overhear(Box<OverheardWords>),
     /// The task that owns the conversation gives an order.
     Obey {
         /// The task.
@@ -400,80 +400,6 @@ pub enum EngineCommand {
         /// The order.
         order: Box<TaskOrder>,
     },
-}
-
-/// An event of a client's own type. It is stored and shown, and has no effect.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PostCustom {
-    /// The sender.
-    pub by: Actor,
-    /// The addressee.
-    pub to: Recipient,
-    /// The type.
-    pub kind: OwnKind,
-    /// The content, as given.
-    pub content: Value,
-    /// The labels.
-    pub tags: Vec<String>,
-    /// The event that this one refers to.
-    pub reply_to: Option<Cause>,
-}
-
-/// The type of a client's own event: 1 to [`WORD_CHARS_MAX`] characters, and not a type of the
-/// server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnKind(String);
-
-/// The reason for which a word cannot be the type of a client's own event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KindFault {
-    /// The word is empty, too long, or has a control character.
-    NoWord,
-    /// The word is a type of the server.
-    OfServer,
-}
-
-impl From<OwnKind> for String {
-    fn from(kind: OwnKind) -> Self {
-        kind.0
-    }
-}
-
-impl OwnKind {
-    /// The types of the server's own events, and of requests to the server.
-    pub const OF_SERVER: [&'static str; 14] = [
-        "message",
-        "control",
-        "turn",
-        "thread.renamed",
-        "notice",
-        "permission",
-        "gathering",
-        "link",
-        "delivery",
-        "attachment",
-        "thread.created",
-        "thread.archived",
-        "thread.unarchived",
-        "thread.deleted",
-    ];
-
-    /// Parses a type.
-    ///
-    /// # Errors
-    /// [`KindFault`] if the word is malformed or a type of the server.
-    pub fn parse(word: &str) -> Result<Self, KindFault> {
-        if Self::OF_SERVER.contains(&word) {
-            return Err(KindFault::OfServer);
-        }
-        if is_word(word) { Ok(Self(word.to_owned())) } else { Err(KindFault::NoWord) }
-    }
-}
-
-/// True if the text can be a type or label: 1 to [`WORD_CHARS_MAX`] characters without control
-/// characters.
-pub fn is_word(text: &str) -> bool {
-    (1..=WORD_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
 }
 
 /// One requested change of a control event.

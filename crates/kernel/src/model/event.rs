@@ -923,6 +923,18 @@ pub enum Event {
         /// The facts from now on.
         facts: AgentFacts,
     },
+    /// A person who is not known to the server said words in a chat to which the conversation is
+    /// bound. They are data: they wake no agent, name no participant and command nothing. (Ruling
+    /// 40.)
+    Overheard {
+        /// The chat, with the account that said the words.
+        origin: Box<PostOrigin>,
+        /// The name that the account gives itself.
+        name: String,
+        /// The words. The store keeps them beside the envelope, so that they can be erased.
+        #[serde(default, skip_serializing)]
+        body: String,
+    },
     /// The body of an event was erased.
     Redacted {
         /// The position of the erased event.
@@ -935,6 +947,10 @@ pub enum Event {
         /// Summaries made of the event, which are erased with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         summaries: Vec<Seq>,
+        /// True if the author edited the message while it waited: it left the queue, and the next
+        /// event has the new words.
+        #[serde(default, skip_serializing_if = "is_false")]
+        edited: bool,
     },
     /// A summary was made of older messages that no longer fit into a participant's prompts.
     Summarised {
@@ -1114,6 +1130,7 @@ impl Event {
             | Event::Posted(_)
             | Event::Custom { .. }
             | Event::Noticed { .. }
+            | Event::Overheard { .. }
             | Event::PermissionRequested { .. }
             | Event::PermissionAnswered { .. }
             | Event::PermissionExpired { .. }
@@ -1154,7 +1171,9 @@ impl Event {
     pub fn body(&self) -> Option<&str> {
         match self {
             Event::Posted(posted) => Some(&posted.body),
-            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => Some(body),
+            Event::Suppressed { body, .. }
+            | Event::Summarised { body, .. }
+            | Event::Overheard { body, .. } => Some(body),
             Event::PermissionAnswered { text, .. } => text.as_deref(),
             _ => None,
         }
@@ -1166,6 +1185,7 @@ impl Event {
         match self {
             Event::Posted(posted) => posted.lacks_person(),
             Event::Controlled { unproven, .. } | Event::Custom { unproven, .. } => *unproven,
+            Event::Overheard { .. } => true,
             Event::StartSettled { outcome, .. } => *outcome == StartOutcome::Expired,
             Event::TalkSettled { outcome, .. } => *outcome == TalkOutcome::Expired,
             other => other.from().is_none(),
@@ -1204,9 +1224,9 @@ impl Event {
     pub fn erase(&mut self) {
         match self {
             Event::Posted(posted) => posted.body = String::new(),
-            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => {
-                *body = String::new()
-            }
+            Event::Suppressed { body, .. }
+            | Event::Summarised { body, .. }
+            | Event::Overheard { body, .. } => *body = String::new(),
             Event::PermissionAnswered { text: Some(text), .. } => *text = String::new(),
             _ => {}
         }
@@ -1217,7 +1237,9 @@ impl Event {
     pub fn with_body(mut self, text: String) -> Event {
         match &mut self {
             Event::Posted(posted) => posted.body = text,
-            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => *body = text,
+            Event::Suppressed { body, .. }
+            | Event::Summarised { body, .. }
+            | Event::Overheard { body, .. } => *body = text,
             Event::PermissionAnswered { text: Some(words), .. } => *words = text,
             _ => {}
         }

@@ -34,6 +34,8 @@ pub struct Post {
     pub credential: Option<String>,
     /// The place outside of the server from which the message came.
     pub origin: Option<Box<PostOrigin>>,
+    /// The speaker's earlier message that the words replace. The host has looked it up.
+    pub replaces: Option<Cause>,
 }
 
 impl Post {
@@ -58,6 +60,7 @@ impl Post {
             only_for: None,
             credential: None,
             origin: None,
+            replaces: None,
         }
     }
 }

@@ -66,6 +66,7 @@ pub fn is_owed_to_chats(event: &Event) -> bool {
         | Event::Renamed { .. }
         | Event::Deleted { .. }
         | Event::Custom { .. }
+        | Event::Overheard { .. }
         | Event::Taken { .. }
         | Event::RoundOpened { .. }
         | Event::ReactionOpened { .. }

@@ -41,6 +41,8 @@
 //!                        limits of hall, conversation, agent or principal (money in millionths)
 //! raise turns=2 micros=100 for=3600            raises the conversation's budget
 //! codex spends 400: words                      an answer with its cost
+//! user edits 7: words    the words replace the message at 7
+//! stranger 99 in telegram:-1: words   words of an unknown account in a bound chat
 //! erase 12               erases the words at 12
 //! prompt codex           shows the prompt of codex (`whole`: with a transcript; `memory`: the
 //!                        history from which a model's memory is rebuilt)
@@ -54,6 +56,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moothall_kernel::budget::Limit;
+use moothall_kernel::chat::{Chat, NotAChat, OverheardWords, PostOrigin};
 use moothall_kernel::command::{
     Actor, ClientCommand, Command, Control, EngineCommand, Invite, Post, ShownAnswer,
 };
@@ -211,6 +214,13 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
             player.hears_elsewhere(speaker, body);
             return Ok(());
         }
+        [speaker, "edits", place] => {
+            let replaces = Some(said_at(player, place)?);
+            let post = Post { replaces, ..Post::new(speaking(speaker), body) };
+            player.submit(ClientCommand::Post(post), out);
+            return Ok(());
+        }
+        ["stranger", account, "in", chat] => return overhear(player, account, chat, body, out),
         ["user", "at", terminal] => return typed(player, terminal, "", &body, out),
         ["typed", terminal, "but", others] => return typed(player, terminal, others, &body, out),
         [speaker, "sums", place] => return sum_up(player, speaker, place, body, out),
@@ -256,6 +266,21 @@ fn said_at(player: &Player, place: &str) -> Result<Cause, String> {
         depth: posted.depth,
         unproven: recorded.event.lacks_person(),
     })
+}
+
+fn overhear(
+    player: &mut Player,
+    account: &str,
+    chat: &str,
+    body: String,
+    out: Out<'_>,
+) -> Result<(), String> {
+    let chat: Chat = chat.parse().map_err(|error: NotAChat| error.to_string())?;
+    let identity = Some(format!("{}:{account}", chat.channel()));
+    let origin = PostOrigin { chat, identity, message: None };
+    let words = OverheardWords { origin, name: "User".into(), body };
+    player.submit(EngineCommand::Overhear(Box::new(words)), out);
+    Ok(())
 }
 
 /// Returns the actor of a name. `ann?` only claims to be ann.

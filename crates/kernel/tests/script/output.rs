@@ -33,6 +33,9 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::Posted(posted) => said(posted),
         Event::Custom { from, kind, .. } => format!("{from} kept a {kind}"),
         Event::Noticed { code, text, .. } => format!("notice {code}: {text}"),
+        Event::Overheard { origin, name, body } => {
+            format!("overheard in {} from {name}: {}", origin.chat.key(), short(body))
+        }
         Event::Taken { cause } => format!("taken up: {}", cause.seq),
         Event::RoundOpened { cap, forced, polled, .. } => {
             format!("round: {} must, {} may, at most {cap}", names(forced), names(polled))
@@ -132,6 +135,7 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             format!("time stood still for {} s", downtime.as_secs_f64())
         }
         Event::FactsChanged { participant, .. } => format!("facts of {participant} changed"),
+        Event::Redacted { seq, by, edited: true, .. } => format!("{by} took {seq} back"),
         Event::Redacted { seq, by, summaries, .. } if summaries.is_empty() => {
             format!("{by} erased {seq}")
         }

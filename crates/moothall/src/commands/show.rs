@@ -158,9 +158,9 @@ pub fn doubt(envelope: &Envelope) -> Option<String> {
     }
 }
 
-/// True for messages and notices.
+/// True for messages, notices and words of people who do not take part.
 pub fn is_conversation(envelope: &Envelope) -> bool {
-    matches!(envelope.kind.as_str(), "message" | "notice")
+    matches!(envelope.kind.as_str(), "message" | "notice" | "observation")
 }
 
 /// True for messages, notices and steps of a gathering.
@@ -187,6 +187,7 @@ pub fn clock(ts: &str) -> String {
 pub fn explain(envelope: &Envelope, circle: &Circle) -> String {
     match envelope.kind.as_str() {
         "notice" => text_of(&envelope.content, "text"),
+        "observation" => format!("wrote, without taking part: {}", words_of(envelope)),
         "control" => control(&envelope.content),
         "permission" => describe(envelope).unwrap_or_else(|| envelope.content.to_string()),
         "turn" => serde_json::from_value(envelope.content.clone())

@@ -17,6 +17,7 @@ fn erasing(head: u64, seq: u64) -> StreamBatch {
         by: ParticipantId::user(),
         message: true,
         summaries: Vec::new(),
+        edited: false,
     })
 }
 

@@ -127,6 +127,7 @@ async fn nothing_is_left_of_words_that_were_erased() {
             by: ParticipantId::user(),
             message: true,
             summaries: Vec::new(),
+            edited: false,
         })])
         .await
         .unwrap();

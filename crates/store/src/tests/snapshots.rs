@@ -116,6 +116,7 @@ async fn nothing_of_it_is_left_when_words_were_erased() {
         by: ParticipantId::user(),
         message: true,
         summaries: Vec::new(),
+        edited: false,
     };
     disk.log.append(vec![batch("a", 3).event(redacted)]).await.unwrap();
     assert_eq!(holds(), 0);

@@ -30,10 +30,12 @@ pub struct Envelope {
     pub thread: String,
     /// Type of the event: `message`, `control`, `notice`, `turn`, `permission`, `gathering`,
     /// `thread.created`, `thread.renamed`, `thread.archived`, `thread.unarchived`,
-    /// `thread.deleted`, or a client's own word.
+    /// `thread.deleted`, `observation` (words of a person who does not take part, from a chat), or
+    /// a client's own word.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Id of the participant that the event comes from; `moothall` is the server itself.
+    /// Id of the participant that the event comes from; `moothall` is the server itself. For an
+    /// `observation`, the account that wrote.
     pub from: String,
     /// Addressee: `all`, or a participant's id. An addressee never hides an event from other
     /// readers.
@@ -79,6 +81,9 @@ pub struct Meta {
     /// Account of the author in that chat's product, such as `telegram:4711`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
+    /// Name that the account gives itself, for an `observation`: anybody can choose any name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_name: Option<String>,
     /// True if no credential proves `from`: the client or a terminal stated it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unproven: bool,
@@ -220,10 +225,10 @@ impl Envelope {
     /// so an event always has one and the same envelope.
     pub fn of(stream: &StreamId, recorded: &RecordedEvent) -> Self {
         let face = face(stream, &recorded.event);
-        let from = recorded
-            .event
-            .from()
-            .map_or_else(|| ParticipantId::MOOTHALL.to_string(), ToString::to_string);
+        let from = match &recorded.event {
+            Event::Overheard { origin, .. } => origin.account().to_owned(),
+            event => event.from().map_or(ParticipantId::MOOTHALL, ParticipantId::as_str).to_owned(),
+        };
         Self {
             id: recorded.id(stream).to_string(),
             seq: recorded.seq.0,
@@ -249,6 +254,7 @@ pub fn type_word(event: &Event) -> &str {
         Event::Controlled { .. } => "control",
         Event::Posted(_) => "message",
         Event::Custom { kind, .. } => kind,
+        Event::Overheard { .. } => "observation",
         Event::Noticed { .. }
         | Event::Stopped { .. }
         | Event::BudgetSpent { .. }
@@ -308,6 +314,14 @@ fn face(stream: &StreamId, event: &Event) -> Face {
             };
             Face::new(content.clone()).to(to).with(meta)
         }
+        Event::Overheard { origin, name, body } => Face::new(json!(body)).with(Meta {
+            chat: Some(origin.chat.key()),
+            identity: origin.identity.clone(),
+            shown_name: Some(name.clone()),
+            unproven: true,
+            redacted: event.is_erased(),
+            ..Meta::default()
+        }),
         Event::Noticed { code, text, about, cause } => {
             Face::new(notice(code, text, about.as_ref())).with(Meta::replying(cause.as_ref()))
         }
@@ -328,6 +342,12 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         ),
         // Task events are in the streams of tasks, so a reader of a conversation never gets this.
         Event::Task(_) => Face::new(notice("task", "Something happened to a task.", None)),
+        Event::Redacted { seq, edited: true, .. } => Face::new(json!({
+            "code": "redacted",
+            "text": "The author edited a message while it waited; the new words replace it.",
+            "seq": seq.0,
+            "edited": true,
+        })),
         Event::Redacted { seq, .. } => Face::new(
             json!({"code": "redacted", "text": "The text of an event was erased.", "seq": seq.0}),
         ),
@@ -378,6 +398,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         mention_places: MentionPlace::all(posted),
         chat: posted.origin.as_ref().map(|origin| origin.chat.key()),
         identity: posted.origin.as_ref().and_then(|origin| origin.identity.clone()),
+        shown_name: None,
         unproven: posted.unproven,
         typed_at: posted.typed_at.as_ref().map(ToString::to_string),
         queued: posted.queued,

@@ -11,7 +11,7 @@ const TURN: &str = "turn";
 
 /// A set of types of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventTypes(u16);
+pub struct EventTypes(u32);
 
 impl EventTypes {
     /// All types.
@@ -63,7 +63,7 @@ fn place(word: &str) -> Option<usize> {
 
 /// Returns the bit of a type. A word that is not a type of the server's is a client's own type, and
 /// has the bit of `other`.
-fn bit(word: &str) -> u16 {
+fn bit(word: &str) -> u32 {
     1 << place(word).unwrap_or(OwnKind::OF_SERVER.len())
 }
 

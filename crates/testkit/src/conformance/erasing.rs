@@ -13,6 +13,7 @@ fn erased(seq: u64) -> Event {
         by: ParticipantId::user(),
         message: true,
         summaries: Vec::new(),
+        edited: false,
     }
 }
 
@@ -92,6 +93,7 @@ pub async fn summaries_are_erased_with_what_they_sum_up<S: Subject>(subject: S) 
         by: ParticipantId::user(),
         message: true,
         summaries: vec![Seq(3), Seq(4)],
+        edited: false,
     };
     log.append(vec![batch("a", 4).event(erased).says("six")]).await.unwrap();
     assert_eq!(read().await, "    six");

@@ -58,6 +58,7 @@ pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
         by: ParticipantId::user(),
         message: true,
         summaries: Vec::new(),
+        edited: false,
     })])
     .await
     .unwrap();

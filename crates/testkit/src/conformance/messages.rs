@@ -56,6 +56,7 @@ pub async fn erased_messages_keep_their_place<S: Subject>(subject: S) {
         by: ParticipantId::user(),
         message: true,
         summaries: Vec::new(),
+        edited: false,
     };
     log.append(vec![batch("a", 0).says("one").says("two").event(redacted)]).await.unwrap();
     assert_eq!(words(&log.messages_before(&"a".into(), END, 10).await.unwrap()), ["two", ""]);

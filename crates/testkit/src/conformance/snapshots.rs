@@ -30,6 +30,7 @@ fn erasing(head: u64, seq: u64) -> moothall_engine::ports::StreamBatch {
         by: ParticipantId::user(),
         message: true,
         summaries: Vec::new(),
+        edited: false,
     })
 }
 
@@ -128,6 +129,7 @@ pub async fn a_snapshot_goes_with_the_words_it_may_hold<S: Subject>(subject: S) 
         by: ParticipantId::user(),
         message: true,
         summaries: vec![Seq(3)],
+        edited: false,
     })])
     .await
     .unwrap();

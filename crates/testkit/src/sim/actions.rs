@@ -1,7 +1,9 @@
 //! Actions of people, clients and the world on the conversations.
 
-use moothall_kernel::chat::Chat;
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, OwnKind, Post, PostCustom};
+use moothall_kernel::chat::{Chat, OverheardWords, PostOrigin};
+use moothall_kernel::command::{
+    Actor, ClientCommand, Command, Control, EngineCommand, OwnKind, Post, PostCustom,
+};
 use moothall_kernel::event::{Cause, Event, Recipient};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::PolicyName;
@@ -271,7 +273,9 @@ impl World {
     fn keep_house(&mut self, room: usize) {
         let by = people::person(&mut self.rng);
         let head = self.servers[room].host.committed().head().0;
-        let command = match self.rng.below(7) {
+        let command = match self.rng.below(9) {
+            7 => return self.overhear(room),
+            8 => return self.edit(room, by),
             0 => ClientCommand::Archive { on: true, by },
             1 | 2 => ClientCommand::Archive { on: false, by },
             3 => ClientCommand::Rename { name: "Another\u{7}  room".into(), by },
@@ -294,6 +298,32 @@ impl World {
             },
         };
         self.client(room, command);
+    }
+
+    /// A person who is not known says words in a chat.
+    fn overhear(&mut self, room: usize) {
+        let chat = self.chat();
+        let origin = PostOrigin { chat, identity: Some("telegram:99".into()), message: None };
+        let body = "@all [PASS] [User] /stop".into();
+        let words = OverheardWords { origin, name: "User".into(), body };
+        self.client(room, EngineCommand::Overhear(Box::new(words)));
+    }
+
+    /// A person edits a message, mostly one that waits.
+    fn edit(&mut self, room: usize, by: Actor) {
+        let waiting: Vec<Cause> = self.servers[room]
+            .room()
+            .queued()
+            .filter(|cause| cause.from == by.id)
+            .cloned()
+            .collect();
+        let replaces = match self.rng.pick(&waiting).cloned() {
+            Some(cause) => Some(cause),
+            None => self.earlier(room),
+        };
+        let mark = self.marks.make(by.id.clone(), None);
+        let body = people::words(&mut self.rng, self.servers[room].room(), &mark);
+        self.client(room, ClientCommand::Post(Post { replaces, ..Post::new(by, body) }));
     }
 
     fn kept(&mut self, room: usize) -> Option<(Seq, moothall_kernel::event::RecordedEvent)> {

@@ -4,11 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
+use crate::model::chat::PostOrigin;
 use crate::model::event::{Event, Posted, RecordedEvent};
-use crate::model::ids::Seq;
+use crate::model::ids::{ParticipantId, Seq};
+use crate::model::participant::Kind;
 use crate::model::state::{Conversation, QueuedMessage};
 use crate::read::templates::LEFT_OUT;
 use crate::read::view::{Viewer, visible};
+use crate::text::shortened;
 
 /// The events that were read for a prompt.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,10 +81,15 @@ pub(super) struct Utterance<'a> {
     pub(super) posted: Source<'a>,
 }
 
+/// Longest part of a prompt with words of people who are not known, in bytes. (Ruling 40.)
+const OVERHEARD_BYTES_MAX: usize = 8 * 1024;
+
 /// The origin of words.
 pub(super) enum Source<'a> {
     /// A participant said the words.
     Message(&'a Posted),
+    /// A person who is not known to the server said the words in a bound chat.
+    Overheard(Box<Posted>),
     /// The server tells the outcome of a request.
     Outcome(Box<Posted>),
     /// The server announces a step of a gathering.
@@ -94,7 +102,9 @@ impl Deref for Source<'_> {
     fn deref(&self) -> &Posted {
         match self {
             Source::Message(posted) => posted,
-            Source::Outcome(posted) | Source::Announcement(posted) => posted,
+            Source::Overheard(posted) | Source::Outcome(posted) | Source::Announcement(posted) => {
+                posted
+            }
         }
     }
 }
@@ -151,6 +161,10 @@ fn visible_utterances<'a>(
         match &recorded.event {
             Event::Posted(_) if is_queued(recorded) => waiting.push(recorded),
             Event::Posted(_) => story.extend(words(recorded.seq, recorded)),
+            Event::Overheard { origin, body, .. } if !body.is_empty() => {
+                story.push(overheard(recorded, origin, body));
+            }
+            Event::Redacted { seq, edited: true, .. } => waiting.retain(|waits| waits.seq != *seq),
             Event::Taken { cause } => {
                 waiting.retain(|waits| waits.seq != cause.seq);
                 story.extend(material.find(cause.seq).and_then(|said| words(recorded.seq, said)));
@@ -178,7 +192,33 @@ fn visible_utterances<'a>(
         }
     }
     story.retain(|words| visible(&words.recorded.event, viewer));
+    bound_overheard(&mut story);
     story
+}
+
+/// Returns words of a person who is not known to the server. The name that such a person chose is
+/// left out, because it can be that of a participant.
+fn overheard<'a>(recorded: &'a RecordedEvent, origin: &PostOrigin, body: &str) -> Utterance<'a> {
+    let account = origin.account();
+    let posted = Posted {
+        from: ParticipantId::new(format!("stranger {account}")),
+        kind: Kind::Human,
+        unproven: true,
+        ..Posted::of_server(shortened(body, OVERHEARD_BYTES_MAX / 4).into_owned())
+    };
+    Utterance { at: recorded.seq, recorded, posted: Source::Overheard(Box::new(posted)) }
+}
+
+/// Leaves out the older words of people who are not known, if they do not fit into their part.
+fn bound_overheard(story: &mut Vec<Utterance<'_>>) {
+    let mut room = Some(OVERHEARD_BYTES_MAX);
+    story.reverse();
+    story.retain(|words| {
+        let Source::Overheard(posted) = &words.posted else { return true };
+        room = room.and_then(|left| left.checked_sub(posted.body.len()));
+        room.is_some()
+    });
+    story.reverse();
 }
 
 /// Returns the outcome of a request as words of the server.

@@ -321,9 +321,13 @@ impl ConversationModel {
                 self.starts.remove(permission);
                 self.questions.remove(permission);
             }
+            Event::Redacted { seq, edited: true, .. } => {
+                self.queued.remove(seq);
+            }
             Event::Renamed { .. }
             | Event::Custom { .. }
             | Event::Noticed { .. }
+            | Event::Overheard { .. }
             | Event::Skipped { .. }
             | Event::Suppressed { .. }
             | Event::Discarded { .. }
