@@ -59,6 +59,8 @@ pub enum StrangersRule {
     /// The words are dropped and counted.
     #[default]
     Drop,
+    /// The words are kept as data in a bound chat. They wake no agent and command nothing.
+    Observe,
 }
 
 /// The bots, as a table by agent or as a list.

@@ -1,19 +1,25 @@
 //! Words that arrive in chats: their author, their conversation, and the answer in the same chat.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_engine::access::{Access, AccessError, Caller, Scope};
 use moothall_engine::hall::{Hall, HallError, Idempotency};
-use moothall_kernel::chat::{Chat, PostOrigin};
-use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
-use moothall_kernel::event::{Cause, Recipient};
+use moothall_kernel::chat::{Chat, OverheardWords, PostOrigin};
+use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Invite, Post};
+use moothall_kernel::event::{Cause, Event, Recipient, RecordedEvent};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Profile;
 use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::text;
+use moothall_kernel::time::{Millis, Timestamp};
 
 /// Number of chats in which dropped messages are counted.
 const COUNTED_MAX: usize = 10_000;
+/// Number of messages of people who are not paired that are kept in a chat within a minute. (Ruling
+/// 40.)
+const OVERHEARD_MAX: usize = 20;
+const MINUTE: Millis = Millis::from_secs(60);
 
 /// A chat that is to be opened.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,12 +56,14 @@ pub struct Inbox {
     hall: Hall,
     access: Access,
     dropped: Mutex<BTreeMap<Chat, u64>>,
+    /// The messages of the last minute that were kept in a chat, by their keys.
+    overheard: Mutex<BTreeMap<Chat, VecDeque<(Timestamp, String)>>>,
 }
 
 impl Inbox {
     /// Returns the inbox of a hall.
     pub fn new(hall: Hall, access: Access) -> Arc<Self> {
-        Arc::new(Self { hall, access, dropped: Mutex::default() })
+        Arc::new(Self { hall, access, dropped: Mutex::default(), overheard: Mutex::default() })
     }
 
     /// Returns the hall.
@@ -99,6 +107,87 @@ impl Inbox {
         dropped.get(chat).copied().unwrap_or_default()
     }
 
+    /// Keeps words of a person who is not paired in the conversation of their chat, once. Words
+    /// above the limit of a minute are dropped and counted, as are those that the conversation
+    /// refuses.
+    ///
+    /// # Errors
+    /// [`HallError`] if they cannot be stored now.
+    pub async fn overhear(
+        &self,
+        stream: &StreamId,
+        words: OverheardWords,
+        key: String,
+    ) -> Result<(), HallError> {
+        let chat = words.origin.chat.clone();
+        if !self.may_overhear(&chat, &key) {
+            self.drop_words(&chat);
+            return Ok(());
+        }
+        let once = self.once(&chat, key, &words.body);
+        let command = EngineCommand::Overhear(Box::new(words));
+        let Some(hall) = self.hall.weak().enter() else { return Err(HallError::ShuttingDown) };
+        match hall.submit(stream, command, Some(once)).await {
+            Ok(_) | Err(HallError::KeyReused) => Ok(()),
+            Err(HallError::Rejected(_) | HallError::Deleted(_)) => {
+                self.drop_words(&chat);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// True if one more message may be kept in a chat. A message that several bots saw counts once.
+    fn may_overhear(&self, chat: &Chat, key: &str) -> bool {
+        let now = self.hall.now();
+        let mut all = self.overheard.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, kept| {
+            kept.retain(|(at, _)| at.is_within(MINUTE, now));
+            !kept.is_empty()
+        });
+        let kept = all.entry(chat.clone()).or_default();
+        if kept.iter().any(|(_, known)| known == key) {
+            return true;
+        }
+        let is_free = kept.len() < OVERHEARD_MAX;
+        if is_free {
+            kept.push_back((now, key.to_owned()));
+        }
+        is_free
+    }
+
+    /// Replaces the words of a paired person's earlier message, once. If that message was taken up
+    /// already, the conversation tells of the new words. An edit without new words does nothing.
+    ///
+    /// # Errors
+    /// [`AccessError`], as for [`Inbox::post`].
+    pub async fn edit(
+        &self,
+        by: &Caller,
+        stream: &StreamId,
+        earlier: Seq,
+        words: InboundWords,
+    ) -> Result<Option<Seq>, AccessError> {
+        let page = self.hall.read(stream, Seq(earlier.0.saturating_sub(1)), Some(1)).await?;
+        let is_same = |recorded: &RecordedEvent| match &recorded.event {
+            Event::Posted(posted) => posted.body == text::clean(&words.text),
+            _ => true,
+        };
+        if page.events.first().is_none_or(is_same) {
+            return Ok(None);
+        }
+        self.enter(by, stream, words, Some(earlier)).await
+    }
+
+    /// Returns the position of a message of a chat, by the key under which it entered. Keys are
+    /// remembered for a day.
+    ///
+    /// # Errors
+    /// [`HallError`] if the log cannot be read.
+    pub async fn place_of(&self, chat: &Chat, key: &str) -> Result<Option<Seq>, HallError> {
+        self.hall.event_of_key(&self.once(chat, key.to_owned(), "")).await
+    }
+
     /// Posts words of a paired person in the conversation of their chat, once. Returns the position
     /// of the message.
     ///
@@ -110,6 +199,16 @@ impl Inbox {
         stream: &StreamId,
         words: InboundWords,
     ) -> Result<Option<Seq>, AccessError> {
+        self.enter(by, stream, words, None).await
+    }
+
+    async fn enter(
+        &self,
+        by: &Caller,
+        stream: &StreamId,
+        words: InboundWords,
+        replaces: Option<Seq>,
+    ) -> Result<Option<Seq>, AccessError> {
         let door = self.hall.as_(by.clone());
         let InboundWords { chat, account, message, key, text, to, reply_to } = words;
         let actor = self.actor(by)?;
@@ -118,13 +217,16 @@ impl Inbox {
         let post = Post {
             to: to.map_or(Recipient::All, Recipient::One),
             reply_to: self.cause(stream, reply_to).await?,
+            replaces: self.cause(stream, replaces).await?,
             credential: by.token().map(ToString::to_string),
             origin: Some(Box::new(origin)),
             ..Post::new(actor, text)
         };
         let permitted = door.permit(stream, ClientCommand::Post(post)).await?;
         let answer = door.submit(permitted, Some(once)).await?;
-        Ok(answer.event.map(|recorded| recorded.seq))
+        // An edit that came too late is a notice.
+        let posted = answer.event.filter(|one| matches!(one.event, Event::Posted(_)));
+        Ok(posted.map(|recorded| recorded.seq))
     }
 
     /// Runs a line that begins with a slash, once, and returns the answer for the chat. The

@@ -92,8 +92,11 @@ impl Outbound {
         let Some(recorded) = page.events.into_iter().next().filter(|one| one.seq == seq) else {
             return Ok(Outbound::Nothing);
         };
-        if let Event::Redacted { seq, message: true, .. } = recorded.event {
-            return erasure(hall, stream, seq, chat).await;
+        if let Event::Redacted { seq, message: true, edited, .. } = recorded.event {
+            let erasure = erasure(hall, stream, seq, chat).await?;
+            // The members of the chat in which a person edits a message see the edit there.
+            let is_seen = edited && matches!(erasure, Outbound::Erasure { message: Some(_), .. });
+            return Ok(if is_seen { Outbound::Nothing } else { erasure });
         }
         let chat = chat.clone();
         hall.view(stream, move |state| of_event(&recorded, state, &chat)).await

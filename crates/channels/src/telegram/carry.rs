@@ -217,6 +217,7 @@ impl Telegram {
                 under_way.kept.sent.push(sent);
                 under_way.kept.sending = None;
                 if let Some(id) = id {
+                    self.order.note_own(chat, id);
                     self.places.note_message(chat, id, under_way.seq);
                 }
                 SendResult::Yes

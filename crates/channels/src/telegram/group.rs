@@ -4,6 +4,7 @@ use tokio::time::Instant;
 
 use moothall_engine::access::{AccessError, Caller};
 use moothall_engine::hall::HallError;
+use moothall_engine::ports::Target;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -177,12 +178,25 @@ impl Telegram {
             self.tell_opened(bot, room, opened).await?;
             return Box::pin(self.receive_again(bot, message, person)).await;
         }
+        if !self.was_bound(&words.chat).await? {
+            // The group was never opened. It still waits, and nothing of it is stored.
+            self.places.change(room.chat, |place| {
+                let _ = place.waiting_since.get_or_insert_with(Instant::now);
+            });
+            return Ok(());
+        }
+        // A group that was dissolved is for talks with one agent alone.
         match self.agent_addressed(message, &words) {
             Some(agent) => self.talk_alone(bot, room, message, person, words, &agent).await,
-            // The line that the group waits stands since a bot was added. A group that was
-            // dissolved is for talks with one agent alone.
             None => Ok(()),
         }
+    }
+
+    /// True if a conversation was bound to a chat before: the binding itself was told there.
+    async fn was_bound(&self, chat: &Chat) -> Result<bool, TryAgain> {
+        let Some(hall) = self.weak.enter() else { return Err(passing(HallError::ShuttingDown)) };
+        let told = hall.store().outbox.of_target(&Target::Chat(chat.clone()), 1).await;
+        Ok(!told.map_err(|error| passing(error.into()))?.is_empty())
     }
 
     async fn is_bound(&self, room: &Room) -> Result<bool, TryAgain> {

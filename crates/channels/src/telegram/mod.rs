@@ -8,10 +8,13 @@ pub mod text;
 pub mod update;
 mod cards;
 mod carry;
+mod edits;
 mod group;
+mod order;
 mod places;
 mod poll;
 mod receive;
+mod strangers;
 mod typing;
 
 use std::collections::BTreeMap;
@@ -30,6 +33,7 @@ use crate::config::TelegramConfig;
 use crate::inbox::Inbox;
 use bot::Bot;
 use client::{BotCommand, BotToken, Client, SendMessage};
+use order::MessageOrder;
 use places::Places;
 use room::{Room, TELEGRAM};
 
@@ -44,6 +48,7 @@ pub struct Telegram {
     settings: TelegramConfig,
     bots: RwLock<Vec<Arc<Bot>>>,
     places: Places,
+    order: MessageOrder,
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
@@ -63,6 +68,7 @@ impl Telegram {
             settings,
             bots: RwLock::default(),
             places: Places::default(),
+            order: MessageOrder::default(),
             opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
         })

@@ -24,6 +24,14 @@ pub struct Place {
     pub waiting_since: Option<Instant>,
 }
 
+impl Place {
+    /// True if several bots hear the chat and one of them only parts of it, so that its messages
+    /// may arrive in another order. Only in a supergroup do their numbers tell the order.
+    pub fn is_heard_in_parts(&self) -> bool {
+        self.is_super && self.bots.len() > 1 && self.bots.values().any(|hears| !hears)
+    }
+}
+
 /// The chats that the bots know.
 #[derive(Default)]
 pub struct Places {

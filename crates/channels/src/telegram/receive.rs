@@ -63,7 +63,9 @@ impl Telegram {
     }
 
     async fn receive_message(&self, bot: &Bot, message: Message) -> Result<(), TryAgain> {
-        let Some(author) = self.person_of(&message) else { return Ok(()) };
+        let Author::Person(author) = &message.author else {
+            return self.receive_from_other(bot, &message).await;
+        };
         match message.chat.kind {
             ChatKind::Private => return self.receive_private(bot, &message, author).await,
             ChatKind::Group | ChatKind::Supergroup => {}
@@ -73,22 +75,12 @@ impl Telegram {
         if !self.is_designated(bot, &message) {
             return Ok(());
         }
+        let (chat, number) = (message.chat.id, message.message_id);
+        let _place = match self.places.get(chat).is_some_and(|place| place.is_heard_in_parts()) {
+            true => Some(self.order.place(chat, number).await),
+            false => None,
+        };
         self.receive_in_group(bot, &message, author).await
-    }
-
-    /// Returns the author, if it is a person. Words of bots come another way: those of our own are
-    /// in the conversation already.
-    fn person_of<'a>(&self, message: &'a Message) -> Option<&'a Person> {
-        match &message.author {
-            Author::Person(person) => Some(person),
-            Author::Bot { id, .. } if self.bots().iter().any(|bot| bot.id() == *id) => None,
-            Author::Bot { .. } | Author::Anonymous { .. } | Author::Channel | Author::Unknown => {
-                if let Some(chat) = Room::new(message.chat.id, message.thread).to_chat() {
-                    self.inbox.drop_words(&chat);
-                }
-                None
-            }
-        }
     }
 
     /// Takes a message of a person to one bot alone.
@@ -148,13 +140,11 @@ impl Telegram {
             (Some(person), None) => {
                 self.receive_unbound(bot, &room, message, &person, account).await
             }
-            (None, _) => {
+            (None, _) if self.is_help(bot, message) => {
                 self.inbox.drop_words(&chat);
-                if self.is_help(bot, message) {
-                    return self.answer_stranger(bot, &room, message).await;
-                }
-                Ok(())
+                self.answer_stranger(bot, &room, message).await
             }
+            (None, stream) => self.hear_stranger(message, chat, stream).await,
         }
     }
 
@@ -275,7 +265,7 @@ impl Telegram {
 
     /// Returns the key under which a message enters once. In a basic group the bots see the same
     /// message under different ids, so there its author, time and words are the key.
-    fn key_of(&self, message: &Message, chat: &Chat) -> String {
+    pub(super) fn key_of(&self, message: &Message, chat: &Chat) -> String {
         if message.chat.kind != ChatKind::Group || self.designated(message.chat.id).is_some() {
             return format!("{}:{}", chat.key(), message.message_id);
         }
@@ -286,7 +276,7 @@ impl Telegram {
 
     /// True if this bot's view of a message counts. In a basic group with a bot that receives all
     /// messages, only that bot's does.
-    fn is_designated(&self, bot: &Bot, message: &Message) -> bool {
+    pub(super) fn is_designated(&self, bot: &Bot, message: &Message) -> bool {
         message.chat.kind != ChatKind::Group
             || self.designated(message.chat.id).is_none_or(|agent| agent == bot.agent)
     }
@@ -377,12 +367,6 @@ impl Telegram {
             |name: &str| message.command(name).is_some_and(|command| !command.addressed_to_other);
         message.command(&username).is_some_and(|command| command.addressed_to_other)
             && !self.own_names().iter().any(|name| is_for(name))
-    }
-
-    /// Takes a message that was edited. Words that were taken up stay as they were.
-    async fn receive_edit(&self, _bot: &Bot, message: &Message) -> Result<(), TryAgain> {
-        tracing::debug!(message = message.message_id, "an edited message stays as it was");
-        Ok(())
     }
 }
 
