@@ -296,6 +296,30 @@ impl Inbox {
         self.begin(&opener, place, &[agent.to_owned()], PolicyName::PLAIN).await
     }
 
+    /// Invites the agent of a bot that a person added to an open group. The right to open groups is
+    /// enough, because such a person could have opened it with this bot.
+    ///
+    /// # Errors
+    /// [`AccessError`] if the person may not.
+    pub async fn bring_in(
+        &self,
+        by: &Caller,
+        stream: &StreamId,
+        agent: &str,
+    ) -> Result<(), AccessError> {
+        let inviter = if self.may_open(by) {
+            with_scopes(by, &[Scope::ParticipantsInvite])
+        } else {
+            by.clone()
+        };
+        let door = self.hall.as_(inviter.clone());
+        let controls = vec![self.invitation(agent)];
+        let command = ClientCommand::Control { by: self.actor(&inviter)?, controls };
+        let permitted = door.permit(stream, command).await?;
+        door.submit(permitted, None).await?;
+        Ok(())
+    }
+
     /// Begins a conversation, invites the agents and binds the chat.
     async fn begin(
         &self,

@@ -9,6 +9,7 @@ pub mod inbox;
 pub mod outbound;
 pub mod telegram;
 mod kept_bots;
+mod restored;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,7 @@ use moothall_engine::ports::{Delivery, Target, TargetKind};
 pub use config::{ChannelsConfig, TelegramConfig};
 use inbox::Inbox;
 use kept_bots::KeptBots;
+use restored::LogFile;
 use telegram::Telegram;
 use telegram::client::{BotToken, NotAToken};
 use telegram::room::TELEGRAM;
@@ -38,6 +40,7 @@ pub struct Channels {
 struct Directory {
     telegram: Arc<Telegram>,
     kept: KeptBots,
+    log: LogFile,
     hall: Hall,
     /// True once deliveries to chats are made.
     carries: AtomicBool,
@@ -59,12 +62,14 @@ impl Channels {
         let access = Access::new(hall.clone(), mode, None);
         let inbox = Inbox::new(hall.clone(), access);
         let settings = config.telegram;
-        let telegram = Telegram::new(inbox, settings.clone()).map_err(HallError::Failed)?;
-        let telegram = Arc::new(telegram);
+        let (log, stopped) = LogFile::open(hall, &folder).await?;
+        let telegram = Telegram::new(inbox, settings.clone(), stopped);
+        let telegram = Arc::new(telegram.map_err(HallError::Failed)?);
         let kept = KeptBots::open(folder).map_err(|error| HallError::Failed(error.to_string()))?;
         let inner = Arc::new(Directory {
             telegram: telegram.clone(),
             kept,
+            log,
             hall: hall.clone(),
             carries: AtomicBool::new(false),
         });
@@ -177,6 +182,12 @@ impl ChannelDirectory for Directory {
             self.telegram.disconnect(agent);
         }
         Ok(removed)
+    }
+
+    async fn resume(&self, channel: &str) -> Result<bool, ChannelError> {
+        check_channel(channel)?;
+        self.log.resume().map_err(|error| ChannelError::NotKept(error.to_string()))?;
+        Ok(self.telegram.resume())
     }
 
     fn pairing_links(&self, channel: &str, code: &str) -> Result<Vec<PairingLink>, ChannelError> {

@@ -139,6 +139,12 @@ pub trait ChannelDirectory: Send + Sync {
     /// # Errors
     /// [`ChannelError`] if the change cannot be kept.
     async fn remove_bot(&self, channel: &str, agent: &str) -> Result<bool, ChannelError>;
+    /// Lets the bots of a channel run again that stopped after a restore, or because another
+    /// program spoke as them. Returns `false` if none had stopped.
+    ///
+    /// # Errors
+    /// [`ChannelError`] if this cannot be kept.
+    async fn resume(&self, channel: &str) -> Result<bool, ChannelError>;
     /// Returns the links by which a pairing code reaches a bot, one for each connected bot.
     ///
     /// # Errors

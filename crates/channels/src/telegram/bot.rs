@@ -60,10 +60,11 @@ impl Bot {
         self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the state. Its time stays that of the first such state.
+    /// Sets the state. Its time stays that of the first such state. A bot that stopped stays so
+    /// until it is released.
     pub fn set_state(&self, state: BotState, now: Timestamp) {
         let mut facts = self.facts();
-        if facts.state != state {
+        if facts.state != state && !is_held(facts.state) {
             tracing::info!(bot = self.agent, %state, "the state of a bot changed");
             facts.state = state;
             facts.since = now;
@@ -71,6 +72,16 @@ impl Bot {
         if state == BotState::Hearing {
             facts.conflict_since = None;
         }
+    }
+
+    /// Lets a bot run again that stopped. Returns false if it had not stopped.
+    pub fn release(&self, now: Timestamp) -> bool {
+        let mut facts = self.facts();
+        let is_released = is_held(facts.state);
+        if is_released {
+            (facts.state, facts.since) = (BotState::Starting, now);
+        }
+        is_released
     }
 
     /// Returns the state.
@@ -145,6 +156,11 @@ impl Bot {
     }
 }
 
+/// True for the states that only a person ends.
+fn is_held(state: BotState) -> bool {
+    matches!(state, BotState::Foreign | BotState::Stopped)
+}
+
 /// Returns the next step for people, if a state needs one.
 fn cure(state: BotState, username: Option<&str>) -> Option<String> {
     let name = username.map_or_else(|| "the bot".to_owned(), |name| format!("@{name}"));
@@ -155,8 +171,9 @@ fn cure(state: BotState, username: Option<&str>) -> Option<String> {
              token with /revoke at @BotFather."
         ),
         BotState::Foreign => format!(
-            "Another program speaks as {name}. Make a new token with /revoke at @BotFather, and \
-             add the bot again."
+            "Another program speaks as {name}, so it stopped here. Make a new token with /revoke at \
+             @BotFather and add the bot again, or stop that program and use `moothall channels \
+             resume`."
         ),
         BotState::Revoked => format!(
             "Telegram does not accept the token of {name}. Make a new one with /token at \
@@ -165,6 +182,10 @@ fn cure(state: BotState, username: Option<&str>) -> Option<String> {
         BotState::Unreachable => {
             "Telegram cannot be reached. Messages wait, and are sent by themselves later.".into()
         }
-        BotState::Stopped => "The channel waits for `moothall channels resume`.".into(),
+        BotState::Stopped => {
+            "The log was restored or copied. If no other server uses this bot, let it speak again: \
+             moothall channels resume"
+                .into()
+        }
     })
 }

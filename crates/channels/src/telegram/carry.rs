@@ -83,6 +83,10 @@ impl Telegram {
         chat: &Chat,
         notes: &DeliveryNotes<'_>,
     ) -> Outcome {
+        if self.is_stopped() {
+            let why = "the channel waits for `moothall channels resume`".to_owned();
+            return Outcome::Later { why, after: None };
+        }
         let Some(mut room) = Room::of(chat) else {
             return Outcome::Failed(format!("{} is not a place in Telegram", chat.key()));
         };

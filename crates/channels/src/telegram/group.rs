@@ -288,14 +288,7 @@ impl Telegram {
             self.say(bot, room, &text, None).await;
             return Ok(());
         };
-        let door = self.inbox.hall().as_(person.clone());
-        let invited = async {
-            let by = person.asking_as(None)?;
-            let controls = vec![self.inbox.invitation(agent.as_str())];
-            let permitted = door.permit(stream, ClientCommand::Control { by, controls }).await?;
-            Ok::<_, AccessError>(door.submit(permitted, None).await?)
-        };
-        match invited.await {
+        match self.inbox.bring_in(&person, stream, agent.as_str()).await {
             Ok(_) => Ok(()),
             Err(error) if is_passing(&error) => Err(TryAgain::after(&error)),
             Err(error) => {

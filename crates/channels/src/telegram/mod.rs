@@ -22,11 +22,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
 
-use moothall_engine::channels::{ChannelStatus, ChatState, ChatStatus, PairingLink};
+use moothall_engine::channels::{BotState, ChannelStatus, ChatState, ChatStatus, PairingLink};
 use moothall_engine::residents::WeakHall;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::slash;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::config::TelegramConfig;
@@ -52,6 +53,8 @@ pub struct Telegram {
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
+    /// True while the channel waits for the operator after a restore.
+    stopped: watch::Sender<bool>,
 }
 
 impl Telegram {
@@ -59,7 +62,11 @@ impl Telegram {
     ///
     /// # Errors
     /// The reason in words, if no HTTP client can be made.
-    pub(crate) fn new(inbox: Arc<Inbox>, settings: TelegramConfig) -> Result<Self, String> {
+    pub(crate) fn new(
+        inbox: Arc<Inbox>,
+        settings: TelegramConfig,
+        stopped: bool,
+    ) -> Result<Self, String> {
         let http = client::connector(&settings.base_url)?;
         Ok(Self {
             http,
@@ -71,6 +78,7 @@ impl Telegram {
             order: MessageOrder::default(),
             opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
+            stopped: watch::Sender::new(stopped),
         })
     }
 
@@ -96,9 +104,25 @@ impl Telegram {
         bots.retain(|other| other.agent != agent);
         bots.push(bot.clone());
         drop(bots);
+        if self.is_stopped() {
+            bot.set_state(BotState::Stopped, self.inbox.hall().now());
+        }
         let receiving = poll::receive_all(Arc::downgrade(self), bot.clone());
         bot.set_task(self.tasks().spawn(receiving));
         bot
+    }
+
+    /// True if the channel waits for the operator after a restore.
+    pub(crate) fn is_stopped(&self) -> bool {
+        *self.stopped.borrow()
+    }
+
+    /// Lets the channel and its bots run again. Returns false if nothing had stopped.
+    pub(crate) fn resume(&self) -> bool {
+        let now = self.inbox.hall().now();
+        let had_stopped = self.stopped.send_replace(false);
+        let released = self.bots().iter().filter(|bot| bot.release(now)).count();
+        had_stopped || released > 0
     }
 
     /// Takes a bot away: it receives and sends nothing more.

@@ -32,6 +32,12 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
     let mut offset = None;
     loop {
         let Some(open) = telegram.upgrade() else { return };
+        if open.is_stopped() {
+            let mut stopped = open.stopped.subscribe();
+            drop(open);
+            let _ = stopped.wait_for(|stopped| !stopped).await;
+            continue;
+        }
         if bot.info().is_none() {
             match open.greet(&bot).await {
                 Ok(()) => pause = Pause::default(),

@@ -67,6 +67,15 @@ impl Door {
         Ok(self.channel(channel)?.remove_bot(channel, agent).await?)
     }
 
+    /// Lets the bots of a channel run again that stopped. Returns `false` if none had stopped.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn resume_channel(&self, channel: &str) -> Result<bool, AccessError> {
+        self.may(Action::ManageChannels)?;
+        Ok(self.channel(channel)?.resume(channel).await?)
+    }
+
     /// Returns the links by which a pairing code reaches a bot.
     ///
     /// # Errors

@@ -22,6 +22,8 @@ pub enum ChannelCommand {
     Add(NewBotArgs),
     /// Take a bot from its agent
     Remove(BotOf),
+    /// Let a channel run again that stopped after a restore, or a bot that another program used
+    Resume(ChannelName),
     /// Print a link by which an account of a channel becomes yours
     Pair(NewPairing),
     /// List the paired accounts
@@ -58,6 +60,13 @@ pub struct BotOf {
     /// Confirmation.
     #[command(flatten)]
     pub sure: Confirmation,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ChannelName {
+    /// Name of the channel
+    #[arg(value_name = "CHANNEL", default_value = "telegram")]
+    pub channel: String,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, IsTerminal};
 
 use moothall_surfaces::wire::{
-    BotEntry, BotRemoved, ChannelList, ChatEntry, NewBot, PairingCode, PairingEnded, PairingList,
-    PairingRequest,
+    BotEntry, BotRemoved, ChannelList, ChannelResumed, ChatEntry, NewBot, PairingCode,
+    PairingEnded, PairingList, PairingRequest,
 };
 use serde_json::{Map, Value, json};
 
@@ -20,6 +20,7 @@ pub async fn run(context: &Context, args: &Channels) -> Result<(), Fault> {
         None | Some(ChannelCommand::List) => list(context).await,
         Some(ChannelCommand::Add(args)) => add(context, args).await,
         Some(ChannelCommand::Remove(args)) => remove(context, args).await,
+        Some(ChannelCommand::Resume(args)) => resume(context, &args.channel).await,
         Some(ChannelCommand::Pair(args)) => pair(context, args).await,
         Some(ChannelCommand::Pairings) => pairings(context).await,
         Some(ChannelCommand::Unpair(args)) => unpair(context, args).await,
@@ -194,6 +195,20 @@ async fn pairings(context: &Context) -> Result<(), Fault> {
             context.printer.paint(Style::Dim, &facts)
         ))?;
     }
+    Ok(())
+}
+
+async fn resume(context: &Context, channel: &str) -> Result<(), Fault> {
+    let path = format!("/channels/{}/resume", segment(channel));
+    let resumed: ChannelResumed = context.client.post(&path, &json!({})).await?;
+    if context.printer.json {
+        return context.printer.object(&resumed);
+    }
+    note(if resumed.resumed {
+        "The channel runs again."
+    } else {
+        "The channel was running already."
+    });
     Ok(())
 }
 

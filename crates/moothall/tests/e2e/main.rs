@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod guards;
+mod chat_restore;
 mod chat_words;
 mod telegram;
 mod harness;

@@ -57,6 +57,7 @@ const ROWS: &[Row] = &[
     Row("channels list", &["channels", "list"], [Well, Well, Well]),
     Row("channels add", ADD_BOT, [Absent, Denied, Denied]),
     Row("channels remove", &["channels", "remove", "telegram", "no"], [Well, Denied, Denied]),
+    Row("channels resume", &["channels", "resume"], [Well, Denied, Denied]),
     Row("channels pair", &["channels", "pair", "telegram"], [Well, Well, Refused]),
     Row("channels pairings", &["channels", "pairings"], [Well, Well, Well]),
     Row("channels unpair", &["channels", "unpair", "telegram:1"], [Absent, Absent, Absent]),

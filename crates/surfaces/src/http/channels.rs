@@ -10,9 +10,9 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId, stream_id};
 use crate::strict::Inbound;
 use crate::wire::{
-    BotEntry, BotRemoved, ChannelEntry, ChannelList, DeliveryEntry, DeliveryList, DeliveryResent,
-    ErrorBody, NewBot, PairingCode, PairingEnded, PairingEntry, PairingLinkEntry, PairingList,
-    PairingRequest,
+    BotEntry, BotRemoved, ChannelEntry, ChannelList, ChannelResumed, DeliveryEntry, DeliveryList,
+    DeliveryResent, ErrorBody, NewBot, PairingCode, PairingEnded, PairingEntry, PairingLinkEntry,
+    PairingList, PairingRequest,
 };
 
 /// Lists the channels to chats of other products, with their bots and the chats in which these are.
@@ -52,6 +52,20 @@ pub async fn remove(
 ) -> ApiResult<Json<BotRemoved>> {
     let removed = params.door(&app.entrance).remove_bot(&channel, &agent).await?;
     Ok(Json(BotRemoved { removed }))
+}
+
+/// Lets a channel run again that stopped because the log was restored or copied, and bots that
+/// stopped because another program spoke as them.
+#[utoipa::path(post, path = "/channels/{channel}/resume", operation_id = "resume_channel", tag = "channels",
+    params(("channel" = String, Path, description = "The channel, such as `telegram`.")),
+    responses((status = 200, body = ChannelResumed), (status = "4XX", body = ErrorBody)))]
+pub async fn resume(
+    State(app): State<App>,
+    Path(channel): Path<String>,
+    body: Body,
+) -> ApiResult<Json<ChannelResumed>> {
+    let resumed = body.door(&app.entrance).resume_channel(&channel).await?;
+    Ok(Json(ChannelResumed { resumed }))
 }
 
 /// Makes a code that pairs one account of a channel with the caller. The account then acts as the

@@ -86,6 +86,13 @@ pub struct BotRemoved {
     pub removed: bool,
 }
 
+/// Answer of `POST /channels/{channel}/resume`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ChannelResumed {
+    /// False if the channel and all its bots were running.
+    pub resumed: bool,
+}
+
 /// Body of `POST /channels/{channel}/pairings`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -41,9 +41,9 @@ pub use assist::{
     CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published,
 };
 pub use channels::{
-    BotEntry, BotRemoved, ChannelEntry, ChannelList, ChatEntry, DeliveryEntry, DeliveryList,
-    DeliveryResent, NewBot, PairingCode, PairingEnded, PairingEntry, PairingLinkEntry, PairingList,
-    PairingRequest,
+    BotEntry, BotRemoved, ChannelEntry, ChannelList, ChannelResumed, ChatEntry, DeliveryEntry,
+    DeliveryList, DeliveryResent, NewBot, PairingCode, PairingEnded, PairingEntry,
+    PairingLinkEntry, PairingList, PairingRequest,
 };
 pub use control::{
     NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets,
