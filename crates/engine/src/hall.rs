@@ -52,7 +52,7 @@ use crate::hall::residents::{MoveIn, WeakHall};
 pub use crate::hall::services::HallParts;
 use crate::outbox::stream::StreamCourier;
 use crate::outbox::{DeliveryHandler, OutboxEntry};
-use crate::ports::{ListFilter, ListPage, ListedStream, Page, TargetKind};
+use crate::ports::{Claim, ListFilter, ListPage, ListedStream, Page, TargetKind};
 use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
 use crate::stream::OwedItems;
@@ -399,6 +399,17 @@ impl Hall {
         let (namespace, key) = effects::claim_on(&chat.to_string());
         let claim = self.inner.store.log.claim(&namespace, &key, self.now()).await?;
         Ok(claim.map(|claim| claim.stream))
+    }
+
+    /// Returns all bound chats with their open conversations, in the order of their keys.
+    ///
+    /// # Errors
+    /// [`HallError`] if the log cannot be read.
+    pub async fn bound_chats(&self) -> Result<Vec<(Chat, StreamId)>, HallError> {
+        let namespace = TargetKind::Chat.scheme();
+        let claims = self.inner.store.log.claims(namespace, self.now()).await?;
+        let bound = |claim: Claim| Some((claim.key.parse().ok()?, claim.stream));
+        Ok(claims.into_iter().filter_map(bound).collect())
     }
 
     /// Returns the catalog row of a conversation, without loading it.

@@ -5,6 +5,7 @@
 mod guards;
 mod chat_words;
 mod telegram;
+mod channels;
 mod harness;
 mod terminal;
 
