@@ -6,6 +6,13 @@ import { defineConfig } from 'vitest/config';
 const server = process.env['MOOTHALL_URL'] ?? 'http://127.0.0.1:5111';
 const routes = [
   '/ping',
+  '/session',
+  '/channels',
+  '/pairings',
+  '/usage',
+  '/guards',
+  '/budgets',
+  '/tokens',
   '/healthz',
   '/agents',
   '/threads',

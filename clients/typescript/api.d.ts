@@ -165,7 +165,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the channels to chats of other products, with their bots and the chats in which these are. */
+        /** Lists the channels to chats of other products, with their bots and chats. */
         get: operations["list_channels"];
         put?: never;
         post?: never;
@@ -1640,7 +1640,10 @@ export interface components {
         ChannelEntry: {
             /** @description The bots, in the order of the configuration. */
             bots: components["schemas"]["BotEntry"][];
-            /** @description The chats in which the bots are, as far as they are known since the server started. */
+            /**
+             * @description The chats to which threads are bound. Beside them those in which the bots are, as far as
+             *     they are known since the server started.
+             */
             chats: components["schemas"]["ChatEntry"][];
             /** @description Name of the channel, such as `telegram`. */
             name: string;
@@ -1649,13 +1652,25 @@ export interface components {
         ChannelList: {
             /** @description The channels of this server. */
             channels: components["schemas"]["ChannelEntry"][];
+            /** @description Currency of all costs. */
+            currency: string;
         };
-        /** @description A chat in which bots are. */
+        /** @description A chat to which a thread is bound, or in which bots are. */
         ChatEntry: {
-            /** @description Agents whose bots are in the chat. */
+            /**
+             * @description Agents whose bots are known to be in the chat. Empty if nothing arrived from there since
+             *     the server started.
+             */
             agents: string[];
             /** @description The chat, such as `telegram:-100123`. */
             chat: string;
+            /**
+             * Format: int64
+             * @description Cost of these turns, in millionths of the currency.
+             */
+            cost_today_micros: number;
+            /** @description The next step for people, if the state needs one. */
+            cure?: string | null;
             /** @description Those agents whose bots receive only what is addressed to them. */
             deaf: string[];
             /**
@@ -1663,12 +1678,22 @@ export interface components {
              * @description Number of messages of people who are not paired that were dropped since the server started.
              */
             dropped: number;
+            /**
+             * Format: int64
+             * @description Number of deliveries to the chat that are not finished.
+             */
+            owed: number;
             /** @description `bound`, `waiting` or `away`. */
             state: string;
             /** @description The thread that is bound to the chat; `null` if none is. */
             thread?: string | null;
-            /** @description Title of the chat. */
+            /** @description Title of the chat; empty if it is not known since the server started. */
             title: string;
+            /**
+             * Format: int64
+             * @description Number of turns that began today (UTC) in the bound thread.
+             */
+            turns_today: number;
         };
         /**
          * @description A name that an agent chooses: 3 to 32 lower-case letters, digits, `-` and `_`, with a letter or
@@ -3232,6 +3257,8 @@ export interface components {
         ThreadState: {
             /** @description True if the thread takes no more messages. */
             archived: boolean;
+            /** @description Chats outside of the server to which the thread is bound, such as `telegram:-100123`. */
+            chats?: string[];
             /** @description Switches that let agents' mentions trigger other agents under `mention_only`. */
             discussion: components["schemas"]["DiscussionState"];
             /**

@@ -137,8 +137,8 @@ impl Directory {
 
 #[async_trait]
 impl ChannelDirectory for Directory {
-    async fn channels(&self) -> Vec<ChannelStatus> {
-        vec![self.telegram.status().await]
+    async fn channels(&self) -> Result<Vec<ChannelStatus>, HallError> {
+        Ok(vec![self.telegram.status().await?])
     }
 
     async fn add_bot(

@@ -5,6 +5,8 @@ use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Timestamp;
 
+use crate::answers::HallError;
+
 /// The state of a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "snake_case")]
@@ -56,23 +58,38 @@ pub enum ChatState {
     Away,
 }
 
-/// A chat that the bots know.
+/// The work that the server has with a bound chat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChatActivity {
+    /// Number of deliveries to the chat that are not finished.
+    pub owed: u64,
+    /// Number of turns that began today (UTC) in its conversation.
+    pub turns_today: u64,
+    /// Cost of these turns, in millionths of the currency.
+    pub cost_today_micros: u64,
+}
+
+/// A chat to which a conversation is bound, or in which bots are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatStatus {
     /// The chat.
     pub chat: Chat,
-    /// The chat's title in its product.
+    /// The chat's title in its product; empty if no update has told it since the server started.
     pub title: String,
     /// The conversation that is bound to the chat.
     pub stream: Option<StreamId>,
     /// The state of the chat.
     pub state: ChatState,
-    /// The agents whose bots are in the chat.
+    /// The agents whose bots are known to be in the chat.
     pub agents: Vec<ParticipantId>,
     /// Those agents whose bots receive only what is addressed to them.
     pub deaf: Vec<ParticipantId>,
     /// Number of messages of unknown people that were dropped since the server started.
     pub dropped: u64,
+    /// The next step for people, if the state needs one.
+    pub cure: Option<String>,
+    /// The work with the chat. Channels leave it at zero, and the door fills it in.
+    pub activity: ChatActivity,
 }
 
 /// A channel of the server.
@@ -121,8 +138,12 @@ pub struct PairingLink {
 /// The channels of a server, as surfaces ask for them.
 #[async_trait]
 pub trait ChannelDirectory: Send + Sync {
-    /// Returns all channels with their bots and chats.
-    async fn channels(&self) -> Vec<ChannelStatus>;
+    /// Returns all channels with their bots and chats: the bound ones, and others that the bots
+    /// know.
+    ///
+    /// # Errors
+    /// [`HallError`] if the bound chats cannot be read.
+    async fn channels(&self) -> Result<Vec<ChannelStatus>, HallError>;
     /// Gives an agent a bot: checks its token with the product, keeps it and connects it.
     ///
     /// # Errors

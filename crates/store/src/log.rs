@@ -478,6 +478,10 @@ impl Deliveries for SqliteLog {
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
         self.read_rows(reader::tally).await
     }
+
+    async fn owed(&self) -> Result<BTreeMap<Target, u64>, LogError> {
+        self.read_rows(reader::owed).await
+    }
 }
 
 #[async_trait]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use moothall_engine::log_format::{ChainLink, StoredEvent};
 use moothall_engine::ports::{
     Claim, Delivery, DeliveryState, ListFilter, ListPage, ListedStream, LogError, PAGE_BYTES_MAX,
-    Page,
+    Page, Target,
 };
 use moothall_kernel::event::RecordedEvent;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -451,5 +451,17 @@ pub(crate) fn tally(conn: &Connection) -> rusqlite::Result<BTreeMap<DeliveryStat
         UNION ALL SELECT state, count(*) FROM deliveries WHERE state > 4 GROUP BY state";
     let mut statement = conn.prepare_cached(sql)?;
     let counted = statement.query_map([], |row| Ok((rows::state(row, 0)?, counter(row, 1)?)))?;
+    counted.collect()
+}
+
+/// Counts the unsettled deliveries of each target, from the index of the open ones.
+pub(crate) fn owed(conn: &Connection) -> rusqlite::Result<BTreeMap<Target, u64>> {
+    let sql = "SELECT target, count(*) FROM deliveries INDEXED BY deliveries_open
+        WHERE state < 4 GROUP BY target";
+    let mut statement = conn.prepare_cached(sql)?;
+    let counted = statement.query_map([], |row| {
+        let Ok(target) = row.get::<_, String>(0)?.parse();
+        Ok((target, counter(row, 1)?))
+    })?;
     counted.collect()
 }

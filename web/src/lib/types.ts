@@ -50,6 +50,13 @@ export type Gathering = Schemas['GatheringAnswer'];
 export type GatheringMember = Schemas['GatheringMember'];
 export type Harvest = Schemas['Harvest'];
 export type NewGathering = Schemas['NewGathering'];
+export type BotEntry = Schemas['BotEntry'];
+export type BotRemoved = Schemas['BotRemoved'];
+export type ChannelList = Schemas['ChannelList'];
+export type ChatEntry = Schemas['ChatEntry'];
+export type DeliveryEntry = Schemas['DeliveryEntry'];
+export type PairingCode = Schemas['PairingCode'];
+export type PairingEntry = Schemas['PairingEntry'];
 export type NewPiecePass = Schemas['NewPiecePass'];
 
 /** The content of events of type `permission`. */

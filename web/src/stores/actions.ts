@@ -52,6 +52,14 @@ export const setDiscussion = (room: Room, on: boolean) =>
 export const archive = (room: Room, on: boolean) =>
   run(room, on ? 'Archiving' : 'Opening again', { [on ? 'archive' : 'unarchive']: {} });
 
+/**
+ * Binds a conversation to a chat of another product. Throws on failure. With another chat bound, the
+ * server asks to confirm that the members of both read each other's words.
+ */
+export const bindChat = (room: Room, chat: string, confirmed: boolean) =>
+  change(room, confirmed ? { bind: chat, confirm: true } : { bind: chat });
+export const unbindChat = (room: Room, chat: string) => change(room, { unbind: chat });
+
 /** Renames a conversation. Throws on failure, for the dialog to show. */
 export async function rename(thread: string, name: string): Promise<void> {
   await post(`/threads/${thread}/events`, { type: 'thread.renamed', from: ME, content: name });

@@ -14,11 +14,13 @@ export const DIALOGS = {
   shortcuts: () => import('../views/shell/Shortcuts.svelte'),
   agree: () => import('../views/gathering/AgreeDialog.svelte'),
   'sign-in': () => import('../views/shell/SignInDialog.svelte'),
+  channels: () => import('../views/channels/ChannelsDialog.svelte'),
   switcher: () => import('../views/shell/Switcher.svelte'),
 } satisfies Record<string, View<Record<string, never>>>;
 
 /** Dialogs about the open conversation. */
 export const ROOM_DIALOGS = {
+  chats: () => import('../views/channels/ChatsDialog.svelte'),
   guards: () => import('../views/panel/GuardsDialog.svelte'),
   invite: () => import('../views/panel/InviteDialog.svelte'),
   access: () => import('../views/panel/AccessDialog.svelte'),

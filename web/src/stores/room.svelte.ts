@@ -30,6 +30,7 @@ import { hall } from './hall.svelte';
 import { outboxes, type Outbox } from './outbox.svelte';
 import { reads } from './reads.svelte';
 import { Circle } from './circle.svelte';
+import { ChatDeliveries } from './deliveries.svelte';
 import { Spending } from './spending.svelte';
 import { ui } from './ui.svelte';
 
@@ -80,6 +81,8 @@ export class Room {
   progress = new SvelteMap<string, string>();
   outbox: Outbox;
   spending: Spending;
+  /** The way of messages to bound chats. */
+  deliveries: ChatDeliveries;
   /** The gathering, if the conversation is one. */
   circle: Circle;
 
@@ -102,6 +105,7 @@ export class Room {
     this.outbox.arrived = (event) => this.#answered(event);
     this.outbox.ran = () => this.askStateSoon();
     this.spending = new Spending(id);
+    this.deliveries = new ChatDeliveries(id);
     this.circle = new Circle(id, () => this.invited);
     this.#timeline = this.#newTimeline();
   }
@@ -292,6 +296,7 @@ export class Room {
       onframe: (frame) => this.#take(frame),
       onlink: (link, retryAt, status, why) => this.#linked(link, retryAt, status, why),
     });
+    this.deliveries.follow();
     void this.#askPresence();
   }
 
@@ -303,6 +308,7 @@ export class Room {
   disconnect(): void {
     this.#stream?.close();
     this.#stream = null;
+    this.deliveries.pause();
     this.busy = null;
     clearTimeout(this.#growTimer);
     this.#growTimer = undefined;
@@ -319,6 +325,7 @@ export class Room {
     [this.first, this.last, this.head, this.settled] = [0, 0, 0, 0];
     [this.presence, this.writing, this.progress].forEach((all) => all.clear());
     this.spending.end();
+    this.deliveries.end();
     this.circle.end();
     this.#rebuild(false);
   }
@@ -339,6 +346,7 @@ export class Room {
       // ones.
       this.writing.clear();
       this.spending.loadSoon();
+      this.deliveries.loadSoon();
       this.circle.catchUp();
       this.askStateSoon();
       void this.#askPresence();
@@ -427,6 +435,7 @@ export class Room {
     if (event.type === 'turn') this.#turnEnded(event);
     if (event.type === 'permission') this.#asked(event.content as PermissionEvent);
     if (isAboutBudgets(event)) this.spending.loadSoon();
+    this.deliveries.loadSoon();
     this.circle.take(event);
     if (event.type === 'thread.renamed') this.name = String(event.content);
     if (event.type === 'message') {
@@ -533,6 +542,7 @@ export class Room {
     const answer = await this.#ask<StateAnswer>('state');
     this.state = answer.state;
     this.name = answer.name;
+    this.deliveries.learn(answer.state.chats ?? []);
     this.#noteHead(answer.head);
     if (this.last >= answer.head) this.settled = Math.max(this.settled, answer.head);
     if (this.state.policy.name === 'talking_piece') this.circle.open();

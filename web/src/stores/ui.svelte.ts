@@ -21,6 +21,8 @@ export type Dialog =
   | 'end-gathering'
   | 'agree'
   | 'guards'
+  | 'channels'
+  | 'chats'
   | null;
 export type Drawer = 'list' | 'panel' | null;
 

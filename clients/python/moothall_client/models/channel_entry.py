@@ -20,7 +20,9 @@ class ChannelEntry:
 
     Attributes:
         bots (list[BotEntry]): The bots, in the order of the configuration.
-        chats (list[ChatEntry]): The chats in which the bots are, as far as they are known since the server started.
+        chats (list[ChatEntry]): The chats to which threads are bound. Beside them those in which the bots are, as far
+            as
+            they are known since the server started.
         name (str): Name of the channel, such as `telegram`.
     """
 

@@ -19,9 +19,11 @@ class ChannelList:
 
     Attributes:
         channels (list[ChannelEntry]): The channels of this server.
+        currency (str): Currency of all costs.
     """
 
     channels: list[ChannelEntry]
+    currency: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -30,11 +32,14 @@ class ChannelList:
             channels_item = channels_item_data.to_dict()
             channels.append(channels_item)
 
+        currency = self.currency
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "channels": channels,
+                "currency": currency,
             }
         )
 
@@ -52,8 +57,11 @@ class ChannelList:
 
             channels.append(channels_item)
 
+        currency = d.pop("currency")
+
         channel_list = cls(
             channels=channels,
+            currency=currency,
         )
 
         channel_list.additional_properties = d

@@ -13,24 +13,33 @@ T = TypeVar("T", bound="ChatEntry")
 
 @_attrs_define
 class ChatEntry:
-    """A chat in which bots are.
+    """A chat to which a thread is bound, or in which bots are.
 
     Attributes:
-        agents (list[str]): Agents whose bots are in the chat.
+        agents (list[str]): Agents whose bots are known to be in the chat. Empty if nothing arrived from there since
+            the server started.
         chat (str): The chat, such as `telegram:-100123`.
+        cost_today_micros (int): Cost of these turns, in millionths of the currency.
         deaf (list[str]): Those agents whose bots receive only what is addressed to them.
         dropped (int): Number of messages of people who are not paired that were dropped since the server started.
+        owed (int): Number of deliveries to the chat that are not finished.
         state (str): `bound`, `waiting` or `away`.
-        title (str): Title of the chat.
+        title (str): Title of the chat; empty if it is not known since the server started.
+        turns_today (int): Number of turns that began today (UTC) in the bound thread.
+        cure (None | str | Unset): The next step for people, if the state needs one.
         thread (None | str | Unset): The thread that is bound to the chat; `null` if none is.
     """
 
     agents: list[str]
     chat: str
+    cost_today_micros: int
     deaf: list[str]
     dropped: int
+    owed: int
     state: str
     title: str
+    turns_today: int
+    cure: None | str | Unset = UNSET
     thread: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -39,13 +48,25 @@ class ChatEntry:
 
         chat = self.chat
 
+        cost_today_micros = self.cost_today_micros
+
         deaf = self.deaf
 
         dropped = self.dropped
 
+        owed = self.owed
+
         state = self.state
 
         title = self.title
+
+        turns_today = self.turns_today
+
+        cure: None | str | Unset
+        if isinstance(self.cure, Unset):
+            cure = UNSET
+        else:
+            cure = self.cure
 
         thread: None | str | Unset
         if isinstance(self.thread, Unset):
@@ -59,12 +80,17 @@ class ChatEntry:
             {
                 "agents": agents,
                 "chat": chat,
+                "cost_today_micros": cost_today_micros,
                 "deaf": deaf,
                 "dropped": dropped,
+                "owed": owed,
                 "state": state,
                 "title": title,
+                "turns_today": turns_today,
             }
         )
+        if cure is not UNSET:
+            field_dict["cure"] = cure
         if thread is not UNSET:
             field_dict["thread"] = thread
 
@@ -77,13 +103,28 @@ class ChatEntry:
 
         chat = d.pop("chat")
 
+        cost_today_micros = d.pop("cost_today_micros")
+
         deaf = cast(list[str], d.pop("deaf"))
 
         dropped = d.pop("dropped")
 
+        owed = d.pop("owed")
+
         state = d.pop("state")
 
         title = d.pop("title")
+
+        turns_today = d.pop("turns_today")
+
+        def _parse_cure(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        cure = _parse_cure(d.pop("cure", UNSET))
 
         def _parse_thread(data: object) -> None | str | Unset:
             if data is None:
@@ -97,10 +138,14 @@ class ChatEntry:
         chat_entry = cls(
             agents=agents,
             chat=chat,
+            cost_today_micros=cost_today_micros,
             deaf=deaf,
             dropped=dropped,
+            owed=owed,
             state=state,
             title=title,
+            turns_today=turns_today,
+            cure=cure,
             thread=thread,
         )
 

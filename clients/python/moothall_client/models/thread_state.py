@@ -44,6 +44,7 @@ class ThreadState:
             person's answer.
         turns (list[OpenTurn]): Turns that were granted and have not ended.
         upcoming (list[UpcomingEntry]): Agents still to be asked about the current message.
+        chats (list[str] | Unset): Chats outside of the server to which the thread is bound, such as `telegram:-100123`.
         held (None | str | Unset): Guard that holds the floor: `exchanges`, `pair`, `repeat` or `stopped`; `null` if
             there is
             none.
@@ -63,6 +64,7 @@ class ThreadState:
     starts: list[AskedRef]
     turns: list[OpenTurn]
     upcoming: list[UpcomingEntry]
+    chats: list[str] | Unset = UNSET
     held: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -110,6 +112,10 @@ class ThreadState:
             upcoming_item = upcoming_item_data.to_dict()
             upcoming.append(upcoming_item)
 
+        chats: list[str] | Unset = UNSET
+        if not isinstance(self.chats, Unset):
+            chats = self.chats
+
         held: None | str | Unset
         if isinstance(self.held, Unset):
             held = UNSET
@@ -136,6 +142,8 @@ class ThreadState:
                 "upcoming": upcoming,
             }
         )
+        if chats is not UNSET:
+            field_dict["chats"] = chats
         if held is not UNSET:
             field_dict["held"] = held
 
@@ -206,6 +214,8 @@ class ThreadState:
 
             upcoming.append(upcoming_item)
 
+        chats = cast(list[str], d.pop("chats", UNSET))
+
         def _parse_held(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -230,6 +240,7 @@ class ThreadState:
             starts=starts,
             turns=turns,
             upcoming=upcoming,
+            chats=chats,
             held=held,
         )
 

@@ -40,6 +40,10 @@ impl Telegram {
             self.places.change(chat_id, |place| place.bots.remove(&agent));
             return self.take_out(&chat, &self.agent_of(bot)).await;
         }
+        // People who change privacy mode add the bot again, and nothing else tells of the change.
+        if let Ok(info) = bot.client.get_me().await {
+            bot.set_info(info);
+        }
         let hears = change.sees_all || !bot.is_private();
         let is_new = self.places.change(chat_id, |place| {
             place.title = change.chat.title.clone().unwrap_or_default();

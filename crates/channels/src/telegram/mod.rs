@@ -14,6 +14,7 @@ mod order;
 mod places;
 mod poll;
 mod receive;
+mod status;
 mod strangers;
 mod typing;
 
@@ -22,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
 
-use moothall_engine::channels::{BotState, ChannelStatus, ChatState, ChatStatus, PairingLink};
+use moothall_engine::channels::{BotState, PairingLink};
 use moothall_engine::residents::WeakHall;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::ParticipantId;
@@ -295,33 +296,6 @@ impl Telegram {
             Some(PairingLink { agent: bot.agent.clone(), url })
         };
         self.bots().iter().filter_map(link).collect()
-    }
-
-    /// Returns the channel as surfaces show it.
-    pub(crate) async fn status(&self) -> ChannelStatus {
-        let bots = self.bots().iter().map(|bot| bot.status()).collect();
-        let mut chats = Vec::new();
-        for (id, place) in self.places.all() {
-            let Some(chat) = Room::new(id, None).to_chat() else { continue };
-            let stream = self.inbox.bound(&chat).await.ok().flatten();
-            let state = match (&stream, place.bots.is_empty()) {
-                (_, true) => ChatState::Away,
-                (Some(_), false) => ChatState::Bound,
-                (None, false) => ChatState::Waiting,
-            };
-            let agents = place.bots.keys().map(ParticipantId::new).collect();
-            let deaf = place.bots.iter().filter(|(_, hears)| !**hears);
-            chats.push(ChatStatus {
-                dropped: self.inbox.dropped(&chat),
-                chat,
-                title: place.title,
-                stream,
-                state,
-                agents,
-                deaf: deaf.map(|(agent, _)| ParticipantId::new(agent)).collect(),
-            });
-        }
-        ChannelStatus { name: TELEGRAM.to_owned(), bots, chats }
     }
 
     /// True if a chat is one of Telegram.

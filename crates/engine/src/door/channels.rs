@@ -2,10 +2,17 @@
 
 use std::sync::{Arc, Weak};
 
+use moothall_kernel::budget::{DAY, start_of};
+use moothall_kernel::ids::StreamId;
+
 use super::{Action, Door};
 use crate::access::{AccessError, Reach, Scope};
-use crate::channels::{BotStatus, ChannelDirectory, ChannelError, ChannelStatus, PairingLink};
+use crate::answers::HallError;
+use crate::channels::{
+    BotStatus, ChannelDirectory, ChannelError, ChannelStatus, ChatActivity, PairingLink,
+};
 use crate::hall::Hall;
+use crate::ports::{Target, UsageBy, UsageWanted};
 
 impl Hall {
     /// Registers the channels of this server. Only the first registration counts.
@@ -32,7 +39,7 @@ impl Door {
     pub async fn channels(&self) -> Result<Vec<ChannelStatus>, AccessError> {
         self.may(Action::ListChannels)?;
         let Some(directory) = self.channel_directory() else { return Ok(Vec::new()) };
-        let mut channels = directory.channels().await;
+        let mut channels = directory.channels().await?;
         let opens = self.caller.scopes.has(Scope::ThreadsAdmin);
         for channel in &mut channels {
             channel.chats.retain(|chat| match &chat.stream {
@@ -40,7 +47,35 @@ impl Door {
                 None => opens && self.caller.reach == Reach::All,
             });
         }
+        self.add_activity(&mut channels).await?;
         Ok(channels)
+    }
+
+    /// Adds what each chat is owed, and what the turns of its conversation cost today.
+    async fn add_activity(&self, channels: &mut [ChannelStatus]) -> Result<(), HallError> {
+        let chats = || channels.iter().flat_map(|channel| &channel.chats);
+        let streams: Vec<StreamId> = chats().filter_map(|chat| chat.stream.clone()).collect();
+        if chats().next().is_none() {
+            return Ok(());
+        }
+        let owed = self.hall.inner.store.outbox.owed().await?;
+        let today = UsageWanted {
+            limit: streams.len(),
+            streams: Some(streams),
+            from: Some(start_of(self.hall.now(), DAY)),
+            by: Some(UsageBy::Stream),
+            ..UsageWanted::default()
+        };
+        let used = self.hall.used(&today).await?;
+        for chat in channels.iter_mut().flat_map(|channel| &mut channel.chats) {
+            let sum = used.iter().find(|sum| sum.stream.is_some() && sum.stream == chat.stream);
+            chat.activity = ChatActivity {
+                owed: owed.get(&Target::Chat(chat.chat.clone())).copied().unwrap_or_default(),
+                turns_today: sum.map_or(0, |sum| sum.turns),
+                cost_today_micros: sum.map_or(0, |sum| sum.cost_micros),
+            };
+        }
+        Ok(())
     }
 
     /// Gives an agent a bot.

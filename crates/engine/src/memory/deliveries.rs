@@ -93,4 +93,13 @@ impl Deliveries for MemoryLog {
         }
         Ok(tally)
     }
+
+    async fn owed(&self) -> Result<BTreeMap<Target, u64>, LogError> {
+        let mut owed = BTreeMap::new();
+        let tables = self.tables();
+        for delivery in tables.deliveries.iter().filter(|delivery| !delivery.state.is_settled()) {
+            *owed.entry(delivery.target.clone()).or_default() += 1;
+        }
+        Ok(owed)
+    }
 }

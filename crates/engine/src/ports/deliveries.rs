@@ -134,6 +134,9 @@ pub trait Deliveries: Send + Sync + 'static {
     /// Counts the deliveries in each state. Those that are `done` are left out, because their
     /// number grows without limit.
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError>;
+    /// Counts the deliveries to each target that are not `done`, `failed` or `unknown`. Targets
+    /// without such deliveries are left out.
+    async fn owed(&self) -> Result<BTreeMap<Target, u64>, LogError>;
 }
 
 /// Number of deliveries in one page of [`PendingDeliveries`].

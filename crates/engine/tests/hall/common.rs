@@ -248,6 +248,9 @@ impl Deliveries for TestLog {
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
         self.inner.tally().await
     }
+    async fn owed(&self) -> Result<BTreeMap<Target, u64>, LogError> {
+        self.inner.owed().await
+    }
 }
 
 /// Answers at once with a fixed line.

@@ -2,12 +2,14 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
+use moothall_kernel::text::counted;
 use moothall_surfaces::wire::{
     BotEntry, BotRemoved, ChannelList, ChannelResumed, ChatEntry, NewBot, PairingCode,
     PairingEnded, PairingList, PairingRequest,
 };
 use serde_json::{Map, Value, json};
 
+use super::show::cost;
 use super::{Context, confirmation};
 use crate::cli::{Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing};
 use crate::client::segment;
@@ -45,7 +47,8 @@ async fn list(context: &Context) -> Result<(), Fault> {
             bot.cure.iter().for_each(|cure| note(cure));
         }
         for chat in &channel.chats {
-            context.printer.line(&chat_row(context, chat))?;
+            context.printer.line(&chat_row(context, chat, &list.currency))?;
+            chat.cure.iter().for_each(|cure| note(cure));
         }
     }
     Ok(())
@@ -64,31 +67,45 @@ fn bot_row(context: &Context, channel: &str, bot: &BotEntry) -> String {
     )
 }
 
-/// Returns a chat as a line: its id, title, state, conversation and agents.
-fn chat_row(context: &Context, chat: &ChatEntry) -> String {
+/// Returns a chat as a line: its id, title, state, conversation, agents, and the work with it.
+fn chat_row(context: &Context, chat: &ChatEntry, currency: &str) -> String {
     let thread = chat.thread.as_ref().map_or_else(String::new, |id| format!(", {id}"));
-    let agents = if chat.agents.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", chat.agents.join(", "))
+    let agents = match chat.agents.is_empty() {
+        true if chat.thread.is_some() => ": nothing arrived since the server started".to_owned(),
+        true => String::new(),
+        false => format!(": {}", chat.agents.join(", ")),
     };
     let deaf = if chat.deaf.is_empty() {
         String::new()
     } else {
         format!(" (hear only what is addressed to them: {})", chat.deaf.join(", "))
     };
-    let dropped = match chat.dropped {
-        0 => String::new(),
-        count => format!("; {count} messages of unknown people dropped"),
+    let title = match chat.title.as_str() {
+        "" => String::new(),
+        title => format!("{}  ", context.printer.paint(Style::Bold, title)),
     };
-    format!(
-        "{}  {}  {}",
-        chat.chat,
-        context.printer.paint(Style::Bold, &chat.title),
-        context
-            .printer
-            .paint(Style::Dim, &format!("{}{thread}{agents}{deaf}{dropped}", chat.state))
-    )
+    let facts = format!("{}{thread}{agents}{deaf}{}", chat.state, work(chat, currency));
+    let style = if chat.cure.is_some() { Style::Bold } else { Style::Dim };
+    format!("{}  {title}{}", chat.chat, context.printer.paint(style, &facts))
+}
+
+/// Returns the work with a chat: what it is owed, today's turns and their cost, and what was
+/// dropped. Numbers that are zero are left out.
+fn work(chat: &ChatEntry, currency: &str) -> String {
+    let mut facts = Vec::new();
+    if chat.owed > 0 {
+        facts.push(format!("{} on the way", counted(chat.owed, "message")));
+    }
+    if chat.turns_today > 0 {
+        facts.push(format!("{} today", counted(chat.turns_today, "turn")));
+    }
+    if chat.cost_today_micros > 0 {
+        facts.push(format!("{} {currency} today", cost(chat.cost_today_micros)));
+    }
+    if chat.dropped > 0 {
+        facts.push(format!("{} of unknown people dropped", counted(chat.dropped, "message")));
+    }
+    facts.iter().map(|fact| format!("; {fact}")).collect()
 }
 
 /// Gives an agent a bot, and prints the next step.

@@ -2,6 +2,7 @@
 //! problem.
 
 mod agents;
+mod channels;
 mod folder;
 mod models;
 mod server;

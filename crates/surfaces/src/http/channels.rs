@@ -15,12 +15,16 @@ use crate::wire::{
     PairingList, PairingRequest,
 };
 
-/// Lists the channels to chats of other products, with their bots and the chats in which these are.
+/// Lists the channels to chats of other products, with their bots and chats.
 #[utoipa::path(get, path = "/channels", operation_id = "list_channels", tag = "channels",
     responses((status = 200, body = ChannelList), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ChannelList>> {
-    let channels = params.door(&app.entrance).channels().await?;
-    Ok(Json(ChannelList { channels: channels.iter().map(ChannelEntry::from).collect() }))
+    let door = params.door(&app.entrance);
+    let channels = door.channels().await?;
+    Ok(Json(ChannelList {
+        channels: channels.iter().map(ChannelEntry::from).collect(),
+        currency: door.currency(),
+    }))
 }
 
 /// Gives an agent a bot. The token is checked with the product, kept in the data folder, and never

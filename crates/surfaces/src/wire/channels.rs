@@ -11,6 +11,8 @@ use utoipa::ToSchema;
 pub struct ChannelList {
     /// The channels of this server.
     pub channels: Vec<ChannelEntry>,
+    /// Currency of all costs.
+    pub currency: String,
 }
 
 /// A channel to the chats of another product.
@@ -20,7 +22,8 @@ pub struct ChannelEntry {
     pub name: String,
     /// The bots, in the order of the configuration.
     pub bots: Vec<BotEntry>,
-    /// The chats in which the bots are, as far as they are known since the server started.
+    /// The chats to which threads are bound. Beside them those in which the bots are, as far as
+    /// they are known since the server started.
     pub chats: Vec<ChatEntry>,
 }
 
@@ -43,23 +46,32 @@ pub struct BotEntry {
     pub cure: Option<String>,
 }
 
-/// A chat in which bots are.
+/// A chat to which a thread is bound, or in which bots are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ChatEntry {
     /// The chat, such as `telegram:-100123`.
     pub chat: String,
-    /// Title of the chat.
+    /// Title of the chat; empty if it is not known since the server started.
     pub title: String,
     /// The thread that is bound to the chat; `null` if none is.
     pub thread: Option<String>,
     /// `bound`, `waiting` or `away`.
     pub state: String,
-    /// Agents whose bots are in the chat.
+    /// Agents whose bots are known to be in the chat. Empty if nothing arrived from there since
+    /// the server started.
     pub agents: Vec<String>,
     /// Those agents whose bots receive only what is addressed to them.
     pub deaf: Vec<String>,
     /// Number of messages of people who are not paired that were dropped since the server started.
     pub dropped: u64,
+    /// The next step for people, if the state needs one.
+    pub cure: Option<String>,
+    /// Number of deliveries to the chat that are not finished.
+    pub owed: u64,
+    /// Number of turns that began today (UTC) in the bound thread.
+    pub turns_today: u64,
+    /// Cost of these turns, in millionths of the currency.
+    pub cost_today_micros: u64,
 }
 
 /// Body of `POST /channels/{channel}/bots`.
@@ -219,6 +231,10 @@ impl From<&ChatStatus> for ChatEntry {
             agents: chat.agents.iter().map(ToString::to_string).collect(),
             deaf: chat.deaf.iter().map(ToString::to_string).collect(),
             dropped: chat.dropped,
+            cure: chat.cure.clone(),
+            owed: chat.activity.owed,
+            turns_today: chat.activity.turns_today,
+            cost_today_micros: chat.activity.cost_today_micros,
         }
     }
 }

@@ -46,6 +46,9 @@ pub struct ThreadState {
     pub policy: Value,
     /// The participants of the thread, present and past.
     pub participants: ParticipantsState,
+    /// Chats outside of the server to which the thread is bound, such as `telegram:-100123`.
+    #[serde(default)]
+    pub chats: Vec<String>,
     /// Human messages that wait until earlier ones are answered, in order.
     pub queue: Vec<CauseRef>,
     /// Turns that were granted and have not ended.
@@ -219,6 +222,7 @@ impl ThreadState {
                 invited: invited(conversation),
                 left: left(conversation),
             },
+            chats: conversation.chats().map(|chat| chat.key()).collect(),
             queue: conversation.queued().map(CauseRef::from).collect(),
             turns: conversation.open_turns().map(|turn| OpenTurn::of(conversation, turn)).collect(),
             starts: conversation.requests_asked().map(AskedRef::from).collect(),

@@ -3,17 +3,24 @@
 //! act is answered by a line:
 //!
 //! - `{"act": "say", "text": "…"}`: the number of the message
+//! - `{"act": "write", "text": "…"}`: the same, in the person's private chat with the bot
+//! - `{"act": "drop", "method": "…"}`: the bot's next call of the method breaks off before it is
+//!   done
+//! - `{"act": "privacy", "on": true}`: the bot leaves the group and joins it again in that mode
 //! - `{"act": "press", "button": "…"}`: the number of the press
 //! - `{"act": "answer", "press": "…"}`: the text that the bot answers, once there is one
 //! - `{"act": "shown"}`: what stands in the group
 
-use moothall_testkit::telegram::{ChatId, MessageKey, PersonId, ShownMessage, TelegramServer};
+use moothall_testkit::telegram::{
+    Bot, ChatId, MessageKey, PersonId, ShownMessage, TelegramFault, TelegramServer,
+};
 use serde_json::{Value, json};
 use tokio::task::block_in_place;
 
-/// The person and the group in which the acts happen.
+/// The bot, the person, and the group in which the acts happen.
 struct Stage {
     server: TelegramServer,
+    bot: Bot,
     person: PersonId,
     group: ChatId,
 }
@@ -33,7 +40,7 @@ async fn main() -> std::io::Result<()> {
         "{}",
         json!({"url": url, "token": token, "bot": bot.id, "chat": chat, "person": person.0})
     );
-    let stage = Stage { server, person, group };
+    let stage = Stage { server, bot, person, group };
     let mut lines = std::io::stdin().lines();
     while let Some(line) = block_in_place(|| lines.next()) {
         let act: Value = serde_json::from_str(&line?)?;
@@ -47,11 +54,32 @@ impl Stage {
         let word = |name: &str| act[name].as_str().unwrap_or_default();
         match word("act") {
             "say" => self.server.say(self.group, self.person, word("text")).id.into(),
+            "write" => self.write(word("text")).into(),
+            "drop" => self.drop_next(word("method")),
+            "privacy" => self.set_privacy(act["on"] == true),
             "press" => self.press(word("button")).into(),
             "answer" => self.answer(word("press")).await.into(),
             "shown" => self.server.shown(self.group).iter().map(show).collect(),
             other => json!({"error": format!("no such act: {other}")}),
         }
+    }
+
+    fn write(&self, text: &str) -> i64 {
+        let chat = self.server.private(self.person, &self.bot);
+        self.server.say(chat, self.person, text).id
+    }
+
+    fn drop_next(&self, method: &str) -> Value {
+        self.server.fault(&self.bot, method, TelegramFault::Drop);
+        true.into()
+    }
+
+    /// Changes privacy mode, which counts from the moment at which a bot joins.
+    fn set_privacy(&self, is_on: bool) -> Value {
+        self.server.set_privacy(&self.bot, is_on);
+        self.server.kick(self.group, &self.bot, self.person);
+        self.server.join(self.group, &self.bot, self.person);
+        true.into()
     }
 
     fn press(&self, button: &str) -> String {

@@ -244,6 +244,25 @@ pub async fn deliveries_are_counted_by_state<S: Subject>(subject: S) {
     );
 }
 
+/// Deliveries that are not settled are counted for each target.
+pub async fn open_deliveries_are_counted_by_target<S: Subject>(subject: S) {
+    use DeliveryState::{Done, Failed, Pending, Sending};
+    let log = subject.log();
+    assert_eq!(log.owed().await.unwrap(), BTreeMap::new());
+    log.append(vec![
+        batch("a", 0).says("one").owes("chat:telegram:1").owes("chat:telegram:2").owes("x:1"),
+        batch("b", 0).says("b1").owes("chat:telegram:1"),
+    ])
+    .await
+    .unwrap();
+    log.append(vec![batch("a", 1).says("two").owes("chat:telegram:1")]).await.unwrap();
+    let ids: Vec<u64> = log.heads().await.unwrap().iter().map(|delivery| delivery.id).collect();
+    for (id, to) in ids.into_iter().zip([Sending, Done, Failed]) {
+        assert!(log.advance(id, &[Pending], to, "", Durability::Synced).await.unwrap());
+    }
+    assert_eq!(log.owed().await.unwrap(), BTreeMap::from([(to("chat:telegram:1"), 3)]));
+}
+
 /// A target lists its newest deliveries first, in any state, and none of other targets.
 pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
     let log = subject.log();

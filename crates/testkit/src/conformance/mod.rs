@@ -84,8 +84,8 @@ macro_rules! log_conformance {
                 each_target_is_served_first_in_first_out, what_is_over_does_not_block_its_target,
                 a_delivery_advances_only_from_where_it_is,
                 a_delivery_advances_from_whichever_state_is_named, deliveries_are_counted_by_state,
-                a_target_knows_its_newest_deliveries, pending_deliveries_come_in_pages,
-                a_command_is_kept_until_it_is_settled;
+                open_deliveries_are_counted_by_target, a_target_knows_its_newest_deliveries,
+                pending_deliveries_come_in_pages, a_command_is_kept_until_it_is_settled;
             sessions: a_session_is_kept_as_it_was_last, who_waits_for_whom_is_noted_once,
                 sessions_last;
             marks: a_mark_only_moves_forward, what_others_said_since_is_unread,

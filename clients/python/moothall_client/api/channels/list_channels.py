@@ -59,7 +59,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ChannelList | ErrorBody]:
-    """Lists the channels to chats of other products, with their bots and the chats in which these are.
+    """Lists the channels to chats of other products, with their bots and chats.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -82,7 +82,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ChannelList | ErrorBody | None:
-    """Lists the channels to chats of other products, with their bots and the chats in which these are.
+    """Lists the channels to chats of other products, with their bots and chats.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +101,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ChannelList | ErrorBody]:
-    """Lists the channels to chats of other products, with their bots and the chats in which these are.
+    """Lists the channels to chats of other products, with their bots and chats.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,7 +122,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ChannelList | ErrorBody | None:
-    """Lists the channels to chats of other products, with their bots and the chats in which these are.
+    """Lists the channels to chats of other products, with their bots and chats.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -1,0 +1,122 @@
+//! The channel as surfaces show it: the bound chats from the log, and other chats that updates told
+//! of.
+
+use moothall_engine::channels::{ChannelStatus, ChatActivity, ChatState, ChatStatus};
+use moothall_engine::hall::HallError;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::ids::{ParticipantId, StreamId};
+
+use super::Telegram;
+use super::places::Place;
+use super::room::{Room, TELEGRAM};
+
+impl Telegram {
+    /// Returns the state of the channel.
+    ///
+    /// # Errors
+    /// [`HallError`] if the bound chats cannot be read.
+    pub(crate) async fn status(&self) -> Result<ChannelStatus, HallError> {
+        let bots = self.bots().iter().map(|bot| bot.status()).collect();
+        let mut chats = Vec::new();
+        let mut bound = self.inbox.hall().bound_chats().await?;
+        bound.retain(|(chat, _)| Telegram::serves(chat));
+        for (id, place) in self.places.all() {
+            let Some(chat) = Room::new(id, None).to_chat() else { continue };
+            let is_bound = bound.iter().any(|(other, _)| *other == chat);
+            // If only a topic or a talk of it is bound, the chat itself waits for nothing.
+            let is_part = |(other, _): &(Chat, _)| {
+                Room::of(other).is_some_and(|room| self.places.moved_to(room.chat) == id)
+            };
+            if !is_bound && (place.waiting_since.is_some() || !bound.iter().any(is_part)) {
+                chats.push(self.unbound(chat, place));
+            }
+        }
+        chats.extend(bound.into_iter().map(|(chat, stream)| self.bound(chat, stream)));
+        chats.sort_by(|one, other| one.chat.cmp(&other.chat));
+        Ok(ChannelStatus { name: TELEGRAM.to_owned(), bots, chats })
+    }
+
+    /// Returns the state of a chat without a conversation.
+    fn unbound(&self, chat: Chat, place: Place) -> ChatStatus {
+        let state = if place.bots.is_empty() { ChatState::Away } else { ChatState::Waiting };
+        self.chat_status(chat, None, state, place)
+    }
+
+    /// Returns the state of a bound chat. Without an update since the server started, its bots are
+    /// not known.
+    fn bound(&self, chat: Chat, stream: StreamId) -> ChatStatus {
+        let room = Room::of(&chat);
+        let known = room.as_ref().and_then(|room| self.places.get(self.places.moved_to(room.chat)));
+        let with = room.and_then(|room| room.with);
+        let serves = |agent: &String| self.bots().iter().any(|bot| self.agent_of(bot) == *agent);
+        let is_away = match (&known, &with) {
+            (Some(place), None) => place.bots.is_empty(),
+            (_, Some(agent)) => !serves(agent),
+            (None, None) => self.bots().is_empty(),
+        };
+        let state = if is_away { ChatState::Away } else { ChatState::Bound };
+        let mut place = known.unwrap_or_default();
+        if let Some(agent) = with.filter(|_| !is_away) {
+            // All words of a talk with one agent are addressed to it, so its bot hears them.
+            place.bots = [(agent, true)].into();
+        }
+        self.chat_status(chat, Some(stream), state, place)
+    }
+
+    fn chat_status(
+        &self,
+        chat: Chat,
+        stream: Option<StreamId>,
+        state: ChatState,
+        place: Place,
+    ) -> ChatStatus {
+        let deaf = place.bots.iter().filter(|(_, hears)| !**hears);
+        ChatStatus {
+            cure: self.cure(&chat, state, &place),
+            dropped: self.inbox.dropped(&chat),
+            chat,
+            title: place.title,
+            stream,
+            state,
+            agents: place.bots.keys().map(ParticipantId::new).collect(),
+            deaf: deaf.map(|(agent, _)| ParticipantId::new(agent)).collect(),
+            activity: ChatActivity::default(),
+        }
+    }
+
+    /// Returns the next step for people, if a chat needs one. One bot that hears everything is
+    /// enough for all agents.
+    fn cure(&self, chat: &Chat, state: ChatState, place: &Place) -> Option<String> {
+        let is_private = Room::of(chat).is_some_and(|room| room.with.is_some());
+        match state {
+            ChatState::Away if is_private => {
+                Some("The agent of this talk has no bot. Give it one, or unbind the chat.".into())
+            }
+            ChatState::Away => Some(
+                "No bot is in the chat, or the chat is gone. Add a bot to it, or unbind the chat."
+                    .into(),
+            ),
+            ChatState::Waiting => Some(
+                "A paired person with the right threads:admin can open the chat with its button; \
+                 or a conversation can be bound to it."
+                    .into(),
+            ),
+            ChatState::Bound => {
+                let is_deaf = !place.bots.is_empty() && place.bots.values().all(|hears| !hears);
+                is_deaf.then(|| self.cure_of_deaf(place))
+            }
+        }
+    }
+
+    fn cure_of_deaf(&self, place: &Place) -> String {
+        let names = self.bots().into_iter().filter(|bot| place.bots.contains_key(&bot.agent));
+        let names: Vec<String> = names
+            .map(|bot| bot.username().map_or_else(|| bot.agent.clone(), |name| format!("@{name}")))
+            .collect();
+        let (names, hear) = (names.join(", "), if names.len() == 1 { "hears" } else { "hear" });
+        format!(
+            "{names} {hear} only commands and replies. Make one bot an admin of the group, or send \
+             /setprivacy to @BotFather and add the bot again."
+        )
+    }
+}
