@@ -393,7 +393,7 @@ const TELEGRAM: &[Entry] = &[
     (
         "strangers",
         "\"drop\"",
-        "Words of people who are not paired. `drop`: they are dropped and counted.",
+        "Words of people who are not paired. `drop`: they are dropped and counted. `observe`: they are kept as data that wakes no agent, 20 a minute for a chat.",
     ),
 ];
 
