@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use moothall_engine::channels::{BotState, BotStatus};
 use moothall_kernel::time::Timestamp;
 
-use super::bucket::Bucket;
+use super::bucket::{Bucket, CallRates};
 use super::client::{BotInfo, Client};
 
 /// A bot of this server.
@@ -33,7 +33,7 @@ struct BotFacts {
 
 impl Bot {
     /// Returns a bot that is not connected yet.
-    pub fn new(agent: &str, client: Client, now: Timestamp) -> Self {
+    pub fn new(agent: &str, client: Client, rates: CallRates, now: Timestamp) -> Self {
         let facts = BotFacts {
             info: None,
             state: BotState::Starting,
@@ -41,7 +41,7 @@ impl Bot {
             heard_at: None,
             conflict_since: None,
         };
-        let bucket = Mutex::new(Bucket::new(Instant::now()));
+        let bucket = Mutex::new(Bucket::new(rates, Instant::now()));
         Self {
             agent: agent.to_owned(),
             client,

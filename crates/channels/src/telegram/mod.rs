@@ -84,7 +84,8 @@ impl Telegram {
 
     /// Adds a bot, and connects it.
     pub(crate) fn connect(self: &Arc<Self>, agent: &str, token: BotToken) -> Arc<Bot> {
-        let bot = Arc::new(Bot::new(agent, self.client(token), self.inbox.hall().now()));
+        let (client, rates) = (self.client(token), self.settings.rates);
+        let bot = Arc::new(Bot::new(agent, client, rates, self.inbox.hall().now()));
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
         bots.iter().filter(|other| other.agent == agent).for_each(|other| other.stop());
         bots.retain(|other| other.agent != agent);
