@@ -15,7 +15,7 @@ use super::cards::OPEN;
 use super::client::{Button, SendMessage};
 use super::receive::{TryAgain, account_of, is_passing, passing};
 use super::room::Room;
-use super::update::{Author, ChatKind, Membership, Message, Press, PressedMessage};
+use super::update::{Author, ChatKind, MemberStatus, Membership, Message, Press, PressedMessage};
 use crate::inbox::{InboundWords, OpeningChat};
 
 impl Telegram {
@@ -30,6 +30,10 @@ impl Telegram {
         update: i64,
     ) -> Result<(), TryAgain> {
         if !matches!(change.chat.kind, ChatKind::Group | ChatKind::Supergroup) {
+            return Ok(());
+        }
+        // A word that is newer than this server says nothing about who is there.
+        if matches!(change.new, MemberStatus::Unknown(_)) {
             return Ok(());
         }
         let (chat_id, agent) = (change.chat.id, bot.agent.clone());
