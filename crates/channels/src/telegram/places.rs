@@ -10,6 +10,9 @@ use moothall_kernel::ids::Seq;
 /// Number of messages of all chats that replies can refer to.
 const MESSAGES_MAX: usize = 20_000;
 
+/// Number of messages of which an answer is remembered.
+const TAKEN_MAX: usize = 1_000;
+
 /// A chat in which bots are.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
@@ -30,6 +33,8 @@ pub struct Places {
     places: Mutex<BTreeMap<i64, Place>>,
     messages: Mutex<MessageIndex>,
     answered: Mutex<BTreeMap<i64, Instant>>,
+    /// The newest keys of messages that are answered in their chat.
+    taken: Mutex<VecDeque<String>>,
     /// Groups that became supergroups, with their new ids.
     moved: Mutex<BTreeMap<i64, i64>>,
 }
@@ -102,6 +107,25 @@ impl Places {
         let index = lock(&self.messages);
         let all = index.seqs.range((chat, i64::MIN)..=(chat, i64::MAX));
         all.rev().find(|(_, at)| **at == seq).map(|((_, message), _)| *message)
+    }
+
+    /// True the first time for the key of a message. Several bots hear the same one, and one of
+    /// them answers.
+    pub fn take(&self, key: &str) -> bool {
+        let mut taken = lock(&self.taken);
+        if taken.iter().any(|known| known == key) {
+            return false;
+        }
+        if taken.len() == TAKEN_MAX {
+            taken.pop_front();
+        }
+        taken.push_back(key.to_owned());
+        true
+    }
+
+    /// Lets a message be answered, because its answer could not be made.
+    pub fn give_back(&self, key: &str) {
+        lock(&self.taken).retain(|known| known != key);
     }
 
     /// True once a minute for a chat: people who are not known get no more answers there.
