@@ -40,7 +40,10 @@ impl Telegram {
         let room = Room::new(chat_id, None);
         let Some(chat) = room.to_chat() else { return Ok(()) };
         if !change.new.is_inside() {
-            self.places.change(chat_id, |place| place.bots.remove(&agent));
+            self.places.change(chat_id, |place| {
+                place.told_deaf.remove(&agent);
+                place.bots.remove(&agent)
+            });
             return self.take_out(&chat, &self.agent_of(bot)).await;
         }
         let hears = change.sees_all || !bot.is_private();
@@ -58,7 +61,11 @@ impl Telegram {
         };
         let stream = self.inbox.bound(&chat).await.map_err(passing)?;
         match (stream, person) {
-            (Some(stream), person) => self.bring_in(bot, &room, &stream, person).await,
+            (Some(stream), person) => {
+                self.bring_in(bot, &room, &stream, person).await?;
+                self.tell_if_deaf(bot, &room).await;
+                Ok(())
+            }
             (None, Some(person)) if self.inbox.may_open(&person) => {
                 let key = format!("{chat}:{update}");
                 let title = change.chat.title.unwrap_or_default();
@@ -71,6 +78,19 @@ impl Telegram {
                 Ok(())
             }
             (None, _) => Ok(()),
+        }
+    }
+
+    /// Tells in the chat that a bot receives only what is addressed to it, if the first line of the
+    /// chat did not.
+    async fn tell_if_deaf(&self, bot: &Bot, room: &Room) {
+        let place = self.places.get(room.chat).unwrap_or_default();
+        let is_deaf = place.bots.get(&bot.agent) == Some(&false);
+        let known = self.bots().into_iter().find(|known| known.agent == bot.agent);
+        if let Some(known) = known.filter(|_| is_deaf && !place.told_deaf.contains(&bot.agent))
+            && let Some(line) = self.deaf_line(room, &[known])
+        {
+            self.say(bot, room, &line, None).await;
         }
     }
 

@@ -1,7 +1,7 @@
 //! The chats in which the bots are, as far as updates told, and the messages that replies may
 //! refer to. All of it is in memory: what is unknown is learnt again.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -23,6 +23,8 @@ pub struct Place {
     /// The agents whose bots are known to be in the chat, with true if the bot receives all
     /// messages there.
     pub bots: BTreeMap<String, bool>,
+    /// The agents whose bots the chat was told that they do not receive all messages.
+    pub told_deaf: BTreeSet<String>,
     /// Time at which the chat began to wait for a person who opens it.
     pub waiting_since: Option<Instant>,
 }
