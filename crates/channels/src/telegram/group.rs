@@ -42,6 +42,7 @@ impl Telegram {
         if !change.new.is_inside() {
             self.places.change(chat_id, |place| {
                 place.told_deaf.remove(&agent);
+                place.gone.insert(agent.clone());
                 place.bots.remove(&agent)
             });
             return self.take_out(&chat, &self.agent_of(bot)).await;
@@ -50,6 +51,7 @@ impl Telegram {
         let is_new = self.places.change(chat_id, |place| {
             place.title = change.chat.title.clone().unwrap_or_default();
             place.is_super = change.chat.kind == ChatKind::Supergroup;
+            place.gone.remove(&agent);
             place.bots.insert(agent.clone(), hears).is_none()
         });
         let _opening = self.opening.lock().await;

@@ -23,6 +23,8 @@ pub struct Place {
     /// The agents whose bots are known to be in the chat, with true if the bot receives all
     /// messages there.
     pub bots: BTreeMap<String, bool>,
+    /// The agents whose bots are known to be outside: removed, or refused there.
+    pub gone: BTreeSet<String>,
     /// The agents whose bots the chat was told that they do not receive all messages.
     pub told_deaf: BTreeSet<String>,
     /// Time at which the chat began to wait for a person who opens it.

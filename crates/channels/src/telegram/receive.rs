@@ -316,6 +316,7 @@ impl Telegram {
         self.places.change(message.chat.id, |place| {
             place.title = message.chat.title.clone().unwrap_or_default();
             place.is_super = message.chat.kind == ChatKind::Supergroup;
+            place.gone.remove(&bot.agent);
             let known = place.bots.entry(bot.agent.clone()).or_insert(hears);
             *known |= hears;
         });
