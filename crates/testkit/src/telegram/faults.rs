@@ -79,7 +79,12 @@ impl Faults {
     pub(super) fn take(&mut self, bot: i64, method: &str) -> Option<TelegramFault> {
         let queue = self.queues.get_mut(&(bot, method.to_lowercase()));
         let queued = queue.and_then(|queue| queue.pop_front_if(|fault| !fault.is_of_updates()));
-        queued.or_else(|| self.draw(|fault| !fault.is_of_updates()))
+        let polls = method.eq_ignore_ascii_case("getUpdates");
+        // Only a poll can be in the way of another.
+        let fits = |fault: &TelegramFault| {
+            !fault.is_of_updates() && (polls || !matches!(fault, TelegramFault::Conflict))
+        };
+        queued.or_else(|| self.draw(fits))
     }
 
     /// Changes a batch of updates by the next fault, if that fits the batch.

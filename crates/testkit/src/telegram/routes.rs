@@ -80,7 +80,10 @@ impl PendingCall {
     async fn answer(mut self) -> Response {
         let fault = self.shared.change(|world| world.faults.take(self.bot, &self.method));
         match &fault {
-            Some(TelegramFault::Hold(gate)) => gate.pass().await,
+            Some(TelegramFault::Hold(gate)) => {
+                self.shared.change(|world| world.held += 1);
+                gate.pass().await;
+            }
             Some(TelegramFault::Delay(time)) => tokio::time::sleep(*time).await,
             _ => {}
         }
