@@ -1,5 +1,5 @@
-//! A group and its conversation show the same words in the same order, whoever writes where; and
-//! the seed's conversation with the privacy mode of the bots on.
+//! A group and its conversation show the same words in the same order, from both sides; and the
+//! seed's conversation with the privacy mode of the bots on.
 
 use futures_util::StreamExt;
 use moothall_testkit::telegram::ShownMessage;
