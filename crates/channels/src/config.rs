@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use moothall_engine::crash;
 use serde::Deserialize;
+
+use crate::telegram::bucket::CallRates;
 
 /// `[channels]`: the channels of a server.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -38,6 +41,9 @@ pub struct TelegramConfig {
     pub strangers: StrangersRule,
     /// `[channels.telegram.bots.<agent>]`, or a list of tables with `agent` and `bot_token`.
     pub bots: BotTable,
+    /// The limits of each bot's calls. Telegram sets them, so operators do not.
+    #[serde(skip)]
+    pub rates: CallRates,
 }
 
 impl Default for TelegramConfig {
@@ -48,6 +54,7 @@ impl Default for TelegramConfig {
             default_agent: None,
             strangers: StrangersRule::default(),
             bots: BotTable::default(),
+            rates: if crash::is_unlimited() { CallRates::UNLIMITED } else { CallRates::TELEGRAM },
         }
     }
 }

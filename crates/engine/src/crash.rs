@@ -181,6 +181,20 @@ pub fn pages_max() -> Option<u64> {
     None
 }
 
+/// True if a test lifts the limits of calls to other products, with `MOOTHALL_UNLIMITED`: it sends
+/// more in a minute than they take in a day.
+#[cfg(feature = "crash-points")]
+pub fn is_unlimited() -> bool {
+    std::env::var_os("MOOTHALL_UNLIMITED").is_some()
+}
+
+/// Returns false: the cargo feature `crash-points` is off.
+#[cfg(not(feature = "crash-points"))]
+#[inline(always)]
+pub fn is_unlimited() -> bool {
+    false
+}
+
 #[cfg(feature = "crash-points")]
 fn parse(text: &str) -> Option<(String, u64)> {
     let (name, count) = text.split_once(':')?;

@@ -5,9 +5,9 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use moothall_engine::channels::{BotState, BotStatus};
-use moothall_kernel::time::Timestamp;
+use moothall_kernel::time::{Millis, Timestamp};
 
-use super::bucket::Bucket;
+use super::bucket::{Bucket, CallRates};
 use super::client::{BotInfo, Client};
 
 /// A bot of this server.
@@ -27,21 +27,28 @@ struct BotFacts {
     state: BotState,
     since: Timestamp,
     heard_at: Option<Timestamp>,
-    /// Time of the first refusal in a row because another program receives.
-    conflict_since: Option<Timestamp>,
+    /// Refusals because another program receives.
+    conflict: Option<Conflict>,
+}
+
+/// Refusals because another program receives, without a long pause between them.
+#[derive(Clone, Copy)]
+struct Conflict {
+    first: Timestamp,
+    last: Timestamp,
 }
 
 impl Bot {
     /// Returns a bot that is not connected yet.
-    pub fn new(agent: &str, client: Client, now: Timestamp) -> Self {
+    pub fn new(agent: &str, client: Client, rates: CallRates, now: Timestamp) -> Self {
         let facts = BotFacts {
             info: None,
             state: BotState::Starting,
             since: now,
             heard_at: None,
-            conflict_since: None,
+            conflict: None,
         };
-        let bucket = Mutex::new(Bucket::new(Instant::now()));
+        let bucket = Mutex::new(Bucket::new(rates, Instant::now()));
         Self {
             agent: agent.to_owned(),
             client,
@@ -69,9 +76,6 @@ impl Bot {
             facts.state = state;
             facts.since = now;
         }
-        if state == BotState::Hearing {
-            facts.conflict_since = None;
-        }
     }
 
     /// Lets a bot run again that stopped. Returns false if it had not stopped.
@@ -89,9 +93,24 @@ impl Bot {
         self.facts().state
     }
 
-    /// Notes that another program receives. Returns the time of the first such note in a row.
-    pub fn note_conflict(&self, now: Timestamp) -> Timestamp {
-        *self.facts().conflict_since.get_or_insert(now)
+    /// Notes that another program receives. Returns the time of the first such note, if none of
+    /// them was followed by this pause.
+    pub fn note_conflict(&self, pause: Millis, now: Timestamp) -> Timestamp {
+        let mut facts = self.facts();
+        let before = facts.conflict.filter(|conflict| conflict.last.is_within(pause, now));
+        let first = before.map_or(now, |conflict| conflict.first);
+        facts.conflict = Some(Conflict { first, last: now });
+        first
+    }
+
+    /// True if another program received within this time.
+    pub fn has_conflict(&self, within: Millis, now: Timestamp) -> bool {
+        self.facts().conflict.is_some_and(|conflict| conflict.last.is_within(within, now))
+    }
+
+    /// Forgets that another program received: it is gone.
+    pub fn end_conflict(&self) {
+        self.facts().conflict = None;
     }
 
     /// Keeps the handle of the task that receives for the bot.

@@ -8,13 +8,30 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Calls of one bot in any second.
-pub const BOT_LIMIT: Limit = Limit { calls: 30, span: Duration::from_secs(1) };
-/// Calls of one bot in one chat: one a second, of which three may come at once.
-pub const CHAT_LIMIT: Limit = Limit { calls: 3, span: Duration::from_secs(3) };
-/// Calls of one bot in one group. Telegram permits 20 a minute; two are left because calls may
-/// arrive there closer together than they were made.
-pub const GROUP_LIMIT: Limit = Limit { calls: 18, span: Duration::from_secs(60) };
+/// The limits of a bot's calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallRates {
+    /// Calls of the bot in all chats.
+    pub bot: Limit,
+    /// Calls in one chat.
+    pub chat: Limit,
+    /// Calls in one group.
+    pub group: Limit,
+}
+
+impl CallRates {
+    /// The limits that Telegram sets: 30 calls a second for a bot; in a chat one a second, of which
+    /// three may come at once. In a group Telegram permits 20 a minute; two are left because calls
+    /// may arrive there closer together than they were made.
+    pub const TELEGRAM: Self = Self {
+        bot: Limit { calls: 30, span: Duration::from_secs(1) },
+        chat: Limit { calls: 3, span: Duration::from_secs(3) },
+        group: Limit { calls: 18, span: Duration::from_secs(60) },
+    };
+
+    /// No limits, for tests and figures that send more in a minute than Telegram takes in a day.
+    pub const UNLIMITED: Self = Self { bot: Limit::NONE, chat: Limit::NONE, group: Limit::NONE };
+}
 
 /// A number of calls that no span of this length may exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +40,10 @@ pub struct Limit {
     pub calls: usize,
     /// Length of the span. A call leaves it exactly this long after it was made.
     pub span: Duration,
+}
+
+impl Limit {
+    const NONE: Self = Self { calls: usize::MAX, span: Duration::ZERO };
 }
 
 /// The latest calls that count under a limit, oldest first.
@@ -57,9 +78,9 @@ struct ChatCalls {
 }
 
 impl ChatCalls {
-    fn forget(&mut self, now: Instant) {
-        self.chat.forget(now, CHAT_LIMIT);
-        self.group.forget(now, GROUP_LIMIT);
+    fn forget(&mut self, now: Instant, rates: &CallRates) {
+        self.chat.forget(now, rates.chat);
+        self.group.forget(now, rates.group);
         self.held = self.held.filter(|until| *until > now);
     }
 
@@ -67,19 +88,20 @@ impl ChatCalls {
         self.chat.0.is_empty() && self.group.0.is_empty() && self.held.is_none()
     }
 
-    fn blocked_until(&self, is_group: bool) -> Option<Instant> {
-        let group = self.group.full_until(GROUP_LIMIT).filter(|_| is_group);
-        self.held.max(self.chat.full_until(CHAT_LIMIT)).max(group)
+    fn blocked_until(&self, is_group: bool, rates: &CallRates) -> Option<Instant> {
+        let group = self.group.full_until(rates.group).filter(|_| is_group);
+        self.held.max(self.chat.full_until(rates.chat)).max(group)
     }
 
-    fn is_calm(&self, is_group: bool) -> bool {
-        self.chat.is_calm(CHAT_LIMIT) && (!is_group || self.group.is_calm(GROUP_LIMIT))
+    fn is_calm(&self, is_group: bool, rates: &CallRates) -> bool {
+        self.chat.is_calm(rates.chat) && (!is_group || self.group.is_calm(rates.group))
     }
 }
 
 /// The calls that one bot made lately, and its holds.
 #[derive(Debug)]
 pub struct Bucket {
+    rates: CallRates,
     bot: RecentCalls,
     chats: BTreeMap<i64, ChatCalls>,
     held: Option<Instant>,
@@ -91,8 +113,9 @@ pub struct Bucket {
 
 impl Bucket {
     /// Makes the bucket of a bot that has not called yet.
-    pub fn new(now: Instant) -> Self {
-        Self { bot: RecentCalls::default(), chats: BTreeMap::new(), held: None, now, sweep: now }
+    pub fn new(rates: CallRates, now: Instant) -> Self {
+        let (bot, chats) = <_>::default();
+        Self { rates, bot, chats, held: None, now, sweep: now }
     }
 
     /// Takes a slot for one call in a chat.
@@ -101,8 +124,10 @@ impl Bucket {
     /// The earliest time at which a slot can be free. Another call may take it first.
     pub fn ready_at(&mut self, now: Instant, chat: i64, is_group: bool) -> Result<(), Instant> {
         self.forget(now, chat);
-        let blocked = self.chats.get(&chat).and_then(|calls| calls.blocked_until(is_group));
-        if let Some(until) = self.held.max(self.bot.full_until(BOT_LIMIT)).max(blocked) {
+        let rates = self.rates;
+        let in_chat = self.chats.get(&chat);
+        let blocked = in_chat.and_then(|calls| calls.blocked_until(is_group, &rates));
+        if let Some(until) = self.held.max(self.bot.full_until(rates.bot)).max(blocked) {
             return Err(until);
         }
         self.take(chat, is_group);
@@ -113,8 +138,8 @@ impl Bucket {
     /// limit is left. Returns true if the call may be made.
     pub fn try_take(&mut self, now: Instant, chat: i64, is_group: bool) -> bool {
         self.forget(now, chat);
-        let calm = self.bot.is_calm(BOT_LIMIT)
-            && self.chats.get(&chat).is_none_or(|calls| calls.is_calm(is_group));
+        let calm = self.bot.is_calm(self.rates.bot)
+            && self.chats.get(&chat).is_none_or(|calls| calls.is_calm(is_group, &self.rates));
         calm && self.ready_at(now, chat, is_group).is_ok()
     }
 
@@ -142,15 +167,16 @@ impl Bucket {
     fn forget(&mut self, now: Instant, chat: i64) {
         self.now = self.now.max(now);
         let now = self.now;
-        self.bot.forget(now, BOT_LIMIT);
+        let rates = self.rates;
+        self.bot.forget(now, rates.bot);
         self.held = self.held.filter(|until| *until > now);
         if let Some(calls) = self.chats.get_mut(&chat) {
-            calls.forget(now);
+            calls.forget(now, &rates);
         }
         if self.sweep <= now {
-            self.sweep = now + GROUP_LIMIT.span;
+            self.sweep = now + rates.group.span;
             self.chats.retain(|_, calls| {
-                calls.forget(now);
+                calls.forget(now, &rates);
                 !calls.is_quiet()
             });
         }
@@ -162,6 +188,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    const RATES: CallRates = CallRates::TELEGRAM;
 
     /// One thing that happens to a bucket in a test.
     #[derive(Clone, Debug)]
@@ -201,7 +229,7 @@ mod tests {
     /// Calls as often as the bucket permits, in these chats in turn, and returns the calls.
     fn pressed(chats: &[i64], time: Duration) -> Vec<Instant> {
         let begin = Instant::now();
-        let (mut bucket, mut now, mut calls) = (Bucket::new(begin), begin, Vec::new());
+        let (mut bucket, mut now, mut calls) = (Bucket::new(RATES, begin), begin, Vec::new());
         while now < begin + time {
             let mut next = None;
             for chat in chats {
@@ -222,7 +250,7 @@ mod tests {
         #[test]
         fn no_span_has_more_calls_than_its_limit_and_no_hold_is_broken(steps in steps()) {
             let begin = Instant::now();
-            let (mut bucket, mut now) = (Bucket::new(begin), begin);
+            let (mut bucket, mut now) = (Bucket::new(RATES, begin), begin);
             let mut calls: Vec<(i64, Instant)> = Vec::new();
             let mut holds: Vec<(Option<i64>, Instant)> = Vec::new();
             for step in steps {
@@ -251,13 +279,13 @@ mod tests {
                 }
             }
             let all: Vec<Instant> = calls.iter().map(|(_, at)| *at).collect();
-            prop_assert!(densest(&all, BOT_LIMIT) <= BOT_LIMIT.calls);
+            prop_assert!(densest(&all, RATES.bot) <= RATES.bot.calls);
             for chat in -20..20 {
                 let of = |(of, at): &(i64, Instant)| (*of == chat).then_some(*at);
                 let calls: Vec<Instant> = calls.iter().filter_map(of).collect();
-                prop_assert!(densest(&calls, CHAT_LIMIT) <= CHAT_LIMIT.calls);
+                prop_assert!(densest(&calls, RATES.chat) <= RATES.chat.calls);
                 if is_group(chat) {
-                    prop_assert!(densest(&calls, GROUP_LIMIT) <= GROUP_LIMIT.calls);
+                    prop_assert!(densest(&calls, RATES.group) <= RATES.group.calls);
                 }
             }
         }
@@ -265,7 +293,7 @@ mod tests {
         #[test]
         fn the_time_of_a_refusal_is_exact(steps in steps(), chat in -20..20_i64) {
             let begin = Instant::now();
-            let (mut bucket, mut now) = (Bucket::new(begin), begin);
+            let (mut bucket, mut now) = (Bucket::new(RATES, begin), begin);
             for step in steps {
                 match step {
                     Step::Wait(time) => now += ms(time),
@@ -295,7 +323,7 @@ mod tests {
     #[test]
     fn a_hold_is_obeyed_exactly_and_stays_in_its_chat() {
         let begin = Instant::now();
-        let mut bucket = Bucket::new(begin);
+        let mut bucket = Bucket::new(RATES, begin);
         let until = begin + Duration::from_secs(13_938);
         bucket.hold(Some(-1), until);
         bucket.hold(Some(-1), begin + ms(10));
@@ -310,37 +338,46 @@ mod tests {
     #[test]
     fn typing_leaves_half_of_the_budget_to_messages() {
         let begin = Instant::now();
-        let mut bucket = Bucket::new(begin);
+        let mut bucket = Bucket::new(RATES, begin);
         assert!(bucket.try_take(begin, 1, false));
         assert!(bucket.try_take(begin, 1, false));
         assert!(!bucket.try_take(begin, 1, false));
         assert_eq!(bucket.ready_at(begin, 1, false), Ok(()));
         let typed = (10..60).filter(|chat| bucket.try_take(begin, *chat, false)).count();
-        assert_eq!(3 + typed, BOT_LIMIT.calls / 2 + 1);
+        assert_eq!(3 + typed, RATES.bot.calls / 2 + 1);
     }
 
     #[test]
     fn a_clock_that_is_read_late_does_not_go_back() {
         let begin = Instant::now();
-        let mut bucket = Bucket::new(begin);
-        for _ in 0..CHAT_LIMIT.calls {
+        let mut bucket = Bucket::new(RATES, begin);
+        for _ in 0..RATES.chat.calls {
             assert_eq!(bucket.ready_at(begin + ms(500), 1, false), Ok(()));
         }
-        let free = begin + ms(500) + CHAT_LIMIT.span;
+        let free = begin + ms(500) + RATES.chat.span;
         assert_eq!(bucket.ready_at(begin, 1, false), Err(free));
     }
 
     #[test]
     fn quiet_chats_are_forgotten() {
         let begin = Instant::now();
-        let (mut bucket, mut now) = (Bucket::new(begin), begin);
+        let (mut bucket, mut now) = (Bucket::new(RATES, begin), begin);
         for chat in 0..10_000 {
             assert_eq!(bucket.ready_at(now, -chat, true), Ok(()));
             now += ms(50);
         }
         let within_two_spans = 2 * 60 * 1_000 / 50;
         assert!(bucket.chats.len() <= within_two_spans + 1);
-        assert_eq!(bucket.ready_at(now + 2 * GROUP_LIMIT.span, 1, true), Ok(()));
+        assert_eq!(bucket.ready_at(now + 2 * RATES.group.span, 1, true), Ok(()));
         assert_eq!(bucket.chats.len(), 1);
+    }
+
+    #[test]
+    fn without_limits_only_holds_count() {
+        let begin = Instant::now();
+        let mut bucket = Bucket::new(CallRates::UNLIMITED, begin);
+        assert!((0..10_000).all(|_| bucket.ready_at(begin, -7, true) == Ok(())));
+        bucket.hold(Some(-7), begin + ms(5));
+        assert_eq!(bucket.ready_at(begin, -7, true), Err(begin + ms(5)));
     }
 }

@@ -256,6 +256,7 @@ impl Telegram {
         if fault.is_gone() {
             self.places.change(under_way.room.chat, |place| {
                 place.bots.remove(&bot.agent);
+                place.gone.insert(bot.agent.clone());
             });
             return SendResult::NotByThisBot(why);
         }
@@ -301,9 +302,9 @@ impl Telegram {
             bot.can_send() && room.with.as_ref().is_none_or(|with| *with == self.agent_of(bot))
         };
         let mut bots: Vec<Arc<Bot>> = self.bots().into_iter().filter(may_speak).collect();
-        // A bot that is known to be elsewhere comes last, also for its own agent.
-        let may_be_here = |bot: &Bot| place.bots.is_empty() || is_here(bot);
-        bots.sort_by_key(|bot| (!may_be_here(bot), !is_own(bot), !is_here(bot)));
+        // A bot that is known to be outside comes last, also for its own agent. One that was not
+        // heard of since the start may be in the chat.
+        bots.sort_by_key(|bot| (place.gone.contains(&bot.agent), !is_own(bot), !is_here(bot)));
         bots
     }
 

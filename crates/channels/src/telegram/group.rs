@@ -16,7 +16,7 @@ use super::cards::OPEN;
 use super::client::{Button, SendMessage};
 use super::receive::{TryAgain, account_of, is_passing, passing};
 use super::room::Room;
-use super::update::{Author, ChatKind, Membership, Message, Press, PressedMessage};
+use super::update::{Author, ChatKind, MemberStatus, Membership, Message, Press, PressedMessage};
 use crate::inbox::{InboundWords, OpeningChat};
 
 impl Telegram {
@@ -33,11 +33,19 @@ impl Telegram {
         if !matches!(change.chat.kind, ChatKind::Group | ChatKind::Supergroup) {
             return Ok(());
         }
+        // A word that is newer than this server says nothing about who is there.
+        if matches!(change.new, MemberStatus::Unknown(_)) {
+            return Ok(());
+        }
         let (chat_id, agent) = (change.chat.id, bot.agent.clone());
         let room = Room::new(chat_id, None);
         let Some(chat) = room.to_chat() else { return Ok(()) };
         if !change.new.is_inside() {
-            self.places.change(chat_id, |place| place.bots.remove(&agent));
+            self.places.change(chat_id, |place| {
+                place.told_deaf.remove(&agent);
+                place.gone.insert(agent.clone());
+                place.bots.remove(&agent)
+            });
             return self.take_out(&chat, &self.agent_of(bot)).await;
         }
         // People who change privacy mode add the bot again, and nothing else tells of the change.
@@ -48,6 +56,7 @@ impl Telegram {
         let is_new = self.places.change(chat_id, |place| {
             place.title = change.chat.title.clone().unwrap_or_default();
             place.is_super = change.chat.kind == ChatKind::Supergroup;
+            place.gone.remove(&agent);
             place.bots.insert(agent.clone(), hears).is_none()
         });
         let _opening = self.opening.lock().await;
@@ -59,7 +68,11 @@ impl Telegram {
         };
         let stream = self.inbox.bound(&chat).await.map_err(passing)?;
         match (stream, person) {
-            (Some(stream), person) => self.bring_in(bot, &room, &stream, person).await,
+            (Some(stream), person) => {
+                self.bring_in(bot, &room, &stream, person).await?;
+                self.tell_if_deaf(bot, &room).await;
+                Ok(())
+            }
             (None, Some(person)) if self.inbox.may_open(&person) => {
                 let key = format!("{chat}:{update}");
                 let title = change.chat.title.unwrap_or_default();
@@ -72,6 +85,19 @@ impl Telegram {
                 Ok(())
             }
             (None, _) => Ok(()),
+        }
+    }
+
+    /// Tells in the chat that a bot receives only what is addressed to it, if the first line of the
+    /// chat did not.
+    async fn tell_if_deaf(&self, bot: &Bot, room: &Room) {
+        let place = self.places.get(room.chat).unwrap_or_default();
+        let is_deaf = place.bots.get(&bot.agent) == Some(&false);
+        let known = self.bots().into_iter().find(|known| known.agent == bot.agent);
+        if let Some(known) = known.filter(|_| is_deaf && !place.told_deaf.contains(&bot.agent))
+            && let Some(line) = self.deaf_line(room, &[known])
+        {
+            self.say(bot, room, &line, None).await;
         }
     }
 

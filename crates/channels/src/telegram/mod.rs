@@ -99,7 +99,8 @@ impl Telegram {
 
     /// Adds a bot, and connects it.
     pub(crate) fn connect(self: &Arc<Self>, agent: &str, token: BotToken) -> Arc<Bot> {
-        let bot = Arc::new(Bot::new(agent, self.client(token), self.inbox.hall().now()));
+        let (client, rates) = (self.client(token), self.settings.rates);
+        let bot = Arc::new(Bot::new(agent, client, rates, self.inbox.hall().now()));
         let mut bots = self.bots.write().unwrap_or_else(PoisonError::into_inner);
         bots.iter().filter(|other| other.agent == agent).for_each(|other| other.stop());
         bots.retain(|other| other.agent != agent);
@@ -260,27 +261,34 @@ impl Telegram {
             .collect()
     }
 
+    /// Returns the line that names bots which receive only what is addressed to them, and notes
+    /// that the chat is told of them.
+    fn deaf_line(&self, room: &Room, bots: &[Arc<Bot>]) -> Option<String> {
+        let names: Vec<String> =
+            bots.iter().filter_map(|bot| Some(format!("@{}", bot.username()?))).collect();
+        if names.is_empty() {
+            return None;
+        }
+        self.places.change(room.chat, |place| {
+            place.told_deaf.extend(bots.iter().map(|bot| bot.agent.clone()));
+        });
+        Some(format!(
+            "{} can hear only what is addressed to them: a mention as a command, or a reply. To \
+             change that, make the bot an admin here, or turn its privacy mode off at @BotFather \
+             and add it again.",
+            names.join(", ")
+        ))
+    }
+
     /// Returns the first line of a chat that was bound.
     fn opening(&self, room: &Room, agents: &[ParticipantId]) -> String {
         let names: Vec<&str> = agents.iter().map(ParticipantId::as_str).collect();
         let place = self.places.get(room.chat).unwrap_or_default();
-        let deaf: Vec<String> = self
-            .bots()
-            .iter()
-            .filter(|bot| room.is_group() && place.bots.get(&bot.agent) == Some(&false))
-            .filter_map(|bot| bot.username())
-            .map(|name| format!("@{name}"))
-            .collect();
-        let hearing = if deaf.is_empty() {
-            String::new()
-        } else {
-            format!(
-                "\n{} can hear only what is addressed to them: a mention as a command, or a reply. \
-                 To change that, make the bot an admin here, or turn its privacy mode off at \
-                 @BotFather and add it again.",
-                deaf.join(", ")
-            )
-        };
+        let is_deaf =
+            |bot: &&Arc<Bot>| room.is_group() && place.bots.get(&bot.agent) == Some(&false);
+        let deaf: Vec<Arc<Bot>> = self.bots().iter().filter(is_deaf).cloned().collect();
+        let hearing =
+            self.deaf_line(room, &deaf).map_or_else(String::new, |line| format!("\n{line}"));
         let who = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
         format!(
             "This chat is connected to a Moothall server. What paired people write here is \

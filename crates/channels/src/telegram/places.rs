@@ -1,7 +1,7 @@
 //! The chats in which the bots are, as far as updates told, and the messages that replies may
 //! refer to. All of it is in memory: what is unknown is learnt again.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -9,6 +9,9 @@ use moothall_kernel::ids::Seq;
 
 /// Number of messages of all chats that replies can refer to.
 const MESSAGES_MAX: usize = 20_000;
+
+/// Number of messages of which an answer is remembered.
+const TAKEN_MAX: usize = 1_000;
 
 /// A chat in which bots are.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +23,10 @@ pub struct Place {
     /// The agents whose bots are known to be in the chat, with true if the bot receives all
     /// messages there.
     pub bots: BTreeMap<String, bool>,
+    /// The agents whose bots are known to be outside: removed, or refused there.
+    pub gone: BTreeSet<String>,
+    /// The agents whose bots the chat was told that they do not receive all messages.
+    pub told_deaf: BTreeSet<String>,
     /// Time at which the chat began to wait for a person who opens it.
     pub waiting_since: Option<Instant>,
 }
@@ -38,6 +45,8 @@ pub struct Places {
     places: Mutex<BTreeMap<i64, Place>>,
     messages: Mutex<MessageIndex>,
     answered: Mutex<BTreeMap<i64, Instant>>,
+    /// The newest keys of messages that are answered in their chat.
+    taken: Mutex<VecDeque<String>>,
     /// Groups that became supergroups, with their new ids.
     moved: Mutex<BTreeMap<i64, i64>>,
 }
@@ -110,6 +119,25 @@ impl Places {
         let index = lock(&self.messages);
         let all = index.seqs.range((chat, i64::MIN)..=(chat, i64::MAX));
         all.rev().find(|(_, at)| **at == seq).map(|((_, message), _)| *message)
+    }
+
+    /// True the first time for the key of a message. Several bots hear the same one, and one of
+    /// them answers.
+    pub fn take(&self, key: &str) -> bool {
+        let mut taken = lock(&self.taken);
+        if taken.iter().any(|known| known == key) {
+            return false;
+        }
+        if taken.len() == TAKEN_MAX {
+            taken.pop_front();
+        }
+        taken.push_back(key.to_owned());
+        true
+    }
+
+    /// Lets a message be answered, because its answer could not be made.
+    pub fn give_back(&self, key: &str) {
+        lock(&self.taken).retain(|known| known != key);
     }
 
     /// True once a minute for a chat: people who are not known get no more answers there.

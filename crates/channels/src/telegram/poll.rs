@@ -20,7 +20,8 @@ use super::update;
 const POLL: Duration = Duration::from_secs(50);
 /// First and longest pause after a failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
-/// Time after which another receiver of the same bot is told of.
+/// Time after which another receiver of the same bot is told of, and time without it after which
+/// the bot counts as hearing again.
 const DOUBLED_AFTER: Millis = Millis::from_secs(120);
 /// Number of times that an update is tried after an unknown failure. A full disk or a busy server
 /// do not count.
@@ -55,7 +56,7 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
         match received {
             Ok(updates) => {
                 pause = Pause::default();
-                bot.set_state(BotState::Hearing, open.inbox.hall().now());
+                open.note_success(&bot, updates.is_empty());
                 for update in updates {
                     offset = open.take(&bot, &update).await.or(offset);
                 }
@@ -103,6 +104,19 @@ impl Telegram {
         next
     }
 
+    /// Notes that a poll succeeded. Two receivers end each other's polls, and each gets a part of
+    /// the updates. So only a poll that waited to its end without any (`is_whole`), or a time
+    /// without a refusal, says that the other one is gone.
+    fn note_success(&self, bot: &Bot, is_whole: bool) {
+        let now = self.inbox.hall().now();
+        if is_whole {
+            bot.end_conflict();
+        }
+        if bot.state() != BotState::Doubled || !bot.has_conflict(DOUBLED_AFTER, now) {
+            bot.set_state(BotState::Hearing, now);
+        }
+    }
+
     /// Notes what a failure says of a bot.
     fn note_fault(&self, bot: &Bot, fault: &CallFault) {
         let state = bot.state();
@@ -111,7 +125,7 @@ impl Telegram {
             bot.set_state(BotState::Revoked, now);
         } else if fault.is_conflict() {
             // A receiver that was killed lingers for half a minute, so one refusal means little.
-            if !bot.note_conflict(now).is_within(DOUBLED_AFTER, now) {
+            if !bot.note_conflict(DOUBLED_AFTER, now).is_within(DOUBLED_AFTER, now) {
                 bot.set_state(BotState::Doubled, now);
             }
         } else if state != BotState::Revoked {

@@ -162,14 +162,20 @@ impl Telegram {
         let is_for_agent =
             words.to.is_some() && room.with.is_none() && slash::parse(&words.text).is_err();
         if slash::is_command_line(&words.text) && !is_for_agent {
-            let replied = Some(message.message_id);
-            return match self.inbox.command(person, stream, words).await {
-                Ok(text) => {
-                    self.say(bot, room, &text, replied).await;
-                    Ok(())
+            let key = words.key.clone();
+            if !self.places.take(&key) {
+                return Ok(());
+            }
+            let text = match self.inbox.command(person, stream, words).await {
+                Ok(text) => text,
+                Err(error) if is_passing(&error) => {
+                    self.places.give_back(&key);
+                    return Err(TryAgain::after(&error));
                 }
-                Err(error) => self.refuse(bot, room, message, error).await,
+                Err(error) => error.to_string(),
             };
+            self.say(bot, room, &text, Some(message.message_id)).await;
+            return Ok(());
         }
         let text = slash::words(&words.text).to_owned();
         match self.inbox.post(person, stream, InboundWords { text, ..words }).await {
@@ -194,7 +200,11 @@ impl Telegram {
         if is_passing(&error) {
             return Err(TryAgain::after(&error));
         }
-        self.say(bot, room, &error.to_string(), Some(message.message_id)).await;
+        let is_first =
+            room.to_chat().is_none_or(|chat| self.places.take(&self.key_of(message, &chat)));
+        if is_first {
+            self.say(bot, room, &error.to_string(), Some(message.message_id)).await;
+        }
         Ok(())
     }
 
@@ -296,6 +306,7 @@ impl Telegram {
         self.places.change(message.chat.id, |place| {
             place.title = message.chat.title.clone().unwrap_or_default();
             place.is_super = message.chat.kind == ChatKind::Supergroup;
+            place.gone.remove(&bot.agent);
             let known = place.bots.entry(bot.agent.clone()).or_insert(hears);
             *known |= hears;
         });

@@ -58,6 +58,11 @@ pub struct House {
 
 impl House {
     pub async fn new() -> Self {
+        Self::with("").await
+    }
+
+    /// Makes a folder whose configuration has more.
+    pub async fn with(more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let models = ModelServer::start().await.unwrap();
         let path = folder.path().display();
@@ -69,7 +74,7 @@ impl House {
         );
         fs::write(
             folder.path().join("moothall.toml"),
-            format!("{BUDGETS}\n{AGENTS}\n{gated}\n{model}"),
+            format!("{BUDGETS}\n{AGENTS}\n{gated}\n{model}\n{more}"),
         )
         .unwrap();
         Self {
@@ -82,6 +87,13 @@ impl House {
 
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
+    }
+
+    /// Returns the start-up credential of the running server.
+    pub fn key(&self) -> String {
+        let key = fs::read_to_string(self.data().join("startup.key")).unwrap();
+        let key: Value = serde_json::from_str(&key).unwrap();
+        key["key"].as_str().unwrap().to_owned()
     }
 
     /// Lets the gated agent answer.
@@ -113,7 +125,9 @@ impl House {
             .current_dir(self.folder.path())
             .env_clear()
             .env("PATH", path)
-            .env("HOME", self.folder.path());
+            .env("HOME", self.folder.path())
+            // Telegram would take a day for the messages of a minute.
+            .env("MOOTHALL_UNLIMITED", "1");
         command.envs(point.map(|point| ("MOOTHALL_CRASH_AT", point)));
         let log = File::options()
             .create(true)

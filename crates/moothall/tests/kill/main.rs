@@ -19,3 +19,4 @@ mod random;
 mod alone;
 mod format;
 mod power;
+mod chats;

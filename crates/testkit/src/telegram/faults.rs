@@ -1,6 +1,7 @@
 //! Faults: queued for a bot's method, or at random from a seed.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -18,6 +19,8 @@ pub enum TelegramFault {
     Hold(Gate),
     /// Does the call and waits for the gate before its answer.
     HoldAnswer(Gate),
+    /// Waits for this time before the call is done.
+    Delay(Duration),
     /// Refuses with 429 and this `retry_after`: any JSON value.
     TooMany(Value),
     /// Answers 502 with a page of HTML; the call is not done.
@@ -30,6 +33,10 @@ pub enum TelegramFault {
     Conflict,
     /// Adds unknown fields and blocks to the result.
     OddAnswer,
+    /// Leaves this field out of the result, as an older server does.
+    OldAnswer(String),
+    /// Does the call and answers 200 with a text that is not JSON.
+    UnreadableAnswer,
     /// Gives each update of the next batch twice.
     DuplicateUpdates,
     /// Gives the next batch of at least two updates in the opposite order.
@@ -72,7 +79,12 @@ impl Faults {
     pub(super) fn take(&mut self, bot: i64, method: &str) -> Option<TelegramFault> {
         let queue = self.queues.get_mut(&(bot, method.to_lowercase()));
         let queued = queue.and_then(|queue| queue.pop_front_if(|fault| !fault.is_of_updates()));
-        queued.or_else(|| self.draw(|fault| !fault.is_of_updates()))
+        let polls = method.eq_ignore_ascii_case("getUpdates");
+        // Only a poll can be in the way of another.
+        let fits = |fault: &TelegramFault| {
+            !fault.is_of_updates() && (polls || !matches!(fault, TelegramFault::Conflict))
+        };
+        queued.or_else(|| self.draw(fits))
     }
 
     /// Changes a batch of updates by the next fault, if that fits the batch.

@@ -1,5 +1,7 @@
 //! The journal: each call of a bot with its parameters and its outcome.
 
+use std::time::Instant;
+
 use serde_json::{Value, json};
 
 /// A call of a bot.
@@ -13,6 +15,8 @@ pub struct BotCall {
     pub body: Value,
     /// Its outcome.
     pub outcome: CallOutcome,
+    /// Time at which it was done or refused.
+    pub at: Instant,
 }
 
 /// The outcome of a call.

@@ -121,6 +121,11 @@ impl TelegramServer {
         self.shared.change(|world| world.faults.queue(bot.id, method, fault));
     }
 
+    /// Returns the number of calls that a gate has held before they were done.
+    pub fn held(&self) -> usize {
+        self.shared.world().held
+    }
+
     /// Draws a fault for `percent` of 100 calls of all bots, from a seed. No choices: no faults.
     pub fn fault_at_random(&self, seed: u64, percent: u64, choices: &[TelegramFault]) {
         self.shared.change(|world| world.faults.at_random(seed, percent, choices.to_vec()));
@@ -129,6 +134,12 @@ impl TelegramServer {
     /// Returns the calls so far, in the order in which they were done.
     pub fn calls(&self) -> Vec<BotCall> {
         self.shared.world().journal.clone()
+    }
+
+    /// Returns the newest call of a method.
+    pub fn newest_call(&self, method: &str) -> Option<BotCall> {
+        let world = self.shared.world();
+        world.journal.iter().rev().find(|call| call.method == method).cloned()
     }
 
     /// Returns a bot's calls of a method so far.

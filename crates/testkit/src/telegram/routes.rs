@@ -1,6 +1,7 @@
 //! The paths `/bot<token>/<method>`, and the way of a call through faults to its answer.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
@@ -59,7 +60,13 @@ async fn answer(
             let body = serde_json::from_slice(&bytes).unwrap_or_default();
             record(
                 &shared,
-                BotCall { bot, method: method.to_owned(), body, outcome: outcome(&refusal) },
+                BotCall {
+                    bot,
+                    method: method.to_owned(),
+                    body,
+                    outcome: outcome(&refusal),
+                    at: Instant::now(),
+                },
             );
             return refuse(&refusal);
         }
@@ -72,19 +79,24 @@ async fn answer(
 impl PendingCall {
     async fn answer(mut self) -> Response {
         let fault = self.shared.change(|world| world.faults.take(self.bot, &self.method));
-        if let Some(TelegramFault::Hold(gate)) = &fault {
-            gate.pass().await;
+        match &fault {
+            Some(TelegramFault::Hold(gate)) => {
+                self.shared.change(|world| world.held += 1);
+                gate.pass().await;
+            }
+            Some(TelegramFault::Delay(time)) => tokio::time::sleep(*time).await,
+            _ => {}
         }
         if let Some(response) = fault.as_ref().and_then(|fault| self.prevent(fault)) {
             return response;
         }
         let is_silent =
             matches!(fault, Some(TelegramFault::ResetAfter | TelegramFault::BadGatewayAfter));
-        let is_odd = matches!(fault, Some(TelegramFault::OddAnswer));
-        let result = self.run(is_silent, is_odd).await;
+        let result = self.run(is_silent, fault.as_ref()).await;
         match fault {
             Some(TelegramFault::HoldAnswer(gate)) => gate.pass().await,
             Some(TelegramFault::BadGatewayAfter) => return bad_gateway(),
+            Some(TelegramFault::UnreadableAnswer) => return "It is done.".into_response(),
             Some(TelegramFault::ResetAfter) => {
                 self.connection.reset();
                 return StatusCode::OK.into_response();
@@ -121,7 +133,11 @@ impl PendingCall {
     }
 
     /// Does the call and records it in one step, so that a test never sees one without the other.
-    async fn run(&mut self, is_silent: bool, is_odd: bool) -> Result<Value, Refusal> {
+    async fn run(
+        &mut self,
+        is_silent: bool,
+        fault: Option<&TelegramFault>,
+    ) -> Result<Value, Refusal> {
         let is_lenient = self.shared.world().is_lenient;
         if let Err(refusal) = self.spec.check(&mut self.params, is_lenient) {
             self.note(outcome(&refusal));
@@ -137,8 +153,12 @@ impl PendingCall {
             let result =
                 polled.unwrap_or_else(|| world.run(self.bot, self.spec.name, &self.params));
             let result = result.map(|mut result| {
-                if is_odd {
-                    make_odd(&mut result);
+                match (fault, result.as_object_mut()) {
+                    (Some(TelegramFault::OddAnswer), _) => make_odd(&mut result),
+                    (Some(TelegramFault::OldAnswer(field)), Some(object)) => {
+                        object.remove(field);
+                    }
+                    _ => {}
                 }
                 result
             });
@@ -158,6 +178,7 @@ impl PendingCall {
             method: self.method.clone(),
             body: Value::Object(self.params.clone()),
             outcome,
+            at: Instant::now(),
         }
     }
 

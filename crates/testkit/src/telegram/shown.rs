@@ -72,6 +72,11 @@ impl TelegramServer {
             .collect()
     }
 
+    /// Returns the number of messages of a chat, deleted ones included.
+    pub fn count(&self, chat: ChatId) -> usize {
+        self.shared.world().chat(chat).messages.len()
+    }
+
     /// Returns what people still see of a chat without service messages: its texts, oldest first.
     pub fn texts(&self, chat: ChatId) -> Vec<String> {
         let shown = self.shown(chat).into_iter();

@@ -235,6 +235,8 @@ pub(super) struct TelegramWorld {
     /// True if fields that the method does not have are ignored.
     pub(super) is_lenient: bool,
     pub(super) bots_hear_bots: bool,
+    /// Number of calls that gates have held.
+    pub(super) held: usize,
 }
 
 impl TelegramWorld {

@@ -1,0 +1,114 @@
+//! Telegram's bots in a hall, against the fake service.
+#![allow(clippy::unwrap_used)]
+
+mod cards;
+mod house;
+mod pollers;
+
+use moothall_engine::access::Scope;
+use moothall_engine::ports::DeliveryState;
+use moothall_kernel::chat::Chat;
+use moothall_kernel::command::ClientCommand;
+use moothall_kernel::event::RecordedEvent;
+use moothall_testkit::telegram::{ShownMessage, TelegramFault};
+use serde_json::json;
+
+use house::{House, user};
+
+#[tokio::test]
+async fn refused_formatting_becomes_plain_and_a_refused_rate_waits() {
+    let house = House::open().await;
+    let (group, stream) = house.bound_group().await;
+    let fault = TelegramFault::Refuse(400, "Bad Request: can't parse entities".into());
+    house.telegram.fault(&house.bots[0], "sendMessage", fault);
+    house.speak(&stream, "analyst", "It is **bold**.").await;
+    let shown = house.said(group, |message| message.text == "It is bold.").await;
+    assert!(shown.entities.is_empty(), "{shown:?}");
+
+    house.telegram.fault(&house.bots[0], "sendMessage", TelegramFault::TooMany(json!(1)));
+    house.speak(&stream, "analyst", "It is *late*.").await;
+    let shown = house.said(group, |message| message.text == "It is late.").await;
+    assert_eq!(shown.covered("italic"), ["late"]);
+    let sent = house.telegram.texts(group).into_iter().filter(|text| text == "It is late.");
+    assert_eq!(sent.count(), 1);
+}
+
+#[tokio::test]
+async fn a_send_in_doubt_is_unknown_and_not_repeated() {
+    let house = House::open().await;
+    let (group, stream) = house.bound_group().await;
+    for (fault, text) in [
+        (TelegramFault::ResetAfter, "sent, and reset"),
+        (TelegramFault::BadGatewayAfter, "sent, and a page of HTML"),
+    ] {
+        house.telegram.fault(&house.bots[0], "sendMessage", fault);
+        let seq = house.speak(&stream, "analyst", text).await;
+        let (state, evidence) = house.ended(group, seq).await;
+        assert_eq!(state, DeliveryState::Unknown, "{evidence}");
+        let shown = house.telegram.texts(group).into_iter().filter(|shown| shown == text);
+        assert_eq!(shown.count(), 1);
+    }
+    // What follows is not held up, and an odd answer means that it was sent.
+    house.telegram.fault(&house.bots[0], "sendMessage", TelegramFault::OddAnswer);
+    let seq = house.speak(&stream, "analyst", "and on").await;
+    assert_eq!(house.ended(group, seq).await.0, DeliveryState::Done);
+}
+
+#[tokio::test]
+async fn a_group_that_moves_keeps_its_conversation() {
+    let house = House::open().await;
+    let ann = house.telegram.person(7, "Ann");
+    house.pair(ann, &[Scope::ThreadsAdmin, Scope::ParticipantsInvite]).await;
+    let group = house.telegram.group("Small");
+    house.telegram.enter(group, ann);
+    house.telegram.join(group, &house.bots[0], ann);
+    house.said(group, |message| message.text.starts_with("This chat is connected")).await;
+    let chat = |id: i64| -> Chat { format!("telegram:{id}").parse().unwrap() };
+    let stream = house.hall.bound_to(&chat(group.id)).await.unwrap().unwrap();
+    let moved = house.telegram.migrate(group);
+    house.speak_as_person(&stream, "Are you there?").await;
+    house.said(moved, |message| message.text.contains("Are you there?")).await;
+    assert_eq!(house.hall.bound_to(&chat(moved.id)).await.unwrap(), Some(stream));
+    assert_eq!(house.hall.bound_to(&chat(group.id)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn each_message_enters_once_whatever_the_network_does() {
+    let house = House::open().await;
+    let ann = house.telegram.person(7, "Ann");
+    house.pair(ann, &[]).await;
+    let (group, stream) = house.bound_group().await;
+    house.telegram.enter(group, ann);
+    for bot in &house.bots {
+        house.telegram.fault(bot, "getUpdates", TelegramFault::DuplicateUpdates);
+        house.telegram.fault(bot, "getUpdates", TelegramFault::UnknownUpdate);
+        house.telegram.fault(bot, "getUpdates", TelegramFault::Drop);
+        house.telegram.fault(bot, "getUpdates", TelegramFault::BadGateway);
+    }
+    for number in 0..20 {
+        house.telegram.say(group, ann, &format!("message {number}"));
+    }
+    let words = |events: &[RecordedEvent]| -> Vec<String> {
+        let body = |one: &RecordedEvent| one.event.body().map(str::to_owned);
+        events.iter().filter_map(body).filter(|text| text.starts_with("message ")).collect()
+    };
+    let mut entered = Vec::new();
+    while entered.len() < 20 {
+        entered = words(&house.events(&stream).await);
+        tokio::task::yield_now().await;
+    }
+    let wanted: Vec<String> = (0..20).map(|number| format!("message {number}")).collect();
+    assert_eq!(entered, wanted);
+}
+
+#[tokio::test]
+async fn erased_words_are_deleted_in_the_chat() {
+    let house = House::open().await;
+    let (group, stream) = house.bound_group().await;
+    let seq = house.speak(&stream, "analyst", "a secret").await;
+    house.ended(group, seq).await;
+    let command = ClientCommand::Redact { seq, message: true, by: user() };
+    house.hall.submit(&stream, command, None).await.unwrap();
+    let is_gone = |message: &ShownMessage| message.text == "a secret" && message.is_deleted;
+    house.telegram.wait_for(|it| it.shown(group).iter().any(is_gone)).await;
+}

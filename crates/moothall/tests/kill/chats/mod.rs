@@ -1,0 +1,142 @@
+//! kill -9 while a busy group of Telegram is bound, and the network and the service fail: nothing
+//! is shown twice, and nothing is lost but deliveries that are shown as `unknown`.
+
+mod stage;
+
+use futures_util::future::join;
+use moothall_engine::crash::OUTBOX_POINTS;
+use moothall_testkit::telegram::TelegramFault;
+use nix::sys::signal::Signal;
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::chance::{Chance, seed, setting};
+use crate::house::PATIENCE;
+use stage::{Burst, ChatStage};
+
+/// Default number of messages, if `MOOTHALL_CHAT_MESSAGES` is unset.
+const MESSAGES: u64 = 500;
+/// Default number of kills, if `MOOTHALL_KILLS` is unset.
+const KILLS: u64 = 6;
+/// Calls of 100 that fail.
+const FAULTS_PERCENT: u64 = 8;
+/// Points of the way of a message, in and out, besides those of the outbox.
+const POINTS: [&str; 5] =
+    ["before_append", "before_commit", "after_commit", "after_append", "before_ack"];
+
+/// The way in which a server dies.
+enum Death {
+    /// SIGKILL, after this number of messages in the group.
+    Killed(usize),
+    /// At a named point, `point:count`.
+    At(String),
+}
+
+impl Death {
+    fn draw(chance: &mut Chance, burst: u64) -> Self {
+        if chance.below(2) == 0 {
+            return Self::Killed(usize::try_from(chance.below(burst / 2 + 1)).unwrap());
+        }
+        let points: Vec<&str> = OUTBOX_POINTS.iter().chain(&POINTS).copied().collect();
+        let point = points[usize::try_from(chance.below(points.len() as u64)).unwrap()];
+        Self::At(format!("{point}:{}", 1 + chance.below(burst / 6 + 1)))
+    }
+}
+
+/// Returns the faults of the network and of the service.
+fn faults() -> Vec<TelegramFault> {
+    use TelegramFault::{
+        BadGateway, BadGatewayAfter, Conflict, Delay, Drop, DuplicateUpdates, OddAnswer,
+        ReorderUpdates, ResetAfter, TooMany, UnknownUpdate, UnreadableAnswer,
+    };
+    let delay = Delay(std::time::Duration::from_millis(20));
+    let too_many = [TooMany(json!(0)), TooMany(json!(0.03)), TooMany(json!("0.01"))];
+    let others = [
+        Drop,
+        delay,
+        BadGateway,
+        BadGatewayAfter,
+        ResetAfter,
+        Conflict,
+        OddAnswer,
+        UnreadableAnswer,
+        DuplicateUpdates,
+        ReorderUpdates,
+        UnknownUpdate,
+    ];
+    too_many.into_iter().chain(others).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_while_a_chat_is_busy_loses_nothing_and_repeats_nothing() {
+    let seed = seed();
+    let (messages, kills) =
+        (setting("MOOTHALL_CHAT_MESSAGES", || MESSAGES), setting("MOOTHALL_KILLS", || KILLS));
+    println!("MOOTHALL_KILL_SEED={seed} MOOTHALL_CHAT_MESSAGES={messages} MOOTHALL_KILLS={kills}");
+    let mut chance = Chance::of(seed);
+    let mut stage = ChatStage::new().await;
+    stage.telegram.fault_at_random(seed, FAULTS_PERCENT, &faults());
+    let in_burst = messages / (kills + 1);
+    let mut at_points = 0;
+    for number in 0..kills {
+        let death = Death::draw(&mut chance, in_burst);
+        let burst = Burst::of(number * in_burst..(number + 1) * in_burst, &mut chance);
+        at_points += u64::from(suffer(&mut stage, burst, death).await);
+    }
+    let burst = Burst::of(kills * in_burst..messages, &mut chance);
+    stage.speak(burst).await;
+    stage.telegram.fault_at_random(seed, 0, &[]);
+    stage.rest().await;
+    let (faults, tally) = stage.faults().await;
+    println!(
+        "{kills} kills of a server with a busy chat, {at_points} of them at named points; \
+         {messages} messages of people, {} deliveries, {} of them unknown, {} calls",
+        tally.deliveries, tally.unknown, tally.calls
+    );
+    assert!(
+        faults.is_empty(),
+        "MOOTHALL_KILL_SEED={seed} MOOTHALL_CHAT_MESSAGES={messages} MOOTHALL_KILLS={kills}\n{}",
+        faults.join("\n")
+    );
+}
+
+/// Lets people speak while the server dies, and starts the next one. Returns true if the server
+/// died at a named point.
+async fn suffer(stage: &mut ChatStage, burst: Burst, death: Death) -> bool {
+    let before = stage.house.crashes();
+    match death {
+        Death::Killed(after) => {
+            let wanted = stage.shown() + after;
+            let server = stage.server.take().unwrap();
+            let dying = async {
+                stage.until_shown(wanted).await;
+                stage.house.kill(server).await;
+                stage.house.start().await
+            };
+            let (server, ()) = join(dying, stage.speak(burst)).await;
+            stage.server = Some(server);
+        }
+        Death::At(point) => {
+            stage.house.stop(stage.server.take().unwrap()).await;
+            let dying = async {
+                let Ok(mut server) = stage.house.start_until(Some(&point)).await else {
+                    return stage.house.start().await;
+                };
+                // A rare point may be passed too seldom.
+                let lives = tokio::select! {
+                    _ = server.wait() => false,
+                    () = stage.until_heard() => true,
+                };
+                if lives {
+                    server.signal(Signal::SIGKILL);
+                }
+                let ended = timeout(PATIENCE, stage.house.ended(&mut server)).await;
+                ended.expect("an end, and none came");
+                stage.house.start().await
+            };
+            let (server, ()) = join(dying, stage.speak(burst)).await;
+            stage.server = Some(server);
+        }
+    }
+    stage.house.crashes() > before
+}
