@@ -36,6 +36,8 @@ pub struct TelegramConfig {
     pub default_agent: Option<String>,
     /// The treatment of words of people who are not paired.
     pub strangers: StrangersRule,
+    /// The use of rich messages.
+    pub rich: RichRule,
     /// `[channels.telegram.bots.<agent>]`, or a list of tables with `agent` and `bot_token`.
     pub bots: BotTable,
 }
@@ -47,6 +49,7 @@ impl Default for TelegramConfig {
             base_url: "https://api.telegram.org".into(),
             default_agent: None,
             strangers: StrangersRule::default(),
+            rich: RichRule::default(),
             bots: BotTable::default(),
         }
     }
@@ -59,6 +62,18 @@ pub enum StrangersRule {
     /// The words are dropped and counted.
     #[default]
     Drop,
+}
+
+/// The use of Telegram's rich messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RichRule {
+    /// Texts are sent with entities, which every client draws.
+    #[default]
+    Never,
+    /// Texts with headings, lists, tables or code, and long ones, are sent as rich messages. Older
+    /// clients draw a placeholder for them.
+    Auto,
 }
 
 /// The bots, as a table by agent or as a list.

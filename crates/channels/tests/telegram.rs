@@ -1,6 +1,9 @@
 //! Telegram's bots in a hall, against the fake service.
 #![allow(clippy::unwrap_used)]
 
+#[path = "telegram/rich.rs"]
+mod rich;
+
 use std::sync::Arc;
 
 use moothall_channels::config::{BotConfig, BotTable};
@@ -35,6 +38,11 @@ struct House {
 
 impl House {
     async fn open() -> Self {
+        Self::open_with(|_| {}).await
+    }
+
+    /// Opens a hall whose settings of Telegram are changed before.
+    async fn open_with(change: impl FnOnce(&mut TelegramConfig)) -> Self {
         let telegram = TelegramServer::start().await.unwrap();
         let bots = ["analyst", "writer"].map(|name| telegram.add_bot(&format!("{name}_bot"), name));
         bots.iter().for_each(|bot| telegram.set_privacy(bot, false));
@@ -55,11 +63,12 @@ impl House {
             let agent = bot.username.trim_end_matches("_bot").to_owned();
             (agent, BotConfig { bot_token: bot.token.clone() })
         });
-        let settings = TelegramConfig {
+        let mut settings = TelegramConfig {
             base_url: telegram.url(),
             bots: BotTable::ByAgent(table.collect()),
             ..TelegramConfig::default()
         };
+        change(&mut settings);
         let folder = tempfile::tempdir().unwrap();
         let config = ChannelsConfig { telegram: settings };
         let channels =
@@ -102,6 +111,17 @@ impl House {
             .unwrap();
         self.said(group, |message| message.text.starts_with("This chat is connected")).await;
         (group, stream)
+    }
+
+    /// Makes a conversation with the analyst that is bound to a place of Telegram.
+    async fn bound_to(&self, place: &str) -> StreamId {
+        let created = self.hall.create(place.into(), Default::default(), user(), None).await;
+        let stream = created.unwrap().stream;
+        let chat: Chat = format!("telegram:{place}").parse().unwrap();
+        let controls = vec![Control::BindChat(chat), invitation("analyst")];
+        let command = ClientCommand::Control { by: user(), controls };
+        self.hall.submit(&stream, command, None).await.unwrap();
+        stream
     }
 
     /// Posts words of an agent.

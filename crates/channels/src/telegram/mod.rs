@@ -12,6 +12,7 @@ mod group;
 mod places;
 mod poll;
 mod receive;
+mod rich;
 mod typing;
 
 use std::collections::BTreeMap;

@@ -27,6 +27,13 @@ pub struct CarryNotes {
     /// True if the product refused the formatting, so that the parts are plain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plain: bool,
+    /// True if the text was begun in the product's rich form.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rich: bool,
+    /// The number of rich messages behind which the rest of the text goes in another form, because
+    /// the product refused a rich one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_after: Option<usize>,
     /// The question that the messages show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission: Option<String>,

@@ -33,6 +33,7 @@ impl TelegramServer {
                 allowed: Vec::new(),
                 webhook: false,
                 commands: Value::Array(Vec::new()),
+                hidden: Vec::new(),
                 polls: 0,
                 waiting: 0,
             });
@@ -158,6 +159,11 @@ impl TelegramServer {
     /// Sets a webhook, so that polls are refused with 409.
     pub fn set_webhook(&self, bot: &Bot) {
         self.change_bot(bot, |state| state.webhook = true);
+    }
+
+    /// Takes a method away from a bot, as if its server were older than the method.
+    pub fn hide_method(&self, bot: &Bot, method: &str) {
+        self.change_bot(bot, |state| state.hidden.push(method.to_owned()));
     }
 
     /// Returns the commands that a bot set, as on the wire.

@@ -199,6 +199,8 @@ pub(super) struct BotState {
     pub(super) allowed: Vec<String>,
     pub(super) webhook: bool,
     pub(super) commands: Value,
+    /// Methods that the bot's server does not have, as an older one.
+    pub(super) hidden: Vec<String>,
     /// Counts the polls, so that an older one notices a newer one.
     pub(super) polls: u64,
     /// Number of polls that wait now.

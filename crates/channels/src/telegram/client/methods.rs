@@ -84,13 +84,7 @@ pub struct EditMessage {
 impl SendMessage {
     fn body(&self) -> Value {
         let mut body = text_body(self.chat_id, &self.text, &self.entities, &self.buttons);
-        if let Some(thread) = self.thread.filter(|thread| *thread != GENERAL_TOPIC) {
-            body["message_thread_id"] = thread.into();
-        }
-        if let Some(message_id) = self.reply_to {
-            body["reply_parameters"] =
-                json!({ "message_id": message_id, "allow_sending_without_reply": true });
-        }
+        put_place(&mut body, self.thread, self.reply_to);
         if self.silent {
             body["disable_notification"] = true.into();
         }
@@ -103,6 +97,17 @@ impl EditMessage {
         let mut body = text_body(self.chat_id, &self.text, &self.entities, &self.buttons);
         body["message_id"] = self.message_id.into();
         body
+    }
+}
+
+/// Puts the topic and the message to reply to into a body. Telegram refuses the General topic.
+pub(super) fn put_place(body: &mut Value, thread: Option<i64>, reply_to: Option<i64>) {
+    if let Some(thread) = thread.filter(|thread| *thread != GENERAL_TOPIC) {
+        body["message_thread_id"] = thread.into();
+    }
+    if let Some(message_id) = reply_to {
+        body["reply_parameters"] =
+            json!({ "message_id": message_id, "allow_sending_without_reply": true });
     }
 }
 
@@ -230,9 +235,7 @@ impl Client {
         thread: Option<i64>,
     ) -> Result<(), CallFault> {
         let mut body = json!({ "chat_id": chat_id, "action": "typing" });
-        if let Some(thread) = thread.filter(|thread| *thread != GENERAL_TOPIC) {
-            body["message_thread_id"] = thread.into();
-        }
+        put_place(&mut body, thread, None);
         self.done(Method::SendChatAction, body).await
     }
 
@@ -269,7 +272,7 @@ impl Client {
     }
 
     /// Calls a method whose result says nothing.
-    async fn done(&self, method: Method, body: Value) -> Result<(), CallFault> {
+    pub(super) async fn done(&self, method: Method, body: Value) -> Result<(), CallFault> {
         self.call(method, &body).await.map(drop)
     }
 }

@@ -5,6 +5,7 @@
 
 mod fault;
 mod methods;
+mod rich;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 pub use fault::CallFault;
 pub use methods::{BotCommand, BotInfo, Button, EditMessage, SendMessage};
+pub use rich::SendRichMessage;
 pub use token::{BotToken, NotAToken};
 
 /// Address of Telegram's own server.
@@ -52,6 +54,7 @@ pub enum Method {
     LeaveChat,
     SendChatAction,
     SendMessage,
+    SendRichMessage,
     SetMyCommands,
 }
 
@@ -70,6 +73,7 @@ impl Method {
             Method::LeaveChat => "leaveChat",
             Method::SendChatAction => "sendChatAction",
             Method::SendMessage => "sendMessage",
+            Method::SendRichMessage => "sendRichMessage",
             Method::SetMyCommands => "setMyCommands",
         }
     }
