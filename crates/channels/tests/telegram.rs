@@ -1,6 +1,8 @@
 //! Telegram's bots in a hall, against the fake service.
 #![allow(clippy::unwrap_used)]
 
+#[path = "telegram/drafts.rs"]
+mod drafts;
 #[path = "telegram/rich.rs"]
 mod rich;
 
@@ -43,6 +45,11 @@ impl House {
 
     /// Opens a hall whose settings of Telegram are changed before.
     async fn open_with(change: impl FnOnce(&mut TelegramConfig)) -> Self {
+        Self::open_full(change, Registry::default()).await
+    }
+
+    /// Opens a hall with agents that it runs itself.
+    async fn open_full(change: impl FnOnce(&mut TelegramConfig), registry: Registry) -> Self {
         let telegram = TelegramServer::start().await.unwrap();
         let bots = ["analyst", "writer"].map(|name| telegram.add_bot(&format!("{name}_bot"), name));
         bots.iter().for_each(|bot| telegram.set_privacy(bot, false));
@@ -50,7 +57,7 @@ impl House {
         let parts = HallParts {
             store: store.clone(),
             clock: Arc::new(SystemClock),
-            registry: Default::default(),
+            registry,
             defaults: Default::default(),
             budgets: Default::default(),
             owner: "test".into(),

@@ -464,3 +464,31 @@ async fn members_and_administrators_are_listed() {
     let wrong = json!({"commands": [{"command": "Why", "description": "Says why"}]});
     assert_eq!(review.call("setMyCommands", wrong).await.0, 400);
 }
+
+#[tokio::test]
+async fn drafts_are_for_private_chats_and_vanish() {
+    let Review { server, bot, ann, group } = &Review::open().await;
+    let chat = server.private(*ann, bot);
+    let show = async |body: Value| call(server, bot, "sendMessageDraft", body).await;
+    let draft = |text: &str| json!({"chat_id": ann.0, "draft_id": 3, "text": text});
+    let body = json!({"chat_id": group.id, "draft_id": 3, "text": "One"});
+    assert_eq!(show(body).await.1["description"], "Bad Request: TEXTDRAFT_PEER_INVALID");
+    assert_eq!(show(json!({"chat_id": ann.0, "draft_id": 0})).await.0, 400);
+    assert_eq!(show(draft(&"x".repeat(4097))).await.0, 400);
+    assert_eq!(show(json!({"chat_id": ann.0, "draft_id": 3})).await.0, 200);
+    assert_eq!(server.shown_draft(chat).map(|draft| draft.text), Some(String::new()));
+    let mut stoppable = draft("One");
+    stoppable["can_stop"] = true.into();
+    assert_eq!(show(stoppable).await.1["result"], true);
+    server.stop_draft(chat);
+    assert_eq!(server.shown_draft(chat), None);
+    let update = server.pending(bot).pop().unwrap();
+    assert_eq!(update["stopped_message_generation"]["draft_id"], 3, "{update}");
+    let rich = json!({"chat_id": ann.0, "draft_id": 4, "rich_message": {"markdown": "# One"}});
+    assert_eq!(call(server, bot, "sendRichMessageDraft", rich).await.0, 200);
+    assert!(server.shown_draft(chat).unwrap().is_rich);
+    call(server, bot, "sendMessage", json!({"chat_id": ann.0, "text": "Two"})).await;
+    assert_eq!(server.shown_draft(chat), None);
+    server.hide_method(bot, "sendMessageDraft");
+    assert_eq!(show(draft("Three")).await.1["description"], "Not Found: method not found");
+}

@@ -138,6 +138,9 @@ impl Telegram {
             let head = (!own(bot)).then_some(head.as_str());
             rich::pieces(&words.text, head, self.may_be_rich(bot), notes)
         };
+        for bot in speakers.iter().filter(|bot| own(bot)) {
+            self.drafts.close(bot, room, under_way.seq).await;
+        }
         self.carry_pieces(under_way, &speakers, pieces, reply_to).await
     }
 

@@ -8,6 +8,7 @@ pub mod text;
 pub mod update;
 mod cards;
 mod carry;
+mod drafts;
 mod group;
 mod places;
 mod poll;
@@ -31,6 +32,7 @@ use crate::config::TelegramConfig;
 use crate::inbox::Inbox;
 use bot::Bot;
 use client::{BotCommand, BotToken, Client, SendMessage};
+use drafts::Drafts;
 use places::Places;
 use room::{Room, TELEGRAM};
 
@@ -45,6 +47,7 @@ pub struct Telegram {
     settings: TelegramConfig,
     bots: RwLock<Vec<Arc<Bot>>>,
     places: Places,
+    drafts: Drafts,
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
@@ -64,6 +67,7 @@ impl Telegram {
             settings,
             bots: RwLock::default(),
             places: Places::default(),
+            drafts: Drafts::default(),
             opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
         })

@@ -27,13 +27,15 @@ const ACTIONS: [&str; 11] = [
     "upload_video_note",
 ];
 /// Methods that count against the rates.
-const RATED: [&str; 6] = [
+const RATED: [&str; 8] = [
     "sendMessage",
     "sendRichMessage",
     "editMessageText",
     "editMessageReplyMarkup",
     "deleteMessage",
     "sendChatAction",
+    "sendMessageDraft",
+    "sendRichMessageDraft",
 ];
 
 impl TelegramWorld {
@@ -54,6 +56,7 @@ impl TelegramWorld {
             "setMyCommands" => self.set_commands(bot, params),
             "setMyName" => Ok(self.set_name(bot, params)),
             "sendMessage" | "sendRichMessage" => self.send(bot, params),
+            "sendMessageDraft" | "sendRichMessageDraft" => self.show_draft(bot, params),
             "editMessageText" => self.edit_text(bot, params),
             "editMessageReplyMarkup" => self.edit_keyboard(bot, params),
             "deleteMessage" => self.delete(bot, params),

@@ -21,8 +21,8 @@ const GENERAL: i64 = 1;
 pub(super) type Params = Map<String, Value>;
 
 /// The content of a message: its text with entities, or a rich message.
-struct MessageContent {
-    text: String,
+pub(super) struct MessageContent {
+    pub(super) text: String,
     entities: Vec<Value>,
     rich: Option<Value>,
 }
@@ -188,7 +188,7 @@ impl TelegramWorld {
 }
 
 impl MessageContent {
-    fn of(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
         match (params.get("text"), params.get("rich_message")) {
             (Some(_), Some(_)) => Err(Refusal::bad("text and rich_message can't be used together")),
             (None, Some(rich)) => Self::rich(rich),

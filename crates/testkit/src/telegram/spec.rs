@@ -103,6 +103,11 @@ const SCOPE: Shape = Shape::Object(&[
 ]);
 
 const CHAT: FieldSpec = must("chat_id", Shape::ChatRef);
+/// A private chat has a number alone.
+const PRIVATE_CHAT: FieldSpec = must("chat_id", Shape::Int);
+const DRAFT: FieldSpec = must("draft_id", Shape::Int);
+const CAN_STOP: FieldSpec = may("can_stop", Shape::Flag);
+const KEEP_ON_STOP: FieldSpec = may("keep_on_stop", Shape::Flag);
 const USER_ID: FieldSpec = must("user_id", Shape::Int);
 const MESSAGE: FieldSpec = must("message_id", Shape::Int);
 const THREAD: FieldSpec = may("message_thread_id", Shape::Int);
@@ -152,6 +157,22 @@ const METHODS: &[MethodSpec] = &[
             may("reply_parameters", REPLY),
             MARKUP,
         ],
+    },
+    MethodSpec {
+        name: "sendMessageDraft",
+        fields: &[
+            PRIVATE_CHAT,
+            DRAFT,
+            THREAD,
+            may("text", Shape::Text),
+            may("entities", Shape::List(&ENTITY)),
+            CAN_STOP,
+            KEEP_ON_STOP,
+        ],
+    },
+    MethodSpec {
+        name: "sendRichMessageDraft",
+        fields: &[PRIVATE_CHAT, DRAFT, must("rich_message", RICH), THREAD, CAN_STOP, KEEP_ON_STOP],
     },
     MethodSpec {
         name: "editMessageText",

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 
+use super::drafting::StoredDraft;
 use super::faults::Faults;
 use super::journal::BotCall;
 use super::rates::Rates;
@@ -150,6 +151,8 @@ pub(super) struct ChatState {
     /// The bot that wrote last.
     pub(super) last_bot: Option<i64>,
     pub(super) migrated_to: Option<i64>,
+    /// The draft that the person of a private chat sees.
+    pub(super) draft: Option<StoredDraft>,
     pub(super) is_deleted: bool,
 }
 
@@ -163,6 +166,7 @@ impl ChatState {
             messages: BTreeMap::new(),
             last_bot: None,
             migrated_to: None,
+            draft: None,
             is_deleted: false,
         }
     }
@@ -182,6 +186,7 @@ impl ChatState {
             && !message.is_service
         {
             self.last_bot = Some(bot);
+            self.draft = None;
         }
         self.messages.insert(id, message);
         id

@@ -10,7 +10,8 @@ use crate::telegram::update::{GENERAL_TOPIC, MemberStatus};
 /// Most updates of one poll: Telegram's limit.
 const UPDATES_MAX: usize = 100;
 /// Kinds of updates that are asked for. Telegram remembers the list.
-const UPDATES: [&str; 4] = ["message", "edited_message", "callback_query", "my_chat_member"];
+const UPDATES: [&str; 5] =
+    ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
 /// Longest answer to a press, in characters.
 const PRESS_ANSWER_CHARS_MAX: usize = 200;
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 pub use fault::CallFault;
 pub use methods::{BotCommand, BotInfo, Button, EditMessage, SendMessage};
-pub use rich::SendRichMessage;
+pub use rich::{DraftForm, SendDraft, SendRichMessage};
 pub use token::{BotToken, NotAToken};
 
 /// Address of Telegram's own server.
@@ -54,7 +54,9 @@ pub enum Method {
     LeaveChat,
     SendChatAction,
     SendMessage,
+    SendMessageDraft,
     SendRichMessage,
+    SendRichMessageDraft,
     SetMyCommands,
 }
 
@@ -73,7 +75,9 @@ impl Method {
             Method::LeaveChat => "leaveChat",
             Method::SendChatAction => "sendChatAction",
             Method::SendMessage => "sendMessage",
+            Method::SendMessageDraft => "sendMessageDraft",
             Method::SendRichMessage => "sendRichMessage",
+            Method::SendRichMessageDraft => "sendRichMessageDraft",
             Method::SetMyCommands => "setMyCommands",
         }
     }
