@@ -3,6 +3,8 @@
 
 #[path = "telegram/drafts.rs"]
 mod drafts;
+#[path = "telegram/ephemeral.rs"]
+mod ephemeral;
 #[path = "telegram/rich.rs"]
 mod rich;
 
@@ -138,6 +140,23 @@ impl House {
         self.hall.submit(stream, post, None).await.unwrap().event.unwrap().seq
     }
 
+    /// Asks a question of the analyst, about a folder.
+    async fn ask(&self, stream: &StreamId) {
+        let question = Question::new(
+            "Remove the folder `build`",
+            vec![
+                PermissionOption::new("yes", "Yes, this once", OptionKind::AllowOnce),
+                PermissionOption::new("no", "No", OptionKind::RejectOnce),
+            ],
+        );
+        let command = EngineCommand::AskQuestion {
+            permission: PermissionId::new("p1"),
+            participant: "analyst".into(),
+            question: Box::new(question),
+        };
+        self.hall.tell(stream, command, None).await.unwrap();
+    }
+
     /// Posts words of the person on the page.
     async fn speak_as_person(&self, stream: &StreamId, text: &str) {
         let post = ClientCommand::Post(Post::new(user(), text));
@@ -146,7 +165,12 @@ impl House {
 
     /// Waits until the delivery of an event to a group has ended. Returns its state and evidence.
     async fn ended(&self, group: ChatId, seq: Seq) -> (DeliveryState, String) {
-        let chat: Chat = format!("telegram:{}", group.id).parse().unwrap();
+        self.ended_at(&group.id.to_string(), seq).await
+    }
+
+    /// Waits until the delivery of an event to a place of Telegram has ended.
+    async fn ended_at(&self, place: &str, seq: Seq) -> (DeliveryState, String) {
+        let chat: Chat = format!("telegram:{place}").parse().unwrap();
         loop {
             let all = self.store.outbox.of_target(&Target::Chat(chat.clone()), 1000).await.unwrap();
             let found = all.into_iter().find(|one| one.through_seq == seq);
@@ -186,19 +210,7 @@ async fn a_question_is_answered_by_a_button_and_only_by_a_person_with_the_right(
     let (group, stream) = house.bound_group().await;
     house.pair(ann, &[Scope::PermissionsAnswer]).await;
     house.pair(bob, &[]).await;
-    let question = Question::new(
-        "Remove the folder `build`",
-        vec![
-            PermissionOption::new("yes", "Yes, this once", OptionKind::AllowOnce),
-            PermissionOption::new("no", "No", OptionKind::RejectOnce),
-        ],
-    );
-    let command = EngineCommand::AskQuestion {
-        permission: PermissionId::new("p1"),
-        participant: "analyst".into(),
-        question: Box::new(question),
-    };
-    house.hall.tell(&stream, command, None).await.unwrap();
+    house.ask(&stream).await;
 
     let chat = house.telegram.private(ann, &house.bots[0]);
     let card = house.said(chat, |message| message.text.contains("Remove the folder")).await;

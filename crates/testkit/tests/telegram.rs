@@ -492,3 +492,38 @@ async fn drafts_are_for_private_chats_and_vanish() {
     server.hide_method(bot, "sendMessageDraft");
     assert_eq!(show(draft("Three")).await.1["description"], "Not Found: method not found");
 }
+
+#[tokio::test]
+async fn an_ephemeral_message_is_for_one_member_and_from_an_admin() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let bob = server.person(8, "Bob");
+    let send =
+        |to: i64| json!({"text": "psst", "ephemeral_message_parameters": {"receiver_user_id": to}});
+    assert_eq!(review.refused("sendMessage", send(ann.0)).await, "CHAT_ADMIN_REQUIRED");
+    server.set_admin(*group, bot, *ann, true);
+    assert_eq!(review.refused("sendMessage", send(bob.0)).await, "USER_NOT_PARTICIPANT");
+    let sent = review.done("sendMessage", send(ann.0)).await;
+    assert_eq!((&sent["message_id"], &sent["receiver_user"]["id"]), (&json!(0), &json!(7)));
+    assert!(server.texts(*group).is_empty());
+    assert_eq!(server.shown_only_to(*group, *ann)[0].text, "psst");
+    let id = sent["ephemeral_message_id"].as_i64().unwrap();
+    assert_eq!(
+        review.refused("deleteMessage", json!({"message_id": id})).await,
+        "message to delete not found"
+    );
+    let of = |to: i64| json!({"receiver_user_id": to, "ephemeral_message_id": id, "text": "two"});
+    assert_eq!(
+        review.refused("editEphemeralMessageText", of(8)).await,
+        "message to edit not found"
+    );
+    review.done("editEphemeralMessageText", of(7)).await;
+    assert_eq!(server.shown_only_to(*group, *ann)[0].text, "two");
+    let gone = json!({"receiver_user_id": 7, "ephemeral_message_id": id});
+    review.done("deleteEphemeralMessage", gone).await;
+    assert_eq!(server.shown_only_to(*group, *ann), []);
+    // A person who shares a group with the bot is known to it, but has to write first.
+    let (status, answer) =
+        call(server, bot, "sendMessage", json!({"chat_id": 7, "text": "a"})).await;
+    assert_eq!(status, 403, "{answer}");
+}

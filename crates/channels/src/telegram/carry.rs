@@ -42,13 +42,13 @@ pub(super) struct Carriage<'a> {
 
 impl Carriage<'_> {
     /// Keeps the notes, before something is done that must not be repeated.
-    async fn write(&self) -> Result<(), Outcome> {
+    pub(super) async fn write(&self) -> Result<(), Outcome> {
         let kept = self.notes.write(&self.kept.text()).await;
         kept.map_err(|error| Outcome::Later { why: error.to_string(), after: None })
     }
 
     /// Notes that the next message is being sent.
-    async fn note_sending(&mut self) -> Result<(), Outcome> {
+    pub(super) async fn note_sending(&mut self) -> Result<(), Outcome> {
         self.kept.sending = Some(self.kept.sent.len());
         self.write().await
     }
@@ -257,6 +257,7 @@ impl Telegram {
             bot: bot.agent.clone(),
             chat: chat.to_string(),
             id: id.map(|id| id.to_string()),
+            only_to: None,
         };
         under_way.kept.sent.push(sent);
         under_way.kept.sending = None;

@@ -9,6 +9,7 @@ pub mod update;
 mod cards;
 mod carry;
 mod drafts;
+mod ephemeral;
 mod group;
 mod places;
 mod poll;

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     fn notes(sent: usize, rich: bool, text_after: Option<usize>) -> CarryNotes {
-        let part = SentPart { bot: "a".into(), chat: "7".into(), id: None };
+        let part = SentPart { bot: "a".into(), chat: "7".into(), id: None, only_to: None };
         CarryNotes { sent: vec![part; sent], rich, text_after, ..CarryNotes::default() }
     }
 

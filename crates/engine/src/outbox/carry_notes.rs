@@ -13,6 +13,17 @@ pub struct SentPart {
     /// The id of the message in that chat. `None` if the product's answer did not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// The id of the account that alone sees the message, in a chat with several people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_to: Option<String>,
+}
+
+impl SentPart {
+    /// True if the message is for an account alone: in the account's private chat, which has its
+    /// number, or in another chat.
+    pub fn is_only_to(&self, account: &str) -> bool {
+        self.only_to.as_deref().unwrap_or(&self.chat) == account
+    }
 }
 
 /// The notes of one delivery.
@@ -76,7 +87,12 @@ mod tests {
 
     #[test]
     fn notes_read_back_and_other_text_is_empty_notes() {
-        let part = SentPart { bot: "analyst".into(), chat: "-100".into(), id: Some("7".into()) };
+        let part = SentPart {
+            bot: "analyst".into(),
+            chat: "-100".into(),
+            id: Some("7".into()),
+            only_to: None,
+        };
         let notes = CarryNotes { sent: vec![part], sending: Some(1), ..CarryNotes::default() };
         assert_eq!(CarryNotes::read(&notes.text()), notes);
         for text in ["", "the disk was full", "[1]"] {

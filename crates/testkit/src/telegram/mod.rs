@@ -28,6 +28,7 @@ mod spec;
 mod hearing;
 mod sending;
 mod drafting;
+mod ephemeral;
 mod asking;
 mod polling;
 mod connection;

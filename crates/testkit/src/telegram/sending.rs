@@ -84,6 +84,9 @@ impl TelegramWorld {
         message.reply_to = reply_to;
         message.keyboard = keyboard_of(params)?;
         content.fill(&mut message);
+        if let Some(parameters) = params.get("ephemeral_message_parameters") {
+            return self.send_ephemeral(bot, chat, message, parameters);
+        }
         let id = self.post(chat, message);
         Ok(self.message_object(chat, id, bot))
     }
@@ -241,7 +244,7 @@ impl MessageContent {
         Ok(Self { text: markdown.to_owned(), entities: Vec::new(), rich })
     }
 
-    fn fill(self, message: &mut StoredMessage) {
+    pub(super) fn fill(self, message: &mut StoredMessage) {
         message.text = self.text;
         message.entities = self.entities;
         message.extra.remove("rich_message");
@@ -263,7 +266,7 @@ fn rich_blocks(markdown: &str) -> usize {
 }
 
 /// Returns the rows of buttons of a request; null without any.
-fn keyboard_of(params: &Params) -> Result<Value, Refusal> {
+pub(super) fn keyboard_of(params: &Params) -> Result<Value, Refusal> {
     let rows = params.get("reply_markup").map(|markup| markup["inline_keyboard"].clone());
     let rows = rows.unwrap_or_default();
     let buttons: Vec<&Value> =

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 
 use super::drafting::StoredDraft;
+use super::ephemeral::StoredEphemeral;
 use super::faults::Faults;
 use super::journal::BotCall;
 use super::rates::Rates;
@@ -148,6 +149,8 @@ pub(super) struct ChatState {
     pub(super) members: BTreeMap<i64, Membership>,
     pub(super) topics: BTreeMap<i64, String>,
     pub(super) messages: BTreeMap<i64, StoredMessage>,
+    /// Messages that one member sees, with numbers of their own.
+    pub(super) ephemeral: BTreeMap<i64, StoredEphemeral>,
     /// The bot that wrote last.
     pub(super) last_bot: Option<i64>,
     pub(super) migrated_to: Option<i64>,
@@ -164,6 +167,7 @@ impl ChatState {
             members: BTreeMap::new(),
             topics: BTreeMap::new(),
             messages: BTreeMap::new(),
+            ephemeral: BTreeMap::new(),
             last_bot: None,
             migrated_to: None,
             draft: None,

@@ -83,7 +83,7 @@ pub struct EditMessage {
 }
 
 impl SendMessage {
-    fn body(&self) -> Value {
+    pub(super) fn body(&self) -> Value {
         let mut body = text_body(self.chat_id, &self.text, &self.entities, &self.buttons);
         put_place(&mut body, self.thread, self.reply_to);
         if self.silent {
@@ -94,7 +94,7 @@ impl SendMessage {
 }
 
 impl EditMessage {
-    fn body(&self) -> Value {
+    pub(super) fn body(&self) -> Value {
         let mut body = text_body(self.chat_id, &self.text, &self.entities, &self.buttons);
         body["message_id"] = self.message_id.into();
         body

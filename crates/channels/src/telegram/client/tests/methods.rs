@@ -4,7 +4,7 @@ use super::*;
 use crate::telegram::update::MemberStatus;
 
 /// Makes one call on a server that answers with these results, and returns the requests.
-async fn bodies<T>(
+pub(super) async fn bodies<T>(
     results: impl IntoIterator<Item = Value>,
     call: impl AsyncFnOnce(&Client) -> Result<T, CallFault>,
 ) -> (Vec<Value>, Result<T, CallFault>) {
