@@ -39,7 +39,7 @@ const CALL_MAX: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(super) struct Drafts(Mutex<BTreeMap<(String, i64), Arc<Draft>>>);
 
-/// What a person sees of a turn that runs.
+/// A preview of the answer of a turn that runs.
 struct Draft {
     stream: StreamId,
     turn: TurnNo,

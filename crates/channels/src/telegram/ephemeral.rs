@@ -49,7 +49,9 @@ impl Telegram {
             if let Ok(EphemeralId::Public(id)) = sent {
                 self.take_back(&bot, room.chat, id).await;
             }
-            under_way.kept.sending = None;
+            if !matches!(sent, Err(CallFault::Maybe { .. })) {
+                under_way.kept.sending = None;
+            }
             match sent {
                 Ok(EphemeralId::Public(_)) => {}
                 Ok(EphemeralId::Known(id)) => {
@@ -65,7 +67,7 @@ impl Telegram {
                     if let Some(later) = self.repeated_later(&bot, room.chat, &fault) {
                         return Some(under_way.write().await.err().unwrap_or(later));
                     }
-                    tracing::debug!(bot = bot.agent, %fault, "a card could not be shown in a group");
+                    tracing::debug!(bot = bot.agent, %fault, "a card was not taken");
                 }
             }
             if let Err(later) = under_way.write().await {
@@ -75,8 +77,8 @@ impl Telegram {
         None
     }
 
-    /// True if a bot can show a person something in a group: it is an admin, the person is a member,
-    /// and the server knows such messages. An older server would show them to all.
+    /// True if a bot can show a person something in a group: the bot is an admin, the person is a
+    /// member, and the server knows such messages. An older server would show them to all.
     async fn may_send_ephemeral(&self, bot: &Arc<Bot>, chat: i64, person: i64) -> bool {
         if bot.lacks(Method::DeleteEphemeralMessage) {
             return false;

@@ -22,7 +22,7 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// An agent whose reports a test dictates.
 #[derive(Default)]
-struct Dictated {
+struct DictatedAgent {
     turn: watch::Sender<Option<TurnReporter>>,
     cancelled: Mutex<usize>,
 }
@@ -32,7 +32,7 @@ struct Dictated {
 struct TurnReporter(Arc<dyn Reporter>);
 
 #[async_trait]
-impl Agent for Dictated {
+impl Agent for DictatedAgent {
     fn runtime(&self) -> Runtime {
         Runtime::SCRIPT
     }
@@ -51,7 +51,7 @@ impl Agent for Dictated {
     }
 }
 
-impl Dictated {
+impl DictatedAgent {
     /// Waits for a turn and takes it.
     async fn turn(&self) -> Arc<dyn Reporter> {
         let mut turns = self.turn.subscribe();
@@ -73,14 +73,14 @@ fn finish(turn: &Arc<dyn Reporter>, text: &str) {
 /// A hall with a paired person who talks with the analyst in private.
 struct Talk {
     house: House,
-    agent: Arc<Dictated>,
+    agent: Arc<DictatedAgent>,
     ann: PersonId,
     chat: ChatId,
 }
 
 impl Talk {
     async fn open(scopes: &[Scope], rich: RichRule) -> Self {
-        let agent = Arc::new(Dictated::default());
+        let agent = Arc::new(DictatedAgent::default());
         let mut registry = Registry::default();
         registry.insert(AgentSpec {
             client: "analyst".into(),

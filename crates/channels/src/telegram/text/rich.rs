@@ -33,7 +33,7 @@ pub struct RichPart {
 /// Returns Markdown as rich messages, with `head` as a first line in bold. Returns nothing if plain
 /// text with entities shows the same in one message, or if Telegram may read the text differently.
 pub fn rich_parts(markdown: &str, head: Option<&str>) -> Option<Vec<RichPart>> {
-    let mut reader = Reader { source: markdown, ..Reader::default() };
+    let mut reader = RichReader { source: markdown, ..RichReader::default() };
     let parser = Parser::new_ext(markdown, markdown::options());
     if parser.reference_definitions().iter().next().is_some() {
         return None;
@@ -69,7 +69,7 @@ struct TopBlock {
 }
 
 #[derive(Default)]
-struct Reader<'a> {
+struct RichReader<'a> {
     source: &'a str,
     /// Places before which a backslash is put.
     escapes: Vec<usize>,
@@ -82,7 +82,7 @@ struct Reader<'a> {
     has_footnotes: bool,
 }
 
-impl Reader<'_> {
+impl RichReader<'_> {
     /// Reads one event. Returns nothing if Telegram may read the text differently.
     fn read(&mut self, event: &Event<'_>, range: Range<usize>) -> Option<()> {
         match event {
