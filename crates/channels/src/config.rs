@@ -39,6 +39,8 @@ pub struct TelegramConfig {
     pub default_agent: Option<String>,
     /// The treatment of words of people who are not paired.
     pub strangers: StrangersRule,
+    /// The use of rich messages.
+    pub rich: RichRule,
     /// `[channels.telegram.bots.<agent>]`, or a list of tables with `agent` and `bot_token`.
     pub bots: BotTable,
     /// The limits of each bot's calls. Telegram sets them, so operators do not.
@@ -53,6 +55,7 @@ impl Default for TelegramConfig {
             base_url: "https://api.telegram.org".into(),
             default_agent: None,
             strangers: StrangersRule::default(),
+            rich: RichRule::default(),
             bots: BotTable::default(),
             rates: if crash::is_unlimited() { CallRates::UNLIMITED } else { CallRates::TELEGRAM },
         }
@@ -68,6 +71,18 @@ pub enum StrangersRule {
     Drop,
     /// The words are kept as data in a bound chat. They wake no agent and command nothing.
     Observe,
+}
+
+/// The use of Telegram's rich messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RichRule {
+    /// Texts are sent with entities, which every client draws.
+    #[default]
+    Never,
+    /// Texts with headings, lists, tables or code, and long ones, are sent as rich messages. Older
+    /// clients draw a placeholder for them.
+    Auto,
 }
 
 /// The bots, as a table by agent or as a list.

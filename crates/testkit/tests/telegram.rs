@@ -464,3 +464,66 @@ async fn members_and_administrators_are_listed() {
     let wrong = json!({"commands": [{"command": "Why", "description": "Says why"}]});
     assert_eq!(review.call("setMyCommands", wrong).await.0, 400);
 }
+
+#[tokio::test]
+async fn drafts_are_for_private_chats_and_vanish() {
+    let Review { server, bot, ann, group } = &Review::open().await;
+    let chat = server.private(*ann, bot);
+    let show = async |body: Value| call(server, bot, "sendMessageDraft", body).await;
+    let draft = |text: &str| json!({"chat_id": ann.0, "draft_id": 3, "text": text});
+    let body = json!({"chat_id": group.id, "draft_id": 3, "text": "One"});
+    assert_eq!(show(body).await.1["description"], "Bad Request: TEXTDRAFT_PEER_INVALID");
+    assert_eq!(show(json!({"chat_id": ann.0, "draft_id": 0})).await.0, 400);
+    assert_eq!(show(draft(&"x".repeat(4097))).await.0, 400);
+    assert_eq!(show(json!({"chat_id": ann.0, "draft_id": 3})).await.0, 200);
+    assert_eq!(server.shown_draft(chat).map(|draft| draft.text), Some(String::new()));
+    let mut stoppable = draft("One");
+    stoppable["can_stop"] = true.into();
+    assert_eq!(show(stoppable).await.1["result"], true);
+    server.stop_draft(chat);
+    assert_eq!(server.shown_draft(chat), None);
+    let update = server.pending(bot).pop().unwrap();
+    assert_eq!(update["stopped_message_generation"]["draft_id"], 3, "{update}");
+    let rich = json!({"chat_id": ann.0, "draft_id": 4, "rich_message": {"markdown": "# One"}});
+    assert_eq!(call(server, bot, "sendRichMessageDraft", rich).await.0, 200);
+    assert!(server.shown_draft(chat).unwrap().is_rich);
+    call(server, bot, "sendMessage", json!({"chat_id": ann.0, "text": "Two"})).await;
+    assert_eq!(server.shown_draft(chat), None);
+    server.hide_method(bot, "sendMessageDraft");
+    assert_eq!(show(draft("Three")).await.1["description"], "Not Found: method not found");
+}
+
+#[tokio::test]
+async fn an_ephemeral_message_is_for_one_member_and_from_an_admin() {
+    let review = Review::open().await;
+    let Review { server, bot, ann, group } = &review;
+    let bob = server.person(8, "Bob");
+    let send =
+        |to: i64| json!({"text": "psst", "ephemeral_message_parameters": {"receiver_user_id": to}});
+    assert_eq!(review.refused("sendMessage", send(ann.0)).await, "CHAT_ADMIN_REQUIRED");
+    server.set_admin(*group, bot, *ann, true);
+    assert_eq!(review.refused("sendMessage", send(bob.0)).await, "USER_NOT_PARTICIPANT");
+    let sent = review.done("sendMessage", send(ann.0)).await;
+    assert_eq!((&sent["message_id"], &sent["receiver_user"]["id"]), (&json!(0), &json!(7)));
+    assert!(server.texts(*group).is_empty());
+    assert_eq!(server.shown_only_to(*group, *ann)[0].text, "psst");
+    let id = sent["ephemeral_message_id"].as_i64().unwrap();
+    assert_eq!(
+        review.refused("deleteMessage", json!({"message_id": id})).await,
+        "message to delete not found"
+    );
+    let of = |to: i64| json!({"receiver_user_id": to, "ephemeral_message_id": id, "text": "two"});
+    assert_eq!(
+        review.refused("editEphemeralMessageText", of(8)).await,
+        "message to edit not found"
+    );
+    review.done("editEphemeralMessageText", of(7)).await;
+    assert_eq!(server.shown_only_to(*group, *ann)[0].text, "two");
+    let gone = json!({"receiver_user_id": 7, "ephemeral_message_id": id});
+    review.done("deleteEphemeralMessage", gone).await;
+    assert_eq!(server.shown_only_to(*group, *ann), []);
+    // A person who shares a group with the bot is known to it, but has to write first.
+    let (status, answer) =
+        call(server, bot, "sendMessage", json!({"chat_id": 7, "text": "a"})).await;
+    assert_eq!(status, 403, "{answer}");
+}

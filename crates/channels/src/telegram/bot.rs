@@ -8,7 +8,7 @@ use moothall_engine::channels::{BotState, BotStatus};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::bucket::{Bucket, CallRates};
-use super::client::{BotInfo, Client};
+use super::client::{BotInfo, Client, Method};
 
 /// A bot of this server.
 pub struct Bot {
@@ -18,6 +18,8 @@ pub struct Bot {
     pub client: Client,
     facts: Mutex<BotFacts>,
     bucket: Mutex<Bucket>,
+    /// Methods that the server of this bot does not know.
+    lacking: Mutex<Vec<Method>>,
     task: Mutex<Option<AbortHandle>>,
 }
 
@@ -54,6 +56,7 @@ impl Bot {
             client,
             facts: Mutex::new(facts),
             bucket,
+            lacking: Mutex::default(),
             task: Mutex::default(),
         }
     }
@@ -65,6 +68,23 @@ impl Bot {
     /// Returns the limits of the bot's messages, for one step.
     pub fn bucket(&self) -> MutexGuard<'_, Bucket> {
         self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lacking(&self) -> MutexGuard<'_, Vec<Method>> {
+        self.lacking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True if the server is known not to have a method.
+    pub fn lacks(&self, method: Method) -> bool {
+        self.lacking().contains(&method)
+    }
+
+    /// Notes for the lifetime of the process that the server does not have a method.
+    pub fn note_lacking(&self, method: Method) {
+        if !self.lacks(method) {
+            tracing::info!(bot = self.agent, method = method.name(), "a method is unknown");
+            self.lacking().push(method);
+        }
     }
 
     /// Sets the state. Its time stays that of the first such state. A bot that stopped stays so

@@ -1,6 +1,7 @@
 //! Questions of agents as cards with buttons: who gets them, and what a press does.
 //!
-//! A card goes to the private chats of the people who may answer. Its buttons carry a short signed
+//! A card goes to the private chats of the people who may answer, or in a group to a person without
+//! one alone. Its buttons carry a short signed
 //! id, and the account that presses decides, by its pairing. The page has every card as well.
 
 use std::sync::Arc;
@@ -38,6 +39,15 @@ struct CardReader {
     name: String,
 }
 
+/// A message that a bot sent.
+struct SentMessage {
+    bot: Arc<Bot>,
+    chat: i64,
+    id: i64,
+    /// The person who alone sees it in a group.
+    only_to: Option<i64>,
+}
+
 impl Telegram {
     /// Sends a question to the people who may answer it. In a group a line without details says
     /// that the agent waits.
@@ -54,12 +64,22 @@ impl Telegram {
         under_way.kept.permission = Some(card.permission.to_string());
         let parts = text::parts(&card_text(&card), None, text::TEXT_UNITS_MAX);
         let Some(part) = parts.first() else { return under_way.done(None) };
-        let cards = |notes: &CarryNotes| {
-            notes.sent.iter().filter(|sent| !sent.chat.starts_with('-')).count()
-        };
-        for reader in readers.iter().skip(cards(&under_way.kept)) {
+        for reader in &readers {
+            let account = reader.person.to_string();
+            let has_it = |notes: &CarryNotes| notes.sent.iter().any(|it| it.is_only_to(&account));
+            if has_it(&under_way.kept) {
+                continue;
+            }
             let buttons = |bot: &Bot| buttons_of(bot, stream, &card);
             let over = self.send_card(&mut under_way, reader.person, &card.from, part, buttons);
+            if let Some(outcome) = over.await {
+                return outcome;
+            }
+            if has_it(&under_way.kept) || !under_way.room.is_group() {
+                continue;
+            }
+            let from = &card.from;
+            let over = self.send_ephemeral_card(&mut under_way, reader.person, from, part, buttons);
             if let Some(outcome) = over.await {
                 return outcome;
             }
@@ -67,7 +87,8 @@ impl Telegram {
         if !under_way.room.is_group() {
             return under_way.done(None);
         }
-        under_way.before = cards(&under_way.kept);
+        let is_card = |sent: &&SentPart| sent.only_to.is_some() || !sent.chat.starts_with('-');
+        under_way.before = under_way.kept.sent.iter().filter(is_card).count();
         let names: Vec<String> = readers.into_iter().map(|reader| reader.name).collect();
         let line = if names.is_empty() {
             format!("{} waits for an answer, which can be given on the page.", card.name)
@@ -111,9 +132,11 @@ impl Telegram {
         let read = Outbound::read(&hall, &shown.stream, shown.through_seq, &chat).await;
         let Ok(Outbound::Card(card)) = read else { return under_way.done(None) };
         let text = format!("{}\n\n{line}", card_text(&card));
-        for (bot, chat, id) in notes.sent.iter().filter_map(|sent| self.sent_by(sent)) {
+        for SentMessage { bot, chat, id, only_to } in
+            notes.sent.iter().filter_map(|sent| self.sent_by(sent))
+        {
             // The line in the group stays.
-            if chat < 0 {
+            if chat < 0 && only_to.is_none() {
                 continue;
             }
             if let Err(later) = self.wait_for_slot(&bot, &Room::new(chat, None)).await {
@@ -128,7 +151,11 @@ impl Telegram {
                 text: part.text,
                 buttons: Vec::new(),
             };
-            if let Err(fault) = bot.client.edit_message_text(&edit).await {
+            let edited = match only_to {
+                Some(person) => bot.client.edit_ephemeral_text(&edit, person).await,
+                None => bot.client.edit_message_text(&edit).await,
+            };
+            if let Err(fault) = edited {
                 if let Some(later) = self.repeated_later(&bot, chat, &fault) {
                     return later;
                 }
@@ -173,11 +200,15 @@ impl Telegram {
         let mut left = false;
         let notes = shown.map(|one| CarryNotes::read(&one.evidence)).unwrap_or_default();
         for sent in &notes.sent {
-            let Some((bot, chat, id)) = self.sent_by(sent) else {
+            let Some(SentMessage { bot, chat, id, only_to }) = self.sent_by(sent) else {
                 left = true;
                 continue;
             };
-            if let Err(fault) = bot.client.delete_message(chat, id).await {
+            let deleted = match only_to {
+                Some(person) => bot.client.delete_ephemeral(chat, person, id).await,
+                None => bot.client.delete_message(chat, id).await,
+            };
+            if let Err(fault) = deleted {
                 if let Some(later) = self.repeated_later(&bot, chat, &fault) {
                     return later;
                 }
@@ -200,9 +231,11 @@ impl Telegram {
 
     /// Returns the bot that sent a message, with the message's place; `None` if one of them is
     /// unknown.
-    fn sent_by(&self, sent: &SentPart) -> Option<(Arc<Bot>, i64, i64)> {
+    fn sent_by(&self, sent: &SentPart) -> Option<SentMessage> {
         let bot = self.bots().into_iter().find(|bot| bot.agent == sent.bot)?;
-        Some((bot, sent.chat.parse().ok()?, sent.id.as_ref()?.parse().ok()?))
+        let only_to = sent.only_to.as_ref().and_then(|account| account.parse().ok());
+        let id = sent.id.as_ref()?.parse().ok()?;
+        Some(SentMessage { bot, chat: sent.chat.parse().ok()?, id, only_to })
     }
 
     /// Deletes a person's message by any bot that may. Returns false if no bot may.
@@ -221,7 +254,12 @@ impl Telegram {
 
     /// Returns the time to repeat an edit or a deletion, if its failure passes by itself. Doing
     /// either twice does no harm.
-    fn repeated_later(&self, bot: &Bot, chat: i64, fault: &CallFault) -> Option<Outcome> {
+    pub(super) fn repeated_later(
+        &self,
+        bot: &Bot,
+        chat: i64,
+        fault: &CallFault,
+    ) -> Option<Outcome> {
         let after = fault.retry_after();
         if let Some(after) = after {
             self.hold(bot, Some(chat), after);

@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use super::Telegram;
 use super::bot::Bot;
-use super::client::{Button, CallFault, SendMessage};
+use super::client::{Button, CallFault, Method, SendMessage, SendRichMessage};
+use super::rich::{self, Piece};
 use super::room::Room;
 use super::text::{self, Part};
 use crate::outbound::{Outbound, OutboundWords};
@@ -41,9 +42,15 @@ pub(super) struct Carriage<'a> {
 
 impl Carriage<'_> {
     /// Keeps the notes, before something is done that must not be repeated.
-    async fn write(&self) -> Result<(), Outcome> {
+    pub(super) async fn write(&self) -> Result<(), Outcome> {
         let kept = self.notes.write(&self.kept.text()).await;
         kept.map_err(|error| Outcome::Later { why: error.to_string(), after: None })
+    }
+
+    /// Notes that the next message is being sent.
+    pub(super) async fn note_sending(&mut self) -> Result<(), Outcome> {
+        self.kept.sending = Some(self.kept.sent.len());
+        self.write().await
     }
 
     /// Returns the messages of the text itself that were sent.
@@ -71,6 +78,8 @@ enum SendResult {
     Yes,
     /// This bot cannot speak there; another may.
     NotByThisBot(String),
+    /// Telegram refused the rich form of the message; its text was not sent.
+    NotRich,
     /// The delivery ends, or is put off.
     Over(Outcome),
 }
@@ -129,27 +138,32 @@ impl Telegram {
             Some(place) => format!("{} ({place}):", words.name),
             None => format!("{}:", words.name),
         };
-        let parts = |bot: &Bot| {
+        let pieces = |bot: &Bot, notes: &CarryNotes| {
             let head = (!own(bot)).then_some(head.as_str());
-            text::parts(&words.text, head, text::TEXT_UNITS_MAX)
+            rich::pieces(&words.text, head, self.may_be_rich(bot), notes)
         };
-        self.carry_parts(under_way, &speakers, parts, reply_to).await
+        for bot in speakers.iter().filter(|bot| own(bot)) {
+            self.drafts.close(bot, room, under_way.seq).await;
+        }
+        self.carry_pieces(under_way, &speakers, pieces, reply_to).await
     }
 
     /// Carries a line of the server itself, through the chat's relay.
     pub(super) async fn carry_line(&self, under_way: Carriage<'_>, line: &str) -> Outcome {
         let speakers = self.speakers(&under_way.room, None);
-        let parts = |_: &Bot| text::plain(line, None, text::TEXT_UNITS_MAX);
-        self.carry_parts(under_way, &speakers, parts, None).await
+        let pieces = |_: &Bot, _: &CarryNotes| {
+            rich::text_pieces(text::plain(line, None, text::TEXT_UNITS_MAX))
+        };
+        self.carry_pieces(under_way, &speakers, pieces, None).await
     }
 
-    /// Sends the parts of a text by the first of some bots that can speak in the chat. Parts that
-    /// were sent before a crash are not sent again.
-    async fn carry_parts(
+    /// Sends the messages of a text by the first of some bots that can speak in the chat. Messages
+    /// that were sent before a crash are not sent again.
+    async fn carry_pieces(
         &self,
         mut under_way: Carriage<'_>,
         speakers: &[Arc<Bot>],
-        parts: impl Fn(&Bot) -> Vec<Part>,
+        pieces: impl Fn(&Bot, &CarryNotes) -> Vec<Piece>,
         reply_to: Option<i64>,
     ) -> Outcome {
         if speakers.is_empty() {
@@ -163,12 +177,13 @@ impl Telegram {
             if under_way.text_sent().first().is_some_and(|sent| sent.bot != bot.agent) {
                 continue;
             }
-            let parts = parts(bot);
+            let mut now = pieces(bot, &under_way.kept);
             let mut begun = false;
-            for (number, part) in parts.iter().enumerate().skip(under_way.text_sent().len()) {
-                let reply_to = reply_to.filter(|_| number == 0);
-                match self.send_part(&mut under_way, bot, part, reply_to, &[]).await {
+            while let Some(piece) = now.get(under_way.text_sent().len()) {
+                let reply_to = reply_to.filter(|_| under_way.text_sent().is_empty());
+                match self.send_piece(&mut under_way, bot, piece, reply_to).await {
                     SendResult::Yes => begun = true,
+                    SendResult::NotRich => now = pieces(bot, &under_way.kept),
                     SendResult::NotByThisBot(reason) if !begun => {
                         why = reason;
                         break;
@@ -177,11 +192,84 @@ impl Telegram {
                     SendResult::Over(outcome) => return outcome,
                 }
             }
-            if under_way.text_sent().len() == parts.len() {
+            if under_way.text_sent().len() == now.len() {
                 return under_way.done(None);
             }
         }
         under_way.failed(why)
+    }
+
+    async fn send_piece(
+        &self,
+        under_way: &mut Carriage<'_>,
+        bot: &Bot,
+        piece: &Piece,
+        reply_to: Option<i64>,
+    ) -> SendResult {
+        match piece {
+            Piece::Rich(markdown) => self.send_rich(under_way, bot, markdown, reply_to).await,
+            Piece::Text(part) => self.send_part(under_way, bot, part, reply_to, &[]).await,
+        }
+    }
+
+    /// Sends one rich message, after its note. If Telegram refuses it, notes that the text goes in
+    /// another form from here on.
+    async fn send_rich(
+        &self,
+        under_way: &mut Carriage<'_>,
+        bot: &Bot,
+        markdown: &str,
+        reply_to: Option<i64>,
+    ) -> SendResult {
+        if let Err(later) = self.wait_for_slot(bot, &under_way.room).await {
+            return SendResult::Over(later);
+        }
+        under_way.kept.rich = true;
+        if let Err(later) = under_way.note_sending().await {
+            return SendResult::Over(later);
+        }
+        let message = SendRichMessage {
+            chat_id: under_way.room.chat,
+            thread: under_way.room.topic,
+            markdown: markdown.to_owned(),
+            reply_to,
+        };
+        match bot.client.send_rich_message(&message).await {
+            Ok(id) => self.note_sent(under_way, bot, id),
+            Err(CallFault::Maybe { why }) => SendResult::Over(under_way.unknown(why)),
+            Err(fault) => {
+                under_way.kept.sending = None;
+                if !fault.is_form_refused() {
+                    return self.after_fault(under_way, bot, fault).await;
+                }
+                if fault.is_unknown_method() {
+                    bot.note_lacking(Method::SendRichMessage);
+                }
+                tracing::debug!(bot = bot.agent, %fault, "a rich message was refused");
+                let sent = under_way.text_sent().len();
+                under_way.kept.rich = sent > 0;
+                under_way.kept.text_after = Some(sent);
+                SendResult::NotRich
+            }
+        }
+    }
+
+    /// Notes a message that was sent.
+    fn note_sent(&self, under_way: &mut Carriage<'_>, bot: &Bot, id: Option<i64>) -> SendResult {
+        let chat = under_way.room.chat;
+        let sent = SentPart {
+            bot: bot.agent.clone(),
+            chat: chat.to_string(),
+            id: id.map(|id| id.to_string()),
+            only_to: None,
+        };
+        under_way.kept.sent.push(sent);
+        under_way.kept.sending = None;
+        if let Some(id) = id {
+            self.order.note_own(chat, id);
+            self.places.note_message(chat, id, under_way.seq);
+        }
+        SendResult::Yes
     }
 
     /// Sends one message, after its note.
@@ -193,17 +281,15 @@ impl Telegram {
         reply_to: Option<i64>,
         buttons: &[Vec<Button>],
     ) -> SendResult {
-        let chat = under_way.room.chat;
         if let Err(later) = self.wait_for_slot(bot, &under_way.room).await {
             return SendResult::Over(later);
         }
-        under_way.kept.sending = Some(under_way.kept.sent.len());
-        if let Err(later) = under_way.write().await {
+        if let Err(later) = under_way.note_sending().await {
             return SendResult::Over(later);
         }
         let entities = if under_way.kept.plain { Vec::new() } else { entities_of(part) };
         let message = SendMessage {
-            chat_id: chat,
+            chat_id: under_way.room.chat,
             thread: under_way.room.topic,
             text: part.text.clone(),
             entities,
@@ -212,20 +298,7 @@ impl Telegram {
             silent: false,
         };
         match bot.client.send_message(&message).await {
-            Ok(id) => {
-                let sent = SentPart {
-                    bot: bot.agent.clone(),
-                    chat: chat.to_string(),
-                    id: id.map(|id| id.to_string()),
-                };
-                under_way.kept.sent.push(sent);
-                under_way.kept.sending = None;
-                if let Some(id) = id {
-                    self.order.note_own(chat, id);
-                    self.places.note_message(chat, id, under_way.seq);
-                }
-                SendResult::Yes
-            }
+            Ok(id) => self.note_sent(under_way, bot, id),
             Err(CallFault::Maybe { why }) => SendResult::Over(under_way.unknown(why)),
             Err(fault) => {
                 under_way.kept.sending = None;
@@ -323,7 +396,7 @@ impl Telegram {
             let rows = buttons(&bot);
             match self.send_part(under_way, &bot, part, None, &rows).await {
                 SendResult::Yes => break,
-                SendResult::NotByThisBot(_) => {}
+                SendResult::NotByThisBot(_) | SendResult::NotRich => {}
                 SendResult::Over(outcome) => {
                     over = Some(outcome);
                     break;

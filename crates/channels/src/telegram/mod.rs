@@ -9,6 +9,8 @@ pub mod update;
 mod cards;
 mod carry;
 mod edits;
+mod drafts;
+mod ephemeral;
 mod group;
 mod order;
 mod places;
@@ -16,6 +18,7 @@ mod poll;
 mod receive;
 mod status;
 mod strangers;
+mod rich;
 mod typing;
 
 use std::collections::BTreeMap;
@@ -35,6 +38,7 @@ use crate::config::TelegramConfig;
 use crate::inbox::Inbox;
 use bot::Bot;
 use client::{BotCommand, BotToken, Client, SendMessage};
+use drafts::Drafts;
 use order::MessageOrder;
 use places::Places;
 use room::{Room, TELEGRAM};
@@ -51,6 +55,7 @@ pub struct Telegram {
     bots: RwLock<Vec<Arc<Bot>>>,
     places: Places,
     order: MessageOrder,
+    drafts: Drafts,
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
@@ -77,6 +82,7 @@ impl Telegram {
             bots: RwLock::default(),
             places: Places::default(),
             order: MessageOrder::default(),
+            drafts: Drafts::default(),
             opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
             stopped: watch::Sender::new(stopped),

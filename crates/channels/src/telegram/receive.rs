@@ -54,6 +54,7 @@ impl Telegram {
                 let number = update.id.unwrap_or_default();
                 self.receive_membership(bot, change, number).await
             }
+            UpdateKind::Stopped { chat, draft } => self.receive_stop(bot, chat, draft).await,
             UpdateKind::Migrated { from, to } => self.migrate(from, to).await,
             UpdateKind::Unknown(kind) => {
                 tracing::debug!(bot = bot.agent, kind, "an update of an unknown kind was skipped");

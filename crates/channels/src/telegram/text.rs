@@ -14,6 +14,7 @@
 
 mod links;
 mod markdown;
+mod rich;
 mod split;
 mod styled;
 mod table;
@@ -25,6 +26,7 @@ mod properties;
 use moothall_kernel::text::is_empty_looking;
 use serde::Serialize;
 
+pub use rich::{RICH_CHARS_MAX, RichPart, rich_parts};
 use styled::{Span, Styled};
 
 /// Maximum length of a message, in UTF-16 code units.

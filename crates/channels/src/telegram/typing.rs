@@ -33,9 +33,12 @@ pub(super) async fn show(telegram: Weak<Telegram>, mut changes: Receiver<HallCha
                     let key = (stream, presence.participant);
                     if presence.state != "thinking" {
                         thinking.remove(&key);
-                    } else if thinking.insert(key.clone(), Instant::now()).is_none() {
+                    } else {
                         let Some(open) = telegram.upgrade() else { return };
-                        open.show_typing(&key.0, &key.1).await;
+                        open.begin_drafts(&key.0, &key.1).await;
+                        if thinking.insert(key.clone(), Instant::now()).is_none() {
+                            open.show_typing(&key.0, &key.1).await;
+                        }
                     }
                 }
                 Ok(_) | Err(RecvError::Lagged(_)) => {}
@@ -64,6 +67,10 @@ impl Telegram {
             return;
         };
         for room in bound.unwrap_or_default().iter().filter_map(Room::of) {
+            // A draft shows it better.
+            if self.drafts.has(&bot, room.chat) {
+                continue;
+            }
             let may = bot.bucket().try_take(Instant::now(), room.chat, room.is_group());
             if may && let Err(fault) = bot.client.send_chat_action(room.chat, room.topic).await {
                 tracing::debug!(bot = bot.agent, %fault, "typing could not be shown");

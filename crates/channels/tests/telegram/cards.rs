@@ -15,19 +15,7 @@ async fn a_question_is_answered_by_a_button_and_only_by_a_person_with_the_right(
     let (group, stream) = house.bound_group().await;
     house.pair(ann, &[Scope::PermissionsAnswer]).await;
     house.pair(bob, &[]).await;
-    let question = Question::new(
-        "Remove the folder `build`",
-        vec![
-            PermissionOption::new("yes", "Yes, this once", OptionKind::AllowOnce),
-            PermissionOption::new("no", "No", OptionKind::RejectOnce),
-        ],
-    );
-    let command = EngineCommand::AskQuestion {
-        permission: PermissionId::new("p1"),
-        participant: "analyst".into(),
-        question: Box::new(question),
-    };
-    house.hall.tell(&stream, command, None).await.unwrap();
+    house.ask(&stream).await;
 
     let chat = house.telegram.private(ann, &house.bots[0]);
     let card = house.said(chat, |message| message.text.contains("Remove the folder")).await;

@@ -12,10 +12,11 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Clock, DeliveryState, Store, SystemClock, Target};
 use moothall_engine::registry::Registry;
 use moothall_kernel::chat::Chat;
-use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
+use moothall_kernel::command::{Actor, ClientCommand, Control, EngineCommand, Invite, Post};
 use moothall_kernel::event::RecordedEvent;
-use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::ids::{PermissionId, Seq, StreamId};
 use moothall_kernel::participant::Profile;
+use moothall_kernel::permission::{OptionKind, PermissionOption, Question};
 use moothall_kernel::time::Timestamp;
 use moothall_testkit::telegram::{Bot, ChatId, PersonId, ShownMessage, TelegramServer};
 
@@ -50,24 +51,40 @@ impl Clock for ShiftedClock {
 
 impl House {
     pub async fn open() -> Self {
+        Self::open_with(|_| {}).await
+    }
+
+    /// Opens a hall whose settings of Telegram are changed before.
+    pub async fn open_with(change: impl FnOnce(&mut TelegramConfig)) -> Self {
+        Self::open_full(change, Registry::default()).await
+    }
+
+    /// Opens a hall with agents that it runs itself.
+    pub async fn open_full(change: impl FnOnce(&mut TelegramConfig), registry: Registry) -> Self {
         let telegram = TelegramServer::start().await.unwrap();
         let bots = ["analyst", "writer"].map(|name| telegram.add_bot(&format!("{name}_bot"), name));
         bots.iter().for_each(|bot| telegram.set_privacy(bot, false));
-        Self::of(Arc::new(telegram), bots).await
+        Self::of(Arc::new(telegram), bots, change, registry).await
     }
 
     /// Opens another hall with the same bots, as by a mistake.
     pub async fn beside(other: &Self) -> Self {
-        Self::of(other.telegram.clone(), other.bots.clone()).await
+        let (telegram, bots) = (other.telegram.clone(), other.bots.clone());
+        Self::of(telegram, bots, |_| {}, Registry::default()).await
     }
 
-    async fn of(telegram: Arc<TelegramServer>, bots: [Bot; 2]) -> Self {
+    async fn of(
+        telegram: Arc<TelegramServer>,
+        bots: [Bot; 2],
+        change: impl FnOnce(&mut TelegramConfig),
+        registry: Registry,
+    ) -> Self {
         let clock = Arc::<ShiftedClock>::default();
         let store = Store::of(Arc::new(MemoryLog::new()));
         let parts = HallParts {
             store: store.clone(),
             clock: clock.clone(),
-            registry: Default::default(),
+            registry,
             defaults: Default::default(),
             budgets: Default::default(),
             owner: "test".into(),
@@ -80,11 +97,12 @@ impl House {
             let agent = bot.username.trim_end_matches("_bot").to_owned();
             (agent, BotConfig { bot_token: bot.token.clone() })
         });
-        let settings = TelegramConfig {
+        let mut settings = TelegramConfig {
             base_url: telegram.url(),
             bots: BotTable::ByAgent(table.collect()),
             ..TelegramConfig::default()
         };
+        change(&mut settings);
         let folder = tempfile::tempdir().unwrap();
         let config = ChannelsConfig { telegram: settings };
         let channels =
@@ -143,11 +161,39 @@ impl House {
         (group, stream)
     }
 
+    /// Makes a conversation with the analyst that is bound to a place of Telegram.
+    pub async fn bound_to(&self, place: &str) -> StreamId {
+        let created = self.hall.create(place.into(), Default::default(), user(), None).await;
+        let stream = created.unwrap().stream;
+        let chat: Chat = format!("telegram:{place}").parse().unwrap();
+        let controls = vec![Control::BindChat(chat), invitation("analyst")];
+        let command = ClientCommand::Control { by: user(), controls };
+        self.hall.submit(&stream, command, None).await.unwrap();
+        stream
+    }
+
     /// Posts words of an agent.
     pub async fn speak(&self, stream: &StreamId, agent: &str, text: &str) -> Seq {
         let by = Actor { id: agent.into(), human: false, proven: true };
         let post = ClientCommand::Post(Post::new(by, text));
         self.hall.submit(stream, post, None).await.unwrap().event.unwrap().seq
+    }
+
+    /// Asks a question of the analyst, about a folder.
+    pub async fn ask(&self, stream: &StreamId) {
+        let question = Question::new(
+            "Remove the folder `build`",
+            vec![
+                PermissionOption::new("yes", "Yes, this once", OptionKind::AllowOnce),
+                PermissionOption::new("no", "No", OptionKind::RejectOnce),
+            ],
+        );
+        let command = EngineCommand::AskQuestion {
+            permission: PermissionId::new("p1"),
+            participant: "analyst".into(),
+            question: Box::new(question),
+        };
+        self.hall.tell(stream, command, None).await.unwrap();
     }
 
     /// Posts words of the person on the page.
@@ -158,7 +204,12 @@ impl House {
 
     /// Waits until the delivery of an event to a group has ended. Returns its state and evidence.
     pub async fn ended(&self, group: ChatId, seq: Seq) -> (DeliveryState, String) {
-        let chat: Chat = format!("telegram:{}", group.id).parse().unwrap();
+        self.ended_at(&group.id.to_string(), seq).await
+    }
+
+    /// Waits until the delivery of an event to a place of Telegram has ended.
+    pub async fn ended_at(&self, place: &str, seq: Seq) -> (DeliveryState, String) {
+        let chat: Chat = format!("telegram:{place}").parse().unwrap();
         loop {
             let all = self.store.outbox.of_target(&Target::Chat(chat.clone()), 1000).await.unwrap();
             let found = all.into_iter().find(|one| one.through_seq == seq);

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod cards;
+mod drafts;
+mod ephemeral;
 mod house;
 mod pollers;
+mod rich;
 
 use moothall_engine::access::Scope;
 use moothall_engine::ports::DeliveryState;

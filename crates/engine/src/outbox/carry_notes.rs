@@ -13,6 +13,17 @@ pub struct SentPart {
     /// The id of the message in that chat. `None` if the product's answer did not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// The id of the account that alone sees the message, in a chat with several people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_to: Option<String>,
+}
+
+impl SentPart {
+    /// True if the message is for an account alone: in the account's private chat, which has its
+    /// number, or in another chat.
+    pub fn is_only_to(&self, account: &str) -> bool {
+        self.only_to.as_deref().unwrap_or(&self.chat) == account
+    }
 }
 
 /// The notes of one delivery.
@@ -27,6 +38,13 @@ pub struct CarryNotes {
     /// True if the product refused the formatting, so that the parts are plain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plain: bool,
+    /// True if the text was begun in the product's rich form.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rich: bool,
+    /// The number of rich messages behind which the rest of the text goes in another form, because
+    /// the product refused a rich one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_after: Option<usize>,
     /// The question that the messages show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission: Option<String>,
@@ -69,7 +87,12 @@ mod tests {
 
     #[test]
     fn notes_read_back_and_other_text_is_empty_notes() {
-        let part = SentPart { bot: "analyst".into(), chat: "-100".into(), id: Some("7".into()) };
+        let part = SentPart {
+            bot: "analyst".into(),
+            chat: "-100".into(),
+            id: Some("7".into()),
+            only_to: None,
+        };
         let notes = CarryNotes { sent: vec![part], sending: Some(1), ..CarryNotes::default() };
         assert_eq!(CarryNotes::read(&notes.text()), notes);
         for text in ["", "the disk was full", "[1]"] {

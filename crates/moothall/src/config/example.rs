@@ -395,6 +395,12 @@ const TELEGRAM: &[Entry] = &[
         "\"drop\"",
         "Words of people who are not paired. `drop`: they are dropped and counted. `observe`: they are kept as data that wakes no agent, 20 a minute for a chat.",
     ),
+    (
+        "rich",
+        "\"never\"",
+        "Rich messages, which draw headings, lists and tables. `auto`: texts that have them, and \
+         long ones, are sent so. Older Telegram apps show a placeholder for them.",
+    ),
 ];
 
 const BOT: &[Entry] = &[(

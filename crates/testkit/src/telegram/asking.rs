@@ -27,13 +27,17 @@ const ACTIONS: [&str; 11] = [
     "upload_video_note",
 ];
 /// Methods that count against the rates.
-const RATED: [&str; 6] = [
+const RATED: [&str; 10] = [
     "sendMessage",
     "sendRichMessage",
     "editMessageText",
     "editMessageReplyMarkup",
     "deleteMessage",
     "sendChatAction",
+    "editEphemeralMessageText",
+    "deleteEphemeralMessage",
+    "sendMessageDraft",
+    "sendRichMessageDraft",
 ];
 
 impl TelegramWorld {
@@ -54,6 +58,9 @@ impl TelegramWorld {
             "setMyCommands" => self.set_commands(bot, params),
             "setMyName" => Ok(self.set_name(bot, params)),
             "sendMessage" | "sendRichMessage" => self.send(bot, params),
+            "sendMessageDraft" | "sendRichMessageDraft" => self.show_draft(bot, params),
+            "editEphemeralMessageText" => self.edit_ephemeral(bot, params),
+            "deleteEphemeralMessage" => self.delete_ephemeral(bot, params),
             "editMessageText" => self.edit_text(bot, params),
             "editMessageReplyMarkup" => self.edit_keyboard(bot, params),
             "deleteMessage" => self.delete(bot, params),

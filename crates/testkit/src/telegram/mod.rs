@@ -27,6 +27,8 @@ mod rates;
 mod spec;
 mod hearing;
 mod sending;
+mod drafting;
+mod ephemeral;
 mod asking;
 mod polling;
 mod connection;
@@ -50,6 +52,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 pub use draft::MessageDraft;
+pub use drafting::ShownDraft;
 pub use faults::TelegramFault;
 pub use journal::{BotCall, CallOutcome};
 pub use shown::{ShownButton, ShownMessage};

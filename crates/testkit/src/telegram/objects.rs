@@ -70,7 +70,7 @@ impl TelegramWorld {
     }
 
     /// Returns a message without the one that it replies to.
-    fn bare_message(
+    pub(super) fn bare_message(
         &self,
         chat: ChatId,
         id: i64,

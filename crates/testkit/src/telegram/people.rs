@@ -33,6 +33,7 @@ impl TelegramServer {
                 allowed: Vec::new(),
                 webhook: false,
                 commands: Value::Array(Vec::new()),
+                hidden: Vec::new(),
                 polls: 0,
                 waiting: 0,
             });
@@ -160,6 +161,11 @@ impl TelegramServer {
         self.change_bot(bot, |state| state.webhook = true);
     }
 
+    /// Takes a method away from a bot, as if its server were older than the method.
+    pub fn hide_method(&self, bot: &Bot, method: &str) {
+        self.change_bot(bot, |state| state.hidden.push(method.to_owned()));
+    }
+
     /// Returns the commands that a bot set, as on the wire.
     pub fn commands(&self, bot: &Bot) -> Value {
         self.shared.world().bot(bot.id).map(|state| state.commands.clone()).unwrap_or_default()
@@ -239,17 +245,8 @@ impl TelegramServer {
             let Some(Sender::Bot(bot)) = stored.map(|stored| stored.sender.clone()) else {
                 panic!("{message:?} is not of a bot")
             };
-            let id = (4_000_000_000_000_000 + world.presses.len()).to_string();
-            world.presses.push(ButtonPress { id: id.clone(), bot, answer: None });
-            let query = json!({
-                "id": id,
-                "from": world.user(person.0),
-                "message": world.message_object(message.chat, message.id, bot),
-                "chat_instance": message.chat.id.to_string(),
-                "data": data,
-            });
-            world.push(bot, "callback_query", query);
-            id
+            let object = world.message_object(message.chat, message.id, bot);
+            Presser { person: person.0, bot, chat: message.chat }.press(world, object, data)
         })
     }
 
@@ -296,6 +293,31 @@ impl TelegramServer {
     /// Returns a message's number as a bot sees it.
     pub fn id_for(&self, bot: &Bot, message: MessageKey) -> i64 {
         message.id + self.shared.world().offset(message.chat, bot.id)
+    }
+}
+
+/// A person who presses a button of a bot.
+pub(super) struct Presser {
+    pub(super) person: i64,
+    pub(super) bot: i64,
+    pub(super) chat: ChatId,
+}
+
+impl Presser {
+    /// Tells the bot of the press, and returns its number.
+    pub(super) fn press(self, world: &mut TelegramWorld, message: Value, data: &str) -> String {
+        let Self { person, bot, chat } = self;
+        let id = (4_000_000_000_000_000 + world.presses.len()).to_string();
+        world.presses.push(ButtonPress { id: id.clone(), bot, answer: None });
+        let query = json!({
+            "id": id,
+            "from": world.user(person),
+            "message": message,
+            "chat_instance": chat.id.to_string(),
+            "data": data,
+        });
+        world.push(bot, "callback_query", query);
+        id
     }
 }
 

@@ -216,7 +216,8 @@ fn find(
     let Some(state) = world.bots.iter().find(|state| state.bot.token == token) else {
         return Err(Refusal::new(401, "Unauthorized"));
     };
-    let Some(spec) = spec::method(method) else {
+    let is_there = |spec: &&MethodSpec| !state.hidden.iter().any(|hidden| hidden == spec.name);
+    let Some(spec) = spec::method(method).filter(is_there) else {
         return Err(Refusal::new(404, "Not Found: method not found"));
     };
     Ok((state.bot.id, state.bot.username.clone(), spec))

@@ -10,6 +10,8 @@ use super::world::{
 
 const TEXT_UTF16_MAX: usize = 4096;
 const RICH_CHARS_MAX: usize = 32_768;
+const RICH_BLOCKS_MAX: usize = 500;
+const RICH_COLUMNS_MAX: usize = 20;
 const BUTTON_DATA_BYTES_MAX: usize = 64;
 const BUTTONS_MAX: usize = 100;
 /// The number of the topic General, which must not be sent.
@@ -19,8 +21,8 @@ const GENERAL: i64 = 1;
 pub(super) type Params = Map<String, Value>;
 
 /// The content of a message: its text with entities, or a rich message.
-struct MessageContent {
-    text: String,
+pub(super) struct MessageContent {
+    pub(super) text: String,
     entities: Vec<Value>,
     rich: Option<Value>,
 }
@@ -29,8 +31,9 @@ impl TelegramWorld {
     /// Returns the chat of a request, if the bot may act there.
     pub(super) fn chat_of(&self, bot: i64, params: &Params) -> Result<ChatId, Refusal> {
         let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
-        let found = params.get("chat_id").and_then(number).and_then(|id| self.find_chat(bot, id));
-        let Some((chat, state)) = found else { return Err(Refusal::bad("chat not found")) };
+        let id = params.get("chat_id").and_then(number);
+        let found = id.and_then(|id| self.find_chat(bot, id));
+        let Some((chat, state)) = found else { return Err(self.no_chat(bot, id)) };
         if let Some(to) = state.migrated_to {
             return Err(Refusal::migrated(to));
         }
@@ -52,6 +55,19 @@ impl TelegramWorld {
         }
     }
 
+    /// Returns the refusal of a chat that the bot does not have. A person with whom it shares a
+    /// group is known to it, but has to write first.
+    fn no_chat(&self, bot: i64, id: Option<i64>) -> Refusal {
+        let shares = |state: &ChatState| {
+            let is_in = |user| state.standing(user).is_some_and(Standing::is_in);
+            state.kind != ChatKind::Private && id.is_some_and(is_in) && is_in(bot)
+        };
+        if self.chats.values().any(shares) {
+            return Refusal::forbidden("bot can't initiate conversation with a user");
+        }
+        Refusal::bad("chat not found")
+    }
+
     fn find_chat(&self, bot: i64, id: i64) -> Option<(ChatId, &ChatState)> {
         let own = ChatId { id, bot: Some(bot) };
         let chat = if self.chats.contains_key(&own) { own } else { ChatId { id, bot: None } };
@@ -68,6 +84,9 @@ impl TelegramWorld {
         message.reply_to = reply_to;
         message.keyboard = keyboard_of(params)?;
         content.fill(&mut message);
+        if let Some(parameters) = params.get("ephemeral_message_parameters") {
+            return self.send_ephemeral(bot, chat, message, parameters);
+        }
         let id = self.post(chat, message);
         Ok(self.message_object(chat, id, bot))
     }
@@ -172,7 +191,7 @@ impl TelegramWorld {
 }
 
 impl MessageContent {
-    fn of(params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn of(params: &Params) -> Result<Self, Refusal> {
         match (params.get("text"), params.get("rich_message")) {
             (Some(_), Some(_)) => Err(Refusal::bad("text and rich_message can't be used together")),
             (None, Some(rich)) => Self::rich(rich),
@@ -212,12 +231,20 @@ impl MessageContent {
         if markdown.chars().count() > RICH_CHARS_MAX {
             return Err(Refusal::bad("rich message is too long"));
         }
+        // The service's words for these two are not known.
+        if rich_blocks(markdown) > RICH_BLOCKS_MAX {
+            return Err(Refusal::bad("rich message has too many blocks"));
+        }
+        let columns = |line: &str| line.trim().trim_matches('|').matches('|').count() + 1;
+        if markdown.lines().any(|line| line.contains("|") && columns(line) > RICH_COLUMNS_MAX) {
+            return Err(Refusal::bad("rich message has too many columns"));
+        }
         let blocks = json!([{"type": "paragraph", "text": markdown}]);
         let rich = Some(json!({"blocks": blocks}));
         Ok(Self { text: markdown.to_owned(), entities: Vec::new(), rich })
     }
 
-    fn fill(self, message: &mut StoredMessage) {
+    pub(super) fn fill(self, message: &mut StoredMessage) {
         message.text = self.text;
         message.entities = self.entities;
         message.extra.remove("rich_message");
@@ -225,8 +252,21 @@ impl MessageContent {
     }
 }
 
+/// Returns the number of blocks of Markdown at most: each line between empty ones counts once, and
+/// each line of a list or a table by itself.
+fn rich_blocks(markdown: &str) -> usize {
+    let mut was_empty = true;
+    let begins = |line: &&str| {
+        let text = line.trim_start();
+        let is_row = ["- ", "* ", "+ ", "|", "#", ">"].iter().any(|sign| text.starts_with(sign));
+        let is_first = std::mem::replace(&mut was_empty, text.is_empty()) && !text.is_empty();
+        is_row || is_first
+    };
+    markdown.lines().filter(begins).count()
+}
+
 /// Returns the rows of buttons of a request; null without any.
-fn keyboard_of(params: &Params) -> Result<Value, Refusal> {
+pub(super) fn keyboard_of(params: &Params) -> Result<Value, Refusal> {
     let rows = params.get("reply_markup").map(|markup| markup["inline_keyboard"].clone());
     let rows = rows.unwrap_or_default();
     let buttons: Vec<&Value> =

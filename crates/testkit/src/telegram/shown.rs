@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::TelegramServer;
 use super::entities;
-use super::world::{ChatId, MessageKey, Sender, StoredMessage};
+use super::world::{ChatId, MessageKey, Sender, StoredMessage, TelegramWorld};
 
 /// A button under a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,19 +57,7 @@ impl TelegramServer {
     pub fn shown(&self, chat: ChatId) -> Vec<ShownMessage> {
         let world = self.shared.world();
         let messages = world.chat(chat).messages.iter();
-        messages
-            .map(|(id, message)| {
-                let (from, from_id) = match &message.sender {
-                    Sender::Person(user) | Sender::Bot(user) => {
-                        let object = world.user(*user);
-                        (object["first_name"].as_str().unwrap_or_default().to_owned(), *user)
-                    }
-                    Sender::Anonymous => (world.chat(chat).title.clone(), 0),
-                    Sender::Channel(title) => (title.clone(), 0),
-                };
-                show(MessageKey { chat, id: *id }, from, from_id, message)
-            })
-            .collect()
+        messages.map(|(id, message)| show(&world, MessageKey { chat, id: *id }, message)).collect()
     }
 
     /// Returns the number of messages of a chat, deleted ones included.
@@ -102,7 +90,20 @@ impl TelegramServer {
     }
 }
 
-fn show(key: MessageKey, from: String, from_id: i64, message: &StoredMessage) -> ShownMessage {
+/// Returns a message as people see it.
+pub(super) fn show(
+    world: &TelegramWorld,
+    key: MessageKey,
+    message: &StoredMessage,
+) -> ShownMessage {
+    let (from, from_id) = match &message.sender {
+        Sender::Person(user) | Sender::Bot(user) => {
+            let object = world.user(*user);
+            (object["first_name"].as_str().unwrap_or_default().to_owned(), *user)
+        }
+        Sender::Anonymous => (world.chat(key.chat).title.clone(), 0),
+        Sender::Channel(title) => (title.clone(), 0),
+    };
     let word = |button: &Value, field: &str| button[field].as_str().unwrap_or_default().to_owned();
     let row = |row: &Value| {
         let buttons = row.as_array().into_iter().flatten();

@@ -103,6 +103,19 @@ const SCOPE: Shape = Shape::Object(&[
 ]);
 
 const CHAT: FieldSpec = must("chat_id", Shape::ChatRef);
+const EPHEMERAL: FieldSpec = may(
+    "ephemeral_message_parameters",
+    Shape::Object(&[
+        must("receiver_user_id", Shape::Int),
+        may("callback_query_id", Shape::Text),
+        may("replace_callback_query_message", Shape::Flag),
+    ]),
+);
+/// A private chat has a number alone.
+const PRIVATE_CHAT: FieldSpec = must("chat_id", Shape::Int);
+const DRAFT: FieldSpec = must("draft_id", Shape::Int);
+const CAN_STOP: FieldSpec = may("can_stop", Shape::Flag);
+const KEEP_ON_STOP: FieldSpec = may("keep_on_stop", Shape::Flag);
 const USER_ID: FieldSpec = must("user_id", Shape::Int);
 const MESSAGE: FieldSpec = must("message_id", Shape::Int);
 const THREAD: FieldSpec = may("message_thread_id", Shape::Int);
@@ -139,6 +152,7 @@ const METHODS: &[MethodSpec] = &[
             may("protect_content", Shape::Flag),
             may("reply_parameters", REPLY),
             MARKUP,
+            EPHEMERAL,
         ],
     },
     MethodSpec {
@@ -151,7 +165,45 @@ const METHODS: &[MethodSpec] = &[
             may("protect_content", Shape::Flag),
             may("reply_parameters", REPLY),
             MARKUP,
+            EPHEMERAL,
         ],
+    },
+    MethodSpec {
+        name: "editEphemeralMessageText",
+        fields: &[
+            CHAT,
+            must("receiver_user_id", Shape::Int),
+            must("ephemeral_message_id", Shape::Int),
+            may("text", Shape::Text),
+            may("entities", Shape::List(&ENTITY)),
+            may("link_preview_options", PREVIEW),
+            may("rich_message", RICH),
+            MARKUP,
+        ],
+    },
+    MethodSpec {
+        name: "deleteEphemeralMessage",
+        fields: &[
+            CHAT,
+            must("receiver_user_id", Shape::Int),
+            must("ephemeral_message_id", Shape::Int),
+        ],
+    },
+    MethodSpec {
+        name: "sendMessageDraft",
+        fields: &[
+            PRIVATE_CHAT,
+            DRAFT,
+            THREAD,
+            may("text", Shape::Text),
+            may("entities", Shape::List(&ENTITY)),
+            CAN_STOP,
+            KEEP_ON_STOP,
+        ],
+    },
+    MethodSpec {
+        name: "sendRichMessageDraft",
+        fields: &[PRIVATE_CHAT, DRAFT, must("rich_message", RICH), THREAD, CAN_STOP, KEEP_ON_STOP],
     },
     MethodSpec {
         name: "editMessageText",

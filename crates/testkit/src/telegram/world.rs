@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 
+use super::drafting::StoredDraft;
+use super::ephemeral::StoredEphemeral;
 use super::faults::Faults;
 use super::journal::BotCall;
 use super::rates::Rates;
@@ -147,9 +149,13 @@ pub(super) struct ChatState {
     pub(super) members: BTreeMap<i64, Membership>,
     pub(super) topics: BTreeMap<i64, String>,
     pub(super) messages: BTreeMap<i64, StoredMessage>,
+    /// Messages that one member sees, with numbers of their own.
+    pub(super) ephemeral: BTreeMap<i64, StoredEphemeral>,
     /// The bot that wrote last.
     pub(super) last_bot: Option<i64>,
     pub(super) migrated_to: Option<i64>,
+    /// The draft that the person of a private chat sees.
+    pub(super) draft: Option<StoredDraft>,
     pub(super) is_deleted: bool,
 }
 
@@ -161,8 +167,10 @@ impl ChatState {
             members: BTreeMap::new(),
             topics: BTreeMap::new(),
             messages: BTreeMap::new(),
+            ephemeral: BTreeMap::new(),
             last_bot: None,
             migrated_to: None,
+            draft: None,
             is_deleted: false,
         }
     }
@@ -182,6 +190,7 @@ impl ChatState {
             && !message.is_service
         {
             self.last_bot = Some(bot);
+            self.draft = None;
         }
         self.messages.insert(id, message);
         id
@@ -199,6 +208,8 @@ pub(super) struct BotState {
     pub(super) allowed: Vec<String>,
     pub(super) webhook: bool,
     pub(super) commands: Value,
+    /// Methods that the bot's server does not have, as an older one.
+    pub(super) hidden: Vec<String>,
     /// Counts the polls, so that an older one notices a newer one.
     pub(super) polls: u64,
     /// Number of polls that wait now.

@@ -8,8 +8,9 @@ use serde_json::Value;
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Words of Telegram for chats that a bot can no longer reach.
-const GONE: [&str; 6] = [
+const GONE: [&str; 7] = [
     "chat not found",
+    "can't initiate conversation",
     "bot was kicked",
     "bot was blocked",
     "bot is not a member",
@@ -85,6 +86,20 @@ impl CallFault {
             CallFault::Refused { code, .. } => [401, 421].contains(code),
             _ => false,
         }
+    }
+
+    /// True if the server does not know the method: it is older than the method.
+    pub fn is_unknown_method(&self) -> bool {
+        self.has(&[404], &["method"])
+    }
+
+    /// True if Telegram refused the content of a call, or does not know its method. The same words
+    /// can be sent in a simpler form.
+    pub fn is_form_refused(&self) -> bool {
+        let CallFault::Refused { code, retry_after: None, migrate_to: None, .. } = self else {
+            return false;
+        };
+        [400, 404].contains(code) && !self.is_gone() && !self.is_thread_not_found()
     }
 
     /// True if another program polls with this token, or a webhook is set.

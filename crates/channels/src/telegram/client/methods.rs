@@ -10,7 +10,8 @@ use crate::telegram::update::{GENERAL_TOPIC, MemberStatus};
 /// Most updates of one poll: Telegram's limit.
 const UPDATES_MAX: usize = 100;
 /// Kinds of updates that are asked for. Telegram remembers the list.
-const UPDATES: [&str; 4] = ["message", "edited_message", "callback_query", "my_chat_member"];
+const UPDATES: [&str; 5] =
+    ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
 /// Longest answer to a press, in characters.
 const PRESS_ANSWER_CHARS_MAX: usize = 200;
 
@@ -82,15 +83,9 @@ pub struct EditMessage {
 }
 
 impl SendMessage {
-    fn body(&self) -> Value {
+    pub(super) fn body(&self) -> Value {
         let mut body = text_body(self.chat_id, &self.text, &self.entities, &self.buttons);
-        if let Some(thread) = self.thread.filter(|thread| *thread != GENERAL_TOPIC) {
-            body["message_thread_id"] = thread.into();
-        }
-        if let Some(message_id) = self.reply_to {
-            body["reply_parameters"] =
-                json!({ "message_id": message_id, "allow_sending_without_reply": true });
-        }
+        put_place(&mut body, self.thread, self.reply_to);
         if self.silent {
             body["disable_notification"] = true.into();
         }
@@ -99,10 +94,21 @@ impl SendMessage {
 }
 
 impl EditMessage {
-    fn body(&self) -> Value {
+    pub(super) fn body(&self) -> Value {
         let mut body = text_body(self.chat_id, &self.text, &self.entities, &self.buttons);
         body["message_id"] = self.message_id.into();
         body
+    }
+}
+
+/// Puts the topic and the message to reply to into a body. Telegram refuses the General topic.
+pub(super) fn put_place(body: &mut Value, thread: Option<i64>, reply_to: Option<i64>) {
+    if let Some(thread) = thread.filter(|thread| *thread != GENERAL_TOPIC) {
+        body["message_thread_id"] = thread.into();
+    }
+    if let Some(message_id) = reply_to {
+        body["reply_parameters"] =
+            json!({ "message_id": message_id, "allow_sending_without_reply": true });
     }
 }
 
@@ -230,9 +236,7 @@ impl Client {
         thread: Option<i64>,
     ) -> Result<(), CallFault> {
         let mut body = json!({ "chat_id": chat_id, "action": "typing" });
-        if let Some(thread) = thread.filter(|thread| *thread != GENERAL_TOPIC) {
-            body["message_thread_id"] = thread.into();
-        }
+        put_place(&mut body, thread, None);
         self.done(Method::SendChatAction, body).await
     }
 
@@ -269,7 +273,7 @@ impl Client {
     }
 
     /// Calls a method whose result says nothing.
-    async fn done(&self, method: Method, body: Value) -> Result<(), CallFault> {
+    pub(super) async fn done(&self, method: Method, body: Value) -> Result<(), CallFault> {
         self.call(method, &body).await.map(drop)
     }
 }

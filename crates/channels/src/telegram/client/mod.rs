@@ -3,8 +3,10 @@
 //! An answer is never read into a closed type: a message whose answer has an unknown word was sent
 //! all the same. The token is a part of each address, so errors carry no address.
 
+mod ephemeral;
 mod fault;
 mod methods;
+mod rich;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -17,8 +19,10 @@ use std::time::Duration;
 use moothall_kernel::text::{cut, for_terminal};
 use serde_json::Value;
 
+pub use ephemeral::EphemeralId;
 pub use fault::CallFault;
 pub use methods::{BotCommand, BotInfo, Button, EditMessage, SendMessage};
+pub use rich::{DraftForm, SendDraft, SendRichMessage};
 pub use token::{BotToken, NotAToken};
 
 /// Address of Telegram's own server.
@@ -42,8 +46,10 @@ const WHY_BYTES_MAX: usize = 300;
 #[expect(missing_docs, reason = "each is Telegram's method of that name")]
 pub enum Method {
     AnswerCallbackQuery,
+    DeleteEphemeralMessage,
     DeleteMessage,
     DeleteWebhook,
+    EditEphemeralMessageText,
     EditMessageReplyMarkup,
     EditMessageText,
     GetChatMember,
@@ -52,6 +58,9 @@ pub enum Method {
     LeaveChat,
     SendChatAction,
     SendMessage,
+    SendMessageDraft,
+    SendRichMessage,
+    SendRichMessageDraft,
     SetMyCommands,
 }
 
@@ -60,8 +69,10 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Method::AnswerCallbackQuery => "answerCallbackQuery",
+            Method::DeleteEphemeralMessage => "deleteEphemeralMessage",
             Method::DeleteMessage => "deleteMessage",
             Method::DeleteWebhook => "deleteWebhook",
+            Method::EditEphemeralMessageText => "editEphemeralMessageText",
             Method::EditMessageReplyMarkup => "editMessageReplyMarkup",
             Method::EditMessageText => "editMessageText",
             Method::GetChatMember => "getChatMember",
@@ -70,6 +81,9 @@ impl Method {
             Method::LeaveChat => "leaveChat",
             Method::SendChatAction => "sendChatAction",
             Method::SendMessage => "sendMessage",
+            Method::SendMessageDraft => "sendMessageDraft",
+            Method::SendRichMessage => "sendRichMessage",
+            Method::SendRichMessageDraft => "sendRichMessageDraft",
             Method::SetMyCommands => "setMyCommands",
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn read(markdown: &str) -> Option<Styled> {
 
 /// Returns the Markdown extensions that the page reads too, and footnotes: without them a footnote
 /// of one word would be read as the target of a link, and not be shown.
-fn options() -> Options {
+pub(super) fn options() -> Options {
     Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS

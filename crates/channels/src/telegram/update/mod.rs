@@ -45,6 +45,13 @@ pub enum UpdateKind {
     Press(Press),
     /// The bot's own membership of a chat changed.
     Membership(Membership),
+    /// A person stopped the draft of a bot's message in a private chat.
+    Stopped {
+        /// Id of the chat, which is that of the person.
+        chat: i64,
+        /// Number of the draft.
+        draft: i64,
+    },
     /// A group became a supergroup, which has another id.
     Migrated {
         /// Id of the group.
@@ -135,7 +142,8 @@ fn read_kind(update: &Value) -> UpdateKind {
         .or_else(|| read_message(&update["edited_message"], UpdateKind::Edited))
         .or_else(|| read_message(&update["edited_channel_post"], UpdateKind::Edited))
         .or_else(|| read_press(&update["callback_query"]).map(UpdateKind::Press))
-        .or_else(|| read_membership(&update["my_chat_member"]).map(UpdateKind::Membership));
+        .or_else(|| read_membership(&update["my_chat_member"]).map(UpdateKind::Membership))
+        .or_else(|| read_stop(&update["stopped_message_generation"]));
     known.unwrap_or_else(|| {
         let mut names = update.as_object().into_iter().flat_map(serde_json::Map::keys);
         let name = names.find(|name| *name != "update_id").map_or("", String::as_str);
@@ -153,6 +161,11 @@ fn read_message(value: &Value, kind: fn(Message) -> UpdateKind) -> Option<Update
         return Some(UpdateKind::Migrated { from, to: chat });
     }
     Some(kind(message))
+}
+
+fn read_stop(value: &Value) -> Option<UpdateKind> {
+    let (chat, draft) = (value["chat"]["id"].as_i64()?, value["draft_id"].as_i64()?);
+    Some(UpdateKind::Stopped { chat, draft })
 }
 
 fn read_press(value: &Value) -> Option<Press> {

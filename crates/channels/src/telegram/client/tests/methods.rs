@@ -4,7 +4,7 @@ use super::*;
 use crate::telegram::update::MemberStatus;
 
 /// Makes one call on a server that answers with these results, and returns the requests.
-async fn bodies<T>(
+pub(super) async fn bodies<T>(
     results: impl IntoIterator<Item = Value>,
     call: impl AsyncFnOnce(&Client) -> Result<T, CallFault>,
 ) -> (Vec<Value>, Result<T, CallFault>) {
@@ -44,7 +44,8 @@ async fn a_poll_names_the_kinds_that_it_wants() {
     let body = json!({
         "timeout": 50,
         "limit": 100,
-        "allowed_updates": ["message", "edited_message", "callback_query", "my_chat_member"],
+        "allowed_updates": ["message", "edited_message", "callback_query", "my_chat_member",
+                            "stopped_message_generation"],
         "offset": 13,
         "method": "getUpdates",
     });

@@ -1,6 +1,7 @@
 //! Calls on servers that answer, refuse, break off or are silent, and the faults that follow.
 
 mod methods;
+mod rich;
 mod server;
 
 use std::time::Duration;
