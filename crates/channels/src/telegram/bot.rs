@@ -9,6 +9,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use super::bucket::{Bucket, CallRates};
 use super::client::{BotInfo, Client, Method};
+use super::own::SentMessages;
 
 /// A bot of this server.
 pub struct Bot {
@@ -16,6 +17,8 @@ pub struct Bot {
     pub agent: String,
     /// The client with the bot's token.
     pub client: Client,
+    /// The messages that the bot sent for this server.
+    pub sent: SentMessages,
     facts: Mutex<BotFacts>,
     bucket: Mutex<Bucket>,
     /// Methods that the server of this bot does not know.
@@ -54,6 +57,7 @@ impl Bot {
         Self {
             agent: agent.to_owned(),
             client,
+            sent: SentMessages::default(),
             facts: Mutex::new(facts),
             bucket,
             lacking: Mutex::default(),

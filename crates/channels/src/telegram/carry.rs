@@ -234,7 +234,7 @@ impl Telegram {
             markdown: markdown.to_owned(),
             reply_to,
         };
-        match bot.client.send_rich_message(&message).await {
+        match bot.sent.note(message.chat_id, bot.client.send_rich_message(&message)).await {
             Ok(id) => self.note_sent(under_way, bot, id),
             Err(CallFault::Maybe { why }) => SendResult::Over(under_way.unknown(why)),
             Err(fault) => {
@@ -297,7 +297,7 @@ impl Telegram {
             buttons: buttons.to_vec(),
             silent: false,
         };
-        match bot.client.send_message(&message).await {
+        match bot.sent.note(message.chat_id, bot.client.send_message(&message)).await {
             Ok(id) => self.note_sent(under_way, bot, id),
             Err(CallFault::Maybe { why }) => SendResult::Over(under_way.unknown(why)),
             Err(fault) => {

@@ -140,7 +140,8 @@ impl Telegram {
             buttons: vec![vec![button]],
             ..SendMessage::default()
         };
-        if let Err(fault) = bot.client.send_message(&message).await {
+        let sending = bot.sent.note(message.chat_id, bot.client.send_message(&message));
+        if let Err(fault) = sending.await {
             tracing::warn!(bot = bot.agent, %fault, "a group could not be told that it waits");
         }
     }

@@ -13,6 +13,7 @@ mod drafts;
 mod ephemeral;
 mod group;
 mod order;
+mod own;
 mod places;
 mod poll;
 mod receive;
@@ -31,6 +32,7 @@ use moothall_engine::residents::WeakHall;
 use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::slash;
+use moothall_kernel::time::Timestamp;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -40,11 +42,15 @@ use bot::Bot;
 use client::{BotCommand, BotToken, Client, SendMessage};
 use drafts::Drafts;
 use order::MessageOrder;
+use own::Suspects;
 use places::Places;
 use room::{Room, TELEGRAM};
 
 /// Time after which the bots leave a group that no person opened.
 const WAITING_MAX: Duration = Duration::from_secs(3600);
+
+/// Pause between two looks at groups that wait and at words under a bot's identity.
+const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// The channel to Telegram.
 pub struct Telegram {
@@ -55,6 +61,9 @@ pub struct Telegram {
     bots: RwLock<Vec<Arc<Bot>>>,
     places: Places,
     order: MessageOrder,
+    suspects: Suspects,
+    /// Time at which the server started.
+    started_at: Timestamp,
     drafts: Drafts,
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
@@ -74,6 +83,7 @@ impl Telegram {
         stopped: bool,
     ) -> Result<Self, String> {
         let http = client::connector(&settings.base_url)?;
+        let started_at = inbox.hall().now();
         Ok(Self {
             http,
             weak: inbox.hall().weak(),
@@ -82,6 +92,8 @@ impl Telegram {
             bots: RwLock::default(),
             places: Places::default(),
             order: MessageOrder::default(),
+            suspects: Suspects::default(),
+            started_at,
             drafts: Drafts::default(),
             opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
@@ -152,9 +164,10 @@ impl Telegram {
         self.tasks().spawn(typing::show(weak.clone(), self.inbox.hall().changes()));
         self.tasks().spawn(async move {
             loop {
-                tokio::time::sleep(Duration::from_secs(60)).await;
+                tokio::time::sleep(LOOK_PAUSE).await;
                 let Some(open) = weak.upgrade() else { return };
                 open.leave_waiting(Instant::now()).await;
+                open.judge_suspects().await;
             }
         });
     }
@@ -231,7 +244,8 @@ impl Telegram {
                 reply_to: reply_to.filter(|_| number == 0),
                 ..SendMessage::default()
             };
-            if let Err(fault) = bot.client.send_message(&message).await {
+            let sending = bot.sent.note(message.chat_id, bot.client.send_message(&message));
+            if let Err(fault) = sending.await {
                 if let Some(after) = fault.retry_after() {
                     self.hold(bot, Some(room.chat), after);
                 }

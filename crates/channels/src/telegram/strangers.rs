@@ -22,8 +22,10 @@ impl Telegram {
         bot: &Bot,
         message: &Message,
     ) -> Result<(), TryAgain> {
-        let is_own = |id| self.bots().iter().any(|bot| bot.id() == id);
-        if matches!(message.author, Author::Bot { id, .. } if is_own(id)) {
+        if let Author::Bot { id, .. } = message.author
+            && self.bots().iter().any(|bot| bot.id() == id)
+        {
+            self.note_own_words(id, message);
             return Ok(());
         }
         let room = Room::new(message.chat.id, message.thread);

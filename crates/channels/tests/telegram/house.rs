@@ -226,8 +226,12 @@ impl House {
 
     /// Returns the first bot as surfaces show it.
     pub async fn first_bot(&self) -> BotStatus {
+        self.bot("analyst").await
+    }
+
+    pub async fn bot(&self, agent: &str) -> BotStatus {
         let channels = self.hall.as_(self.owner.clone()).channels().await.unwrap();
-        channels[0].bots[0].clone()
+        channels[0].bots.iter().find(|bot| bot.agent == agent).unwrap().clone()
     }
 
     /// Returns the words for the person who pressed.

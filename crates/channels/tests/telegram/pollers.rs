@@ -1,5 +1,8 @@
-//! Two programs that receive for the same bot: both say so, for as long as it lasts.
+//! Two programs that use the same bot: two that receive for it, and one that speaks as it.
 
+use std::time::Duration;
+
+use moothall_channels::telegram::client::{Client, SendMessage, connector};
 use moothall_engine::channels::BotState;
 use moothall_testkit::telegram::CallOutcome;
 
@@ -63,4 +66,35 @@ async fn another_receiver_is_told_of_though_messages_still_arrive_and_the_state_
         house.telegram.wait_for(|it| it.pending(&house.bots[0]).is_empty()).await;
     }
     assert_eq!(house.first_bot().await.cure, None);
+}
+
+#[tokio::test]
+async fn a_bot_as_which_another_program_speaks_stops_and_the_chat_is_told() {
+    let house = House::open().await;
+    house.telegram.let_bots_hear_bots(true);
+    house.telegram.limit_rates(false);
+    let (group, stream) = house.bound_group().await;
+    let url = house.telegram.url();
+    let token = house.bots[0].token.parse().unwrap();
+    let other = Client::new(connector(&url).unwrap(), &url, token);
+    let words = SendMessage { chat_id: group.id, text: "not ours".into(), ..Default::default() };
+    // The first seconds after a start are not judged, because clocks differ.
+    let mut pause = tokio::time::interval(Duration::from_millis(500));
+    let mut ours = 0;
+    while house.first_bot().await.state != BotState::Foreign {
+        pause.tick().await;
+        // Words of the other bot are our own, so they are no sign of another program.
+        house.speak(&stream, "writer", &format!("ours {ours}")).await;
+        ours += 1;
+        other.send_message(&words).await.unwrap();
+    }
+    let cure = house.first_bot().await.cure.unwrap();
+    assert!(cure.contains("Another program speaks as @analyst_bot"), "{cure}");
+    let told = house.said(group, |message| message.text.starts_with("Another program")).await;
+    assert_eq!(told.from, "writer");
+    assert_eq!(house.bot("writer").await.state, BotState::Hearing);
+    // The agent's words go through a bot that still speaks.
+    house.speak(&stream, "analyst", "by another").await;
+    let shown = house.said(group, |message| message.text.contains("by another")).await;
+    assert_eq!(shown.from, "writer");
 }

@@ -505,21 +505,3 @@ impl Invite {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clients_own_type_is_a_word_and_never_one_of_the_servers() {
-        for own in ["x.note", "Message", "thread.created ", &"é".repeat(WORD_CHARS_MAX)] {
-            assert_eq!(OwnKind::parse(own).map(|kind| kind.0), Ok(own.to_owned()));
-        }
-        for word in OwnKind::OF_SERVER {
-            assert_eq!(OwnKind::parse(word), Err(KindFault::OfServer));
-        }
-        for bad in ["", "a\nb", &"x".repeat(WORD_CHARS_MAX + 1)] {
-            assert_eq!(OwnKind::parse(bad), Err(KindFault::NoWord));
-        }
-    }
-}
