@@ -209,8 +209,13 @@ impl ChatStage {
         }
         self.insist("end", json!({"from": "user", "content": "The end."})).await;
         let is_over = || self.telegram.texts(self.group).iter().any(|it| it.ends_with("The end."));
-        while !is_over() {
-            self.until_shown(self.shown() + 1).await;
+        loop {
+            // Counted before the look, because the last message may come between the two.
+            let more = self.shown() + 1;
+            if is_over() {
+                return;
+            }
+            self.until_shown(more).await;
         }
     }
 
