@@ -12,6 +12,7 @@ mod edits;
 mod drafts;
 mod ephemeral;
 mod group;
+mod managed;
 mod order;
 mod places;
 mod poll;
@@ -36,9 +37,11 @@ use tokio::task::JoinSet;
 
 use crate::config::TelegramConfig;
 use crate::inbox::Inbox;
+use crate::kept_bots::KeptBots;
 use bot::Bot;
 use client::{BotCommand, BotToken, Client, SendMessage};
 use drafts::Drafts;
+use managed::ManagedBots;
 use order::MessageOrder;
 use places::Places;
 use room::{Room, TELEGRAM};
@@ -56,6 +59,7 @@ pub struct Telegram {
     places: Places,
     order: MessageOrder,
     drafts: Drafts,
+    managed: ManagedBots,
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
@@ -71,6 +75,7 @@ impl Telegram {
     pub(crate) fn new(
         inbox: Arc<Inbox>,
         settings: TelegramConfig,
+        kept: Arc<KeptBots>,
         stopped: bool,
     ) -> Result<Self, String> {
         let http = client::connector(&settings.base_url)?;
@@ -83,6 +88,7 @@ impl Telegram {
             places: Places::default(),
             order: MessageOrder::default(),
             drafts: Drafts::default(),
+            managed: ManagedBots::new(kept),
             opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
             stopped: watch::Sender::new(stopped),
