@@ -16,13 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use moothall_engine::access::{Access, Mode};
+use moothall_engine::access::{Access, AccessError, Mode};
 use moothall_engine::channels::{
     BotStatus, ChannelDirectory, ChannelError, ChannelStatus, PairingLink,
 };
 use moothall_engine::hall::{Hall, HallError};
 use moothall_engine::outbox::{CrashRule, DeliveryHandler, DeliveryNotes, Outcome};
 use moothall_engine::ports::{Delivery, Target, TargetKind};
+use moothall_kernel::ids::ParticipantId;
 
 pub use config::{ChannelsConfig, TelegramConfig};
 use inbox::Inbox;
@@ -39,7 +40,7 @@ pub struct Channels {
 
 struct Directory {
     telegram: Arc<Telegram>,
-    kept: KeptBots,
+    kept: Arc<KeptBots>,
     log: LogFile,
     hall: Hall,
     /// True once deliveries to chats are made.
@@ -63,9 +64,10 @@ impl Channels {
         let inbox = Inbox::new(hall.clone(), access);
         let settings = config.telegram;
         let (log, stopped) = LogFile::open(hall, &folder).await?;
-        let telegram = Telegram::new(inbox, settings.clone(), stopped);
-        let telegram = Arc::new(telegram.map_err(HallError::Failed)?);
         let kept = KeptBots::open(folder).map_err(|error| HallError::Failed(error.to_string()))?;
+        let kept = Arc::new(kept);
+        let telegram = Telegram::new(inbox, settings.clone(), kept.clone(), stopped);
+        let telegram = Arc::new(telegram.map_err(HallError::Failed)?);
         let inner = Arc::new(Directory {
             telegram: telegram.clone(),
             kept,
@@ -172,6 +174,19 @@ impl ChannelDirectory for Directory {
         self.carry().await.map_err(|error| ChannelError::NotKept(error.to_string()))?;
         bot.set_info(info);
         Ok(bot.status())
+    }
+
+    async fn offer_bot(
+        &self,
+        channel: &str,
+        agent: &str,
+        person: &ParticipantId,
+    ) -> Result<Vec<String>, AccessError> {
+        check_channel(channel)?;
+        if self.hall.registry().get(agent).is_none() {
+            return Err(ChannelError::NoAgent(agent.to_owned()).into());
+        }
+        self.telegram.offer(agent, person).await
     }
 
     async fn remove_bot(&self, channel: &str, agent: &str) -> Result<bool, ChannelError> {

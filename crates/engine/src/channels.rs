@@ -5,6 +5,7 @@ use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Timestamp;
 
+use crate::access::AccessError;
 use crate::answers::HallError;
 
 /// The state of a bot.
@@ -118,6 +119,12 @@ pub enum ChannelError {
     /// The agent has a bot, or the bot has an agent already.
     #[error("{0}")]
     Taken(String),
+    /// None of the bots can manage bots that people make.
+    #[error("{0}")]
+    NoManager(String),
+    /// The caller has no paired account that a bot can write to.
+    #[error("{0}")]
+    NoAccount(String),
     /// The product cannot be reached.
     #[error("{0}")]
     Unreachable(String),
@@ -154,6 +161,17 @@ pub trait ChannelDirectory: Send + Sync {
         agent: &str,
         token: &str,
     ) -> Result<BotStatus, ChannelError>;
+    /// Offers the accounts of a person to make a bot for an agent by a button. Returns the accounts
+    /// that got the button, such as `telegram:7`. The bot is kept and connected once it is made.
+    ///
+    /// # Errors
+    /// [`AccessError`] if no account got the button.
+    async fn offer_bot(
+        &self,
+        channel: &str,
+        agent: &str,
+        person: &ParticipantId,
+    ) -> Result<Vec<String>, AccessError>;
     /// Takes a bot from its agent. Returns `false` if the agent has none that was added at run
     /// time; a bot of the configuration is removed there.
     ///

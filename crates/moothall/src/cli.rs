@@ -25,7 +25,7 @@ pub use self::access::{
     NewInvitation, NewToken, RevokedToken, Token, TokenId,
 };
 pub use self::channels::{
-    Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing,
+    Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing, OfferedBot,
 };
 pub use self::export::{Export, ExportFormat};
 #[cfg(test)]
@@ -317,6 +317,7 @@ pub enum Command {
     #[command(after_help = examples(&[
         ("moothall channels", "the bots, what they can hear, and their chats"),
         ("moothall channels add telegram analyst", "paste the token that @BotFather gave"),
+        ("moothall channels offer telegram writer", "get a button that makes its bot"),
         ("moothall channels pair telegram", "print the link that makes your account you"),
         (
             "moothall channels pair telegram --scope permissions:answer --scope threads:admin",

@@ -95,6 +95,9 @@ codes! {
     TokenShown = 409 "This request already created its token, and a token is shown only once. \
         Revoke that token and create another.";
     BotTaken = 409 "The bot belongs to another agent already; the message names the agent.";
+    NoManagerBot = 409 "None of the channel's bots can manage bots that people make.";
+    NoPairedAccount = 409 "The caller has no paired account that a bot of the channel can write \
+        to; `POST /channels/{channel}/pairings` pairs one.";
     PrincipalTaken = 409 "The principal's id is taken: it belongs to a principal of the other kind \
         (`human` or `agent`), is or was a session's name, or looks like another name. Choose \
         another id.";
@@ -351,6 +354,8 @@ impl ApiError {
             ChannelError::BadToken(_) => Code::BadBotToken,
             ChannelError::NoAgent(_) => Code::UnknownAgent,
             ChannelError::Taken(_) => Code::BotTaken,
+            ChannelError::NoManager(_) => Code::NoManagerBot,
+            ChannelError::NoAccount(_) => Code::NoPairedAccount,
             ChannelError::Unreachable(_) => Code::ChannelUnreachable,
             ChannelError::NotKept(_) => Code::IoError,
         };

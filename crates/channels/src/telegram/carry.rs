@@ -133,7 +133,7 @@ impl Telegram {
         let speakers = self.speakers(&under_way.room, Some(&words.from));
         let room = under_way.room.chat;
         let reply_to = words.reply_to.and_then(|seq| self.places.message_at(room, seq));
-        let own = |bot: &Bot| words.place.is_none() && bot.agent == words.from.as_str();
+        let own = |bot: &Bot| words.place.is_none() && self.agent_of(bot) == words.from.as_str();
         let head = match &words.place {
             Some(place) => format!("{} ({place}):", words.name),
             None => format!("{}:", words.name),
@@ -366,10 +366,11 @@ impl Telegram {
     }
 
     /// Returns the bots that may speak in a chat for a participant, the best first: the
-    /// participant's own, then the chat's relay, then the others.
+    /// participant's own, then those that stand for it, then the chat's relay, then the others.
     pub(super) fn speakers(&self, room: &Room, from: Option<&ParticipantId>) -> Vec<Arc<Bot>> {
         let place = self.places.get(room.chat).unwrap_or_default();
-        let is_own = |bot: &Bot| from.is_some_and(|from| from.as_str() == bot.agent);
+        let is_own = |agent: &str| from.is_some_and(|from| from.as_str() == agent);
+        let stands_for_it = |bot: &Bot| is_own(&self.agent_of(bot));
         let is_here = |bot: &Bot| place.bots.contains_key(&bot.agent);
         let may_speak = |bot: &Arc<Bot>| {
             bot.can_send() && room.with.as_ref().is_none_or(|with| *with == self.agent_of(bot))
@@ -377,7 +378,10 @@ impl Telegram {
         let mut bots: Vec<Arc<Bot>> = self.bots().into_iter().filter(may_speak).collect();
         // A bot that is known to be outside comes last, also for its own agent. One that was not
         // heard of since the start may be in the chat.
-        bots.sort_by_key(|bot| (place.gone.contains(&bot.agent), !is_own(bot), !is_here(bot)));
+        bots.sort_by_key(|bot| {
+            let is_gone = place.gone.contains(&bot.agent);
+            (is_gone, !is_own(&bot.agent), !stands_for_it(bot), !is_here(bot))
+        });
         bots
     }
 

@@ -290,8 +290,7 @@ impl Drafter {
 impl Telegram {
     /// Begins to show what an agent writes in the private chats of a conversation.
     pub(super) async fn begin_drafts(self: &Arc<Self>, stream: &StreamId, agent: &ParticipantId) {
-        let is_of = |bot: &Arc<Bot>| bot.agent == agent.as_str() && bot.can_send();
-        let Some(bot) = self.bots().into_iter().find(is_of) else { return };
+        let Some(bot) = self.bot_for(agent) else { return };
         if bot.lacks(Method::SendMessageDraft) {
             return;
         }

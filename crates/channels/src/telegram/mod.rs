@@ -12,6 +12,7 @@ mod edits;
 mod drafts;
 mod ephemeral;
 mod group;
+mod managed;
 mod order;
 mod own;
 mod places;
@@ -38,9 +39,11 @@ use tokio::task::JoinSet;
 
 use crate::config::TelegramConfig;
 use crate::inbox::Inbox;
+use crate::kept_bots::KeptBots;
 use bot::Bot;
 use client::{BotCommand, BotToken, Client, SendMessage};
 use drafts::Drafts;
+use managed::ManagedBots;
 use order::MessageOrder;
 use own::Suspects;
 use places::Places;
@@ -65,6 +68,7 @@ pub struct Telegram {
     /// Time at which the server started.
     started_at: Timestamp,
     drafts: Drafts,
+    managed: ManagedBots,
     /// Held while a chat is opened, because several bots learn of it in the same moment.
     opening: tokio::sync::Mutex<()>,
     tasks: Mutex<JoinSet<()>>,
@@ -80,6 +84,7 @@ impl Telegram {
     pub(crate) fn new(
         inbox: Arc<Inbox>,
         settings: TelegramConfig,
+        kept: Arc<KeptBots>,
         stopped: bool,
     ) -> Result<Self, String> {
         let http = client::connector(&settings.base_url)?;
@@ -95,6 +100,7 @@ impl Telegram {
             suspects: Suspects::default(),
             started_at,
             drafts: Drafts::default(),
+            managed: ManagedBots::new(kept),
             opening: tokio::sync::Mutex::default(),
             tasks: Mutex::default(),
             stopped: watch::Sender::new(stopped),

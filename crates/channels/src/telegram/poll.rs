@@ -31,6 +31,8 @@ const TRIES_MAX: u32 = 20;
 pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
     let mut pause = Pause::default();
     let mut offset = None;
+    // Facts about the bot may be known before the bot is prepared.
+    let mut is_greeted = false;
     loop {
         let Some(open) = telegram.upgrade() else { return };
         if open.is_stopped() {
@@ -39,9 +41,9 @@ pub(super) async fn receive_all(telegram: Weak<Telegram>, bot: Arc<Bot>) {
             let _ = stopped.wait_for(|stopped| !stopped).await;
             continue;
         }
-        if bot.info().is_none() {
+        if !is_greeted {
             match open.greet(&bot).await {
-                Ok(()) => pause = Pause::default(),
+                Ok(()) => (is_greeted, pause) = (true, Pause::default()),
                 Err(fault) => {
                     open.note_fault(&bot, &fault);
                     drop(open);
@@ -84,7 +86,7 @@ impl Telegram {
     }
 
     /// Takes an update, again and again while it cannot be stored. Returns the next offset.
-    async fn take(&self, bot: &Bot, value: &Value) -> Option<i64> {
+    async fn take(self: &Arc<Self>, bot: &Bot, value: &Value) -> Option<i64> {
         let mut pause = Pause::default();
         let read = update::read(value);
         let next = read.id.map(|id| id + 1);

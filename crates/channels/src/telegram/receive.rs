@@ -3,6 +3,7 @@
 //! An update is taken when its words are committed, or when they belong to no conversation. An
 //! error that passes by itself leaves the update to be received again.
 
+use std::sync::Arc;
 use tokio::time::Instant;
 
 use moothall_engine::access::{AccessError, Caller, PairingOutcome};
@@ -41,10 +42,17 @@ impl Telegram {
     ///
     /// # Errors
     /// [`TryAgain`] if it could not be stored now.
-    pub(super) async fn receive(&self, bot: &Bot, update: Update) -> Result<(), TryAgain> {
+    pub(super) async fn receive(
+        self: &Arc<Self>,
+        bot: &Bot,
+        update: Update,
+    ) -> Result<(), TryAgain> {
         match update.kind {
             UpdateKind::Message(message) if message.service => {
-                self.note_place(bot, &message);
+                // A service message of a private chat, such as that of a new bot, opens nothing.
+                if message.chat.kind != ChatKind::Private {
+                    self.note_place(bot, &message);
+                }
                 Ok(())
             }
             UpdateKind::Message(message) => self.receive_message(bot, message).await,
@@ -55,6 +63,7 @@ impl Telegram {
                 self.receive_membership(bot, change, number).await
             }
             UpdateKind::Stopped { chat, draft } => self.receive_stop(bot, chat, draft).await,
+            UpdateKind::Managed(made) => self.receive_managed(bot, made).await,
             UpdateKind::Migrated { from, to } => self.migrate(from, to).await,
             UpdateKind::Unknown(kind) => {
                 tracing::debug!(bot = bot.agent, kind, "an update of an unknown kind was skipped");

@@ -2,7 +2,7 @@
 //! only if the bot's limits leave room for it.
 
 use std::collections::BTreeMap;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -13,6 +13,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Telegram;
+use super::bot::Bot;
 use super::room::Room;
 
 /// Pause between two notices of typing. Telegram shows each for five seconds.
@@ -56,6 +57,13 @@ pub(super) async fn show(telegram: Weak<Telegram>, mut changes: Receiver<HallCha
 }
 
 impl Telegram {
+    /// Returns the bot by which an agent speaks: its own, or else one that stands for it.
+    pub(super) fn bot_for(&self, agent: &ParticipantId) -> Option<Arc<Bot>> {
+        let bots = self.bots().into_iter();
+        let speaks = |bot: &Arc<Bot>| bot.can_send() && self.agent_of(bot) == agent.as_str();
+        bots.filter(speaks).min_by_key(|bot| bot.agent != agent.as_str())
+    }
+
     /// Shows in the chats of a conversation that an agent is typing.
     async fn show_typing(&self, stream: &StreamId, agent: &ParticipantId) {
         let bound = self
@@ -63,9 +71,7 @@ impl Telegram {
             .hall()
             .view(stream, |state| state.bindings().filter_map(Chat::of_target).collect::<Vec<_>>())
             .await;
-        let Some(bot) = self.bots().into_iter().find(|bot| bot.agent == agent.as_str()) else {
-            return;
-        };
+        let Some(bot) = self.bot_for(agent) else { return };
         for room in bound.unwrap_or_default().iter().filter_map(Room::of) {
             // A draft shows it better.
             if self.drafts.has(&bot, room.chat) {

@@ -22,7 +22,7 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// An agent whose reports a test dictates.
 #[derive(Default)]
-struct DictatedAgent {
+pub struct DictatedAgent {
     turn: watch::Sender<Option<TurnReporter>>,
     cancelled: Mutex<usize>,
 }
@@ -53,7 +53,7 @@ impl Agent for DictatedAgent {
 
 impl DictatedAgent {
     /// Waits for a turn and takes it.
-    async fn turn(&self) -> Arc<dyn Reporter> {
+    pub async fn turn(&self) -> Arc<dyn Reporter> {
         let mut turns = self.turn.subscribe();
         let granted = timeout(WAIT_MAX, turns.wait_for(Option::is_some)).await;
         let turn = granted.unwrap().unwrap().clone().unwrap();
@@ -66,7 +66,7 @@ fn write(turn: &Arc<dyn Reporter>, text: &str) {
     turn.report(Report::Delta(text.to_owned()));
 }
 
-fn finish(turn: &Arc<dyn Reporter>, text: &str) {
+pub fn finish(turn: &Arc<dyn Reporter>, text: &str) {
     turn.report(Report::Finished { result: Ok(text.to_owned()), usage: Usage::default() });
 }
 
@@ -91,6 +91,27 @@ impl Talk {
             agent: agent.clone(),
         });
         let house = House::open_full(|settings| settings.rich = rich, registry).await;
+        Self::of(house, agent, scopes).await
+    }
+
+    /// Opens a hall in which the bot of the analyst stands for an agent without a bot.
+    async fn open_default() -> Self {
+        let agent = Arc::new(DictatedAgent::default());
+        let mut registry = Registry::default();
+        registry.insert(AgentSpec {
+            client: "stand-in".into(),
+            summary: "Says what a test dictates.".into(),
+            profile: Profile::default(),
+            origin: "built-in",
+            run_as: None,
+            agent: agent.clone(),
+        });
+        let house =
+            House::open_full(|it| it.default_agent = Some("stand-in".into()), registry).await;
+        Self::of(house, agent, &[]).await
+    }
+
+    async fn of(house: House, agent: Arc<DictatedAgent>, scopes: &[Scope]) -> Self {
         let ann = house.telegram.person(7, "Ann");
         house.pair(ann, scopes).await;
         let chat = house.telegram.private(ann, &house.bots[0]);
@@ -226,4 +247,14 @@ async fn a_flood_wait_drops_drafts_and_delays_the_message_alone() {
     talk.house.said(talk.chat, |message| message.text == "They grow.").await;
     let sent = talk.house.telegram.texts(talk.chat).into_iter().filter(|text| text == "They grow.");
     assert_eq!(sent.count(), 1);
+}
+
+#[tokio::test]
+async fn a_bot_that_stands_for_the_default_agent_shows_what_it_writes() {
+    let talk = Talk::open_default().await;
+    let turn = talk.ask("How are earnings?").await;
+    write(&turn, "They");
+    talk.drafted(|draft| draft.text == "They").await;
+    finish(&turn, "They grow.");
+    talk.house.said(talk.chat, |message| message.text == "They grow.").await;
 }

@@ -67,6 +67,14 @@ impl House {
         Self::of(Arc::new(telegram), bots, change, registry).await
     }
 
+    /// Opens a hall whose first bot can manage others.
+    pub async fn open_managed(registry: Registry) -> Self {
+        let telegram = TelegramServer::start().await.unwrap();
+        let bots = ["analyst", "writer"].map(|name| telegram.add_bot(&format!("{name}_bot"), name));
+        telegram.let_manage(&bots[0]);
+        Self::of(Arc::new(telegram), bots, |_| {}, registry).await
+    }
+
     /// Opens another hall with the same bots, as by a mistake.
     pub async fn beside(other: &Self) -> Self {
         let (telegram, bots) = (other.telegram.clone(), other.bots.clone());

@@ -5,6 +5,7 @@ mod cards;
 mod drafts;
 mod ephemeral;
 mod house;
+mod managed;
 mod pollers;
 mod rich;
 

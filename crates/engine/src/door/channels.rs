@@ -92,6 +92,22 @@ impl Door {
         Ok(self.channel(channel)?.add_bot(channel, agent, token).await?)
     }
 
+    /// Offers the caller's accounts to make a bot for an agent by a button. Returns the accounts that
+    /// got the button.
+    ///
+    /// # Errors
+    /// [`AccessError`] if no account got the button.
+    pub async fn offer_bot(&self, channel: &str, agent: &str) -> Result<Vec<String>, AccessError> {
+        self.may(Action::ManageChannels)?;
+        let directory = self.channel(channel)?;
+        let Some(person) = self.caller.principal() else {
+            let text = "This needs the credential of a person, because the button goes to the \
+                        person's own account.";
+            return Err(ChannelError::NoAccount(text.to_owned()).into());
+        };
+        directory.offer_bot(channel, agent, &person.id).await
+    }
+
     /// Takes a bot from its agent. Returns `false` if the agent has none that was added at run
     /// time.
     ///

@@ -20,6 +20,12 @@ pub enum ChannelCommand {
     List,
     /// Give an agent a bot; the token is read from standard input
     Add(NewBotArgs),
+    /// Send your paired accounts a button that makes a bot for an agent, without a copied token
+    ///
+    /// This needs a connected bot that may manage bots; its owner lets it in the Mini App of
+    /// @BotFather. The button works for an hour. It was tried against a fake of Telegram, and not
+    /// yet on the real service.
+    Offer(OfferedBot),
     /// Take a bot from its agent
     Remove(BotOf),
     /// Let a channel run again that stopped after a restore, or a bot that another program used
@@ -47,6 +53,16 @@ pub struct NewBotArgs {
     /// File that holds the token, instead of standard input
     #[arg(long, value_name = "FILE")]
     pub bot_token_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct OfferedBot {
+    /// Name of the channel
+    #[arg(value_name = "CHANNEL")]
+    pub channel: String,
+    /// Agent that is to speak by the bot
+    #[arg(value_name = "AGENT")]
+    pub agent: String,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -4,14 +4,16 @@ use std::io::{self, BufRead, IsTerminal};
 
 use moothall_kernel::text::counted;
 use moothall_surfaces::wire::{
-    BotEntry, BotRemoved, ChannelList, ChannelResumed, ChatEntry, NewBot, PairingCode,
+    BotEntry, BotOffered, BotRemoved, ChannelList, ChannelResumed, ChatEntry, NewBot, PairingCode,
     PairingEnded, PairingList, PairingRequest,
 };
 use serde_json::{Map, Value, json};
 
 use super::show::cost;
 use super::{Context, confirmation};
-use crate::cli::{Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing};
+use crate::cli::{
+    Account, Binding, BotOf, ChannelCommand, Channels, NewBotArgs, NewPairing, OfferedBot,
+};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
@@ -21,6 +23,7 @@ pub async fn run(context: &Context, args: &Channels) -> Result<(), Fault> {
     match &args.action {
         None | Some(ChannelCommand::List) => list(context).await,
         Some(ChannelCommand::Add(args)) => add(context, args).await,
+        Some(ChannelCommand::Offer(args)) => offer(context, args).await,
         Some(ChannelCommand::Remove(args)) => remove(context, args).await,
         Some(ChannelCommand::Resume(args)) => resume(context, &args.channel).await,
         Some(ChannelCommand::Pair(args)) => pair(context, args).await,
@@ -125,6 +128,24 @@ async fn add(context: &Context, args: &NewBotArgs) -> Result<(), Fault> {
         );
     }
     note(&format!("Next, pair your own account: moothall channels pair {}", args.channel));
+    Ok(())
+}
+
+/// Sends the button that makes a bot for an agent, and prints the next tap.
+async fn offer(context: &Context, args: &OfferedBot) -> Result<(), Fault> {
+    let path = format!("/channels/{}/bots/{}/offer", segment(&args.channel), segment(&args.agent));
+    let offered: BotOffered = context.client.post(&path, &json!({})).await?;
+    if context.printer.json {
+        return context.printer.object(&offered);
+    }
+    for account in &offered.sent_to {
+        context.printer.line(account)?;
+    }
+    note(&format!(
+        "On your phone, open the chat in which the button arrived, and tap \"Make the bot of {}\" \
+         within an hour. The bot is connected by itself then, and the chat says so.",
+        args.agent
+    ));
     Ok(())
 }
 

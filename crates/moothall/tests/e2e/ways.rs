@@ -56,6 +56,7 @@ const ROWS: &[Row] = &[
     Row("apps free", &["apps", "free", "nosuch"], [Absent, Denied, Denied]),
     Row("channels list", &["channels", "list"], [Well, Well, Well]),
     Row("channels add", ADD_BOT, [Absent, Denied, Denied]),
+    Row("channels offer", &["channels", "offer", "telegram", "no"], [Absent, Denied, Denied]),
     Row("channels remove", &["channels", "remove", "telegram", "no"], [Well, Denied, Denied]),
     Row("channels resume", &["channels", "resume"], [Well, Denied, Denied]),
     Row("channels pair", &["channels", "pair", "telegram"], [Well, Well, Refused]),

@@ -84,6 +84,7 @@ pub const ROUTES: &[Route] = &[
     get("/channels", Action::ListChannels),
     post("/channels/{channel}/bots", Action::ManageChannels),
     delete("/channels/{channel}/bots/{agent}", Action::ManageChannels),
+    post("/channels/{channel}/bots/{agent}/offer", Action::ManageChannels),
     post("/channels/{channel}/resume", Action::ManageChannels),
     post("/channels/{channel}/pairings", Action::PairAccount),
     get("/pairings", Action::PairAccount),

@@ -10,9 +10,9 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId, stream_id};
 use crate::strict::Inbound;
 use crate::wire::{
-    BotEntry, BotRemoved, ChannelEntry, ChannelList, ChannelResumed, DeliveryEntry, DeliveryList,
-    DeliveryResent, ErrorBody, NewBot, PairingCode, PairingEnded, PairingEntry, PairingLinkEntry,
-    PairingList, PairingRequest,
+    BotEntry, BotOffered, BotRemoved, ChannelEntry, ChannelList, ChannelResumed, DeliveryEntry,
+    DeliveryList, DeliveryResent, ErrorBody, NewBot, PairingCode, PairingEnded, PairingEntry,
+    PairingLinkEntry, PairingList, PairingRequest,
 };
 
 /// Lists the channels to chats of other products, with their bots and chats.
@@ -40,6 +40,24 @@ pub async fn add(
     let NewBot { agent, token } = body.read()?;
     let bot = body.door(&app.entrance).add_bot(&channel, &agent, token.trim()).await?;
     Ok(Json(BotEntry::from(&bot)))
+}
+
+/// Offers the caller's paired accounts to make a bot for an agent by a button, without a copied
+/// token. The button works for an hour, and the bot is connected once it is made. This needs a
+/// connected bot that may manage bots. It has not been tried on the real service yet.
+#[utoipa::path(post, path = "/channels/{channel}/bots/{agent}/offer", operation_id = "offer_bot", tag = "channels",
+    params(
+        ("channel" = String, Path, description = "The channel, such as `telegram`."),
+        ("agent" = String, Path, description = "The agent that is to speak by the bot."),
+    ),
+    responses((status = 200, body = BotOffered), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn offer(
+    State(app): State<App>,
+    Path((channel, agent)): Path<(String, String)>,
+    body: Body,
+) -> ApiResult<Json<BotOffered>> {
+    let sent_to = body.door(&app.entrance).offer_bot(&channel, &agent).await?;
+    Ok(Json(BotOffered { sent_to }))
 }
 
 /// Takes a bot from its agent. Bots of the configuration are removed there.

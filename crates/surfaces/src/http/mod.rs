@@ -298,6 +298,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(channels::list))
         .routes(routes!(channels::add))
         .routes(routes!(channels::remove))
+        .routes(routes!(channels::offer))
         .routes(routes!(channels::resume))
         .routes(routes!(channels::pair))
         .routes(routes!(channels::pairings))

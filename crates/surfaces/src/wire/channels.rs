@@ -91,6 +91,13 @@ impl std::fmt::Debug for NewBot {
     }
 }
 
+/// Answer of `POST /channels/{channel}/bots/{agent}/offer`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BotOffered {
+    /// Accounts that got the button, such as `telegram:7`.
+    pub sent_to: Vec<String>,
+}
+
 /// Answer of `DELETE /channels/{channel}/bots/{agent}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BotRemoved {

@@ -41,8 +41,8 @@ pub use assist::{
     CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published,
 };
 pub use channels::{
-    BotEntry, BotRemoved, ChannelEntry, ChannelList, ChannelResumed, ChatEntry, DeliveryEntry,
-    DeliveryList, DeliveryResent, NewBot, PairingCode, PairingEnded, PairingEntry,
+    BotEntry, BotOffered, BotRemoved, ChannelEntry, ChannelList, ChannelResumed, ChatEntry,
+    DeliveryEntry, DeliveryList, DeliveryResent, NewBot, PairingCode, PairingEnded, PairingEntry,
     PairingLinkEntry, PairingList, PairingRequest,
 };
 pub use control::{

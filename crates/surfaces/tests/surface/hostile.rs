@@ -55,6 +55,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
             "/gatherings/{id}/end"
             | "/gatherings/{id}/pass"
             | "/channels/{channel}/pairings"
+            | "/channels/{channel}/bots/{agent}/offer"
             | "/channels/{channel}/resume"
             | "/links/{id}/close"
             | "/sessions/{id}/end"

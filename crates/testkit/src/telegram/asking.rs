@@ -69,6 +69,8 @@ impl TelegramWorld {
             "getChat" => self.chat_of(bot, params).map(|chat| self.full_chat(chat)),
             "getChatMember" => self.member(bot, params),
             "getChatAdministrators" => self.administrators(bot, params),
+            "getManagedBotToken" => self.managed_token(bot, params),
+            "setManagedBotAccessSettings" => self.set_access(bot, params),
             "leaveChat" => self.leave(bot, params),
             "getFile" => Err(Refusal::bad("wrong file_id or the file is temporarily unavailable")),
             _ => Err(Refusal::new(404, "Not Found: method not found")),

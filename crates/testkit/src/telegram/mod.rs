@@ -29,6 +29,7 @@ mod hearing;
 mod sending;
 mod drafting;
 mod ephemeral;
+mod managed;
 mod asking;
 mod polling;
 mod connection;

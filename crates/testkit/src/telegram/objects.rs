@@ -141,6 +141,7 @@ impl TelegramWorld {
         let mut object = self.user(state.bot.id);
         object["can_join_groups"] = true.into();
         object["can_read_all_group_messages"] = (!state.privacy).into();
+        object["can_manage_bots"] = state.manages.into();
         for off in [
             "supports_guest_queries",
             "supports_inline_queries",
@@ -148,7 +149,6 @@ impl TelegramWorld {
             "has_main_web_app",
             "has_topics_enabled",
             "allows_users_to_create_topics",
-            "can_manage_bots",
             "supports_join_request_queries",
         ] {
             object[off] = false.into();

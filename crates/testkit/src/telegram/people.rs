@@ -33,6 +33,9 @@ impl TelegramServer {
                 allowed: Vec::new(),
                 webhook: false,
                 commands: Value::Array(Vec::new()),
+                manages: false,
+                manager: None,
+                access: None,
                 hidden: Vec::new(),
                 polls: 0,
                 waiting: 0,
@@ -176,7 +179,7 @@ impl TelegramServer {
         self.change_bot(bot, |state| state.enqueue(update));
     }
 
-    fn change_bot(&self, bot: &Bot, change: impl FnOnce(&mut BotState)) {
+    pub(super) fn change_bot(&self, bot: &Bot, change: impl FnOnce(&mut BotState)) {
         self.shared.change(|world| world.bot_mut(bot.id).map(change));
     }
 

@@ -87,6 +87,7 @@ impl TelegramWorld {
         if let Some(parameters) = params.get("ephemeral_message_parameters") {
             return self.send_ephemeral(bot, chat, message, parameters);
         }
+        self.set_keyboard(bot, chat, params)?;
         let id = self.post(chat, message);
         Ok(self.message_object(chat, id, bot))
     }

@@ -70,6 +70,23 @@ const BUTTON: Shape = Shape::Object(&[
 const KEYBOARD: Shape =
     Shape::Object(&[must("inline_keyboard", Shape::List(&Shape::List(&BUTTON)))]);
 
+const NEW_BOT: Shape = Shape::Object(&[
+    must("request_id", Shape::Int),
+    may("suggested_name", Shape::Text),
+    may("suggested_username", Shape::Text),
+]);
+
+const KEY: Shape = Shape::Object(&[must("text", Shape::Text), may("request_managed_bot", NEW_BOT)]);
+
+/// The keyboard of a message, or one in the place of the person's own.
+const ANY_KEYBOARD: Shape = Shape::Object(&[
+    may("inline_keyboard", Shape::List(&Shape::List(&BUTTON))),
+    may("keyboard", Shape::List(&Shape::List(&KEY))),
+    may("remove_keyboard", Shape::Flag),
+    may("resize_keyboard", Shape::Flag),
+    may("one_time_keyboard", Shape::Flag),
+]);
+
 const PREVIEW: Shape = Shape::Object(&[
     may("is_disabled", Shape::Flag),
     may("url", Shape::Text),
@@ -151,7 +168,7 @@ const METHODS: &[MethodSpec] = &[
             may("disable_notification", Shape::Flag),
             may("protect_content", Shape::Flag),
             may("reply_parameters", REPLY),
-            MARKUP,
+            may("reply_markup", ANY_KEYBOARD),
             EPHEMERAL,
         ],
     },
@@ -232,6 +249,15 @@ const METHODS: &[MethodSpec] = &[
     MethodSpec { name: "getChat", fields: &[CHAT] },
     MethodSpec { name: "getChatMember", fields: &[CHAT, USER_ID] },
     MethodSpec { name: "getChatAdministrators", fields: &[CHAT, may("return_bots", Shape::Flag)] },
+    MethodSpec { name: "getManagedBotToken", fields: &[USER_ID] },
+    MethodSpec {
+        name: "setManagedBotAccessSettings",
+        fields: &[
+            USER_ID,
+            must("is_access_restricted", Shape::Flag),
+            may("added_user_ids", Shape::List(&Shape::Int)),
+        ],
+    },
     MethodSpec { name: "leaveChat", fields: &[CHAT] },
     MethodSpec { name: "getFile", fields: &[must("file_id", Shape::Text)] },
 ];

@@ -157,6 +157,8 @@ pub(super) struct ChatState {
     /// The draft that the person of a private chat sees.
     pub(super) draft: Option<StoredDraft>,
     pub(super) is_deleted: bool,
+    /// Rows of the keyboard that bots put in the place of the person's; null for the usual one.
+    pub(super) keyboard: Value,
 }
 
 impl ChatState {
@@ -172,6 +174,7 @@ impl ChatState {
             migrated_to: None,
             draft: None,
             is_deleted: false,
+            keyboard: Value::Null,
         }
     }
 
@@ -208,6 +211,12 @@ pub(super) struct BotState {
     pub(super) allowed: Vec<String>,
     pub(super) webhook: bool,
     pub(super) commands: Value,
+    /// True if the bot may manage others.
+    pub(super) manages: bool,
+    /// The bot that manages this one.
+    pub(super) manager: Option<i64>,
+    /// The people who may write to it beside its owner; `None` for all.
+    pub(super) access: Option<Vec<PersonId>>,
     /// Methods that the bot's server does not have, as an older one.
     pub(super) hidden: Vec<String>,
     /// Counts the polls, so that an older one notices a newer one.

@@ -10,8 +10,14 @@ use crate::telegram::update::{GENERAL_TOPIC, MemberStatus};
 /// Most updates of one poll: Telegram's limit.
 const UPDATES_MAX: usize = 100;
 /// Kinds of updates that are asked for. Telegram remembers the list.
-const UPDATES: [&str; 5] =
-    ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
+const UPDATES: [&str; 6] = [
+    "message",
+    "edited_message",
+    "callback_query",
+    "my_chat_member",
+    "managed_bot",
+    "stopped_message_generation",
+];
 /// Longest answer to a press, in characters.
 const PRESS_ANSWER_CHARS_MAX: usize = 200;
 
@@ -28,6 +34,8 @@ pub struct BotInfo {
     pub can_read_all_group_messages: bool,
     /// True if people can add the bot to groups.
     pub can_join_groups: bool,
+    /// True if the bot can manage bots that people make by its buttons.
+    pub can_manage_bots: bool,
 }
 
 /// A button under a message.
@@ -152,6 +160,7 @@ impl Client {
             name: text("first_name"),
             can_read_all_group_messages: me["can_read_all_group_messages"] == true,
             can_join_groups: me["can_join_groups"] == true,
+            can_manage_bots: me["can_manage_bots"] == true,
         })
     }
 

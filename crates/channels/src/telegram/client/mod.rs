@@ -5,6 +5,7 @@
 
 mod ephemeral;
 mod fault;
+mod managed;
 mod methods;
 mod rich;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 pub use ephemeral::EphemeralId;
 pub use fault::CallFault;
+pub use managed::NewBotButton;
 pub use methods::{BotCommand, BotInfo, Button, EditMessage, SendMessage};
 pub use rich::{DraftForm, SendDraft, SendRichMessage};
 pub use token::{BotToken, NotAToken};
@@ -53,6 +55,7 @@ pub enum Method {
     EditMessageReplyMarkup,
     EditMessageText,
     GetChatMember,
+    GetManagedBotToken,
     GetMe,
     GetUpdates,
     LeaveChat,
@@ -61,6 +64,7 @@ pub enum Method {
     SendMessageDraft,
     SendRichMessage,
     SendRichMessageDraft,
+    SetManagedBotAccessSettings,
     SetMyCommands,
 }
 
@@ -76,6 +80,7 @@ impl Method {
             Method::EditMessageReplyMarkup => "editMessageReplyMarkup",
             Method::EditMessageText => "editMessageText",
             Method::GetChatMember => "getChatMember",
+            Method::GetManagedBotToken => "getManagedBotToken",
             Method::GetMe => "getMe",
             Method::GetUpdates => "getUpdates",
             Method::LeaveChat => "leaveChat",
@@ -84,6 +89,7 @@ impl Method {
             Method::SendMessageDraft => "sendMessageDraft",
             Method::SendRichMessage => "sendRichMessage",
             Method::SendRichMessageDraft => "sendRichMessageDraft",
+            Method::SetManagedBotAccessSettings => "setManagedBotAccessSettings",
             Method::SetMyCommands => "setMyCommands",
         }
     }

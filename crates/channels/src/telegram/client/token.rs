@@ -27,8 +27,8 @@ impl BotToken {
         self.bot_id
     }
 
-    /// Returns the token as it is written in the path of a call.
-    pub(super) fn reveal(&self) -> String {
+    /// Returns the token as it is kept, and written in the path of a call.
+    pub(crate) fn reveal(&self) -> String {
         format!("{}:{}", self.bot_id, self.secret)
     }
 

@@ -52,6 +52,8 @@ pub enum UpdateKind {
         /// Number of the draft.
         draft: i64,
     },
+    /// A bot that this one manages was made, or its token or owner changed.
+    Managed(ManagedBot),
     /// A group became a supergroup, which has another id.
     Migrated {
         /// Id of the group.
@@ -61,6 +63,17 @@ pub enum UpdateKind {
     },
     /// An update of another kind, or one without its necessary parts, by the name of its field.
     Unknown(String),
+}
+
+/// A bot that another one manages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManagedBot {
+    /// Id of the bot.
+    pub id: i64,
+    /// Username of the bot, without `@`.
+    pub username: String,
+    /// The person who owns the bot.
+    pub owner: Person,
 }
 
 /// A chat as an update describes it.
@@ -143,6 +156,7 @@ fn read_kind(update: &Value) -> UpdateKind {
         .or_else(|| read_message(&update["edited_channel_post"], UpdateKind::Edited))
         .or_else(|| read_press(&update["callback_query"]).map(UpdateKind::Press))
         .or_else(|| read_membership(&update["my_chat_member"]).map(UpdateKind::Membership))
+        .or_else(|| read_managed(&update["managed_bot"]).map(UpdateKind::Managed))
         .or_else(|| read_stop(&update["stopped_message_generation"]));
     known.unwrap_or_else(|| {
         let mut names = update.as_object().into_iter().flat_map(serde_json::Map::keys);
@@ -166,6 +180,15 @@ fn read_message(value: &Value, kind: fn(Message) -> UpdateKind) -> Option<Update
 fn read_stop(value: &Value) -> Option<UpdateKind> {
     let (chat, draft) = (value["chat"]["id"].as_i64()?, value["draft_id"].as_i64()?);
     Some(UpdateKind::Stopped { chat, draft })
+}
+
+fn read_managed(value: &Value) -> Option<ManagedBot> {
+    let bot = &value["bot"];
+    Some(ManagedBot {
+        id: bot["id"].as_i64().filter(|_| bot["is_bot"] == true)?,
+        username: text_of(&bot["username"]).unwrap_or_default(),
+        owner: Person::read(&value["user"])?,
+    })
 }
 
 fn read_press(value: &Value) -> Option<Press> {

@@ -456,3 +456,17 @@ proptest! {
         prop_assert_eq!(message.words_without_names(|_| None), text);
     }
 }
+
+#[test]
+fn news_of_a_managed_bot_names_the_bot_and_its_owner() {
+    let bot = json!({ "id": 99, "is_bot": true, "username": "critic_bot" });
+    let update = |bot: &Value| read(&json!({ "managed_bot": { "user": ann(), "bot": bot } })).kind;
+    let Author::Person(owner) = ann_as_author() else { panic!("Ann is a person") };
+    let made = ManagedBot { id: 99, username: "critic_bot".into(), owner };
+    assert_eq!(update(&bot), UpdateKind::Managed(made));
+    // An account of a person is never taken for a bot.
+    let person = UpdateKind::Unknown("managed_bot".into());
+    assert_eq!(update(&ann()), person);
+    let created = json!({ "managed_bot_created": { "bot": bot } });
+    assert!(message_of(created).service);
+}

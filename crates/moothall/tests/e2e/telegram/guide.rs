@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use moothall_testkit::telegram::{
-    Bot, ChatId, MessageKey, ShownMessage, TelegramFault, TelegramServer,
+    Bot, ChatId, MessageKey, PersonId, ShownMessage, TelegramFault, TelegramServer,
 };
 
 use super::{AGENTS, Chatroom, OpenGroup, agents, bound, entered, words};
@@ -71,6 +71,12 @@ struct Newcomer {
 }
 
 impl Newcomer {
+    /// Returns Ann and her chat with the bot.
+    fn ann(&self) -> (PersonId, ChatId) {
+        let ann = self.telegram.person(7, "Ann");
+        (ann, self.telegram.private(ann, &self.bot))
+    }
+
     /// Opens the link of a pairing on the phone of a person, and taps Start.
     async fn tap_start(&self, output: &str, id: i64, name: &str) -> ChatId {
         let link = output.split_whitespace().find(|word| word.contains("?start=")).unwrap();
@@ -128,6 +134,16 @@ async fn the_commands_of_the_guide_do_what_it_says() {
                 run(&server, &line, "");
                 assert!(!server.ok(&["channels", "pairings"]).contains("telegram:4711"));
             }
+            "moothall channels offer telegram writer" => {
+                telegram.let_manage(&newcomer.bot);
+                assert!(run(&server, &line, "").contains("telegram:7"));
+                let (ann, chat) = newcomer.ann();
+                telegram.tap_new_bot(ann, chat, "Make the bot of writer");
+                let is_taken = |text: &str| text.contains("is now the bot of writer");
+                telegram.wait_for_message(chat, |it| is_taken(&it.text)).await;
+                let listed = server.ok(&["channels"]);
+                assert!(listed.contains("@writer_analyst_bot"), "{listed}");
+            }
             "moothall channels" => assert!(run(&server, &line, "").contains("@analyst_bot")),
             "moothall channels bind \"Launch plan\" telegram:-100123" => {
                 let line = line.replace("-100123", &group.id.to_string());
@@ -150,7 +166,7 @@ async fn the_commands_of_the_guide_do_what_it_says() {
     }
     played.sort();
     played.dedup();
-    assert_eq!(played.len(), 8, "a step of the guide has other words now: {played:#?}");
+    assert_eq!(played.len(), 9, "a step of the guide has other words now: {played:#?}");
 }
 
 /// Returns the number of an agent's messages in the group.

@@ -30,6 +30,7 @@ async fn a_bot_without_newer_fields_is_read() {
         name: "Analyst".into(),
         can_read_all_group_messages: false,
         can_join_groups: true,
+        can_manage_bots: false,
     };
     assert_eq!((bodies, info), (vec![json!({ "method": "getMe" })], Ok(expected)));
     let nothing = self::bodies([json!({})], Client::get_me).await.1;
@@ -45,7 +46,7 @@ async fn a_poll_names_the_kinds_that_it_wants() {
         "timeout": 50,
         "limit": 100,
         "allowed_updates": ["message", "edited_message", "callback_query", "my_chat_member",
-                            "stopped_message_generation"],
+                            "managed_bot", "stopped_message_generation"],
         "offset": 13,
         "method": "getUpdates",
     });
