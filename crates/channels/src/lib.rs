@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use moothall_engine::access::{Access, AccessError, Mode};
+use moothall_engine::access::{Access, Mode};
 use moothall_engine::channels::{
     BotStatus, ChannelDirectory, ChannelError, ChannelStatus, PairingLink,
 };
@@ -181,7 +181,7 @@ impl ChannelDirectory for Directory {
         channel: &str,
         agent: &str,
         person: &ParticipantId,
-    ) -> Result<Vec<String>, AccessError> {
+    ) -> Result<Vec<String>, ChannelError> {
         check_channel(channel)?;
         if self.hall.registry().get(agent).is_none() {
             return Err(ChannelError::NoAgent(agent.to_owned()).into());

@@ -5,7 +5,6 @@ use moothall_kernel::chat::Chat;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Timestamp;
 
-use crate::access::AccessError;
 use crate::answers::HallError;
 
 /// The state of a bot.
@@ -165,13 +164,13 @@ pub trait ChannelDirectory: Send + Sync {
     /// that got the button, such as `telegram:7`. The bot is kept and connected once it is made.
     ///
     /// # Errors
-    /// [`AccessError`] if no account got the button.
+    /// [`ChannelError`] if no account got the button.
     async fn offer_bot(
         &self,
         channel: &str,
         agent: &str,
         person: &ParticipantId,
-    ) -> Result<Vec<String>, AccessError>;
+    ) -> Result<Vec<String>, ChannelError>;
     /// Takes a bot from its agent. Returns `false` if the agent has none that was added at run
     /// time; a bot of the configuration is removed there.
     ///

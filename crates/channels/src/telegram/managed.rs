@@ -8,7 +8,6 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use moothall_engine::access::AccessError;
 use moothall_engine::channels::ChannelError;
 use moothall_engine::hall::HallError;
 use moothall_kernel::ids::ParticipantId;
@@ -104,29 +103,30 @@ impl Telegram {
     /// accounts that got it.
     ///
     /// # Errors
-    /// [`AccessError`] if no account got it.
+    /// [`ChannelError`] if no account got it.
     pub(crate) async fn offer(
         &self,
         agent: &str,
         person: &ParticipantId,
-    ) -> Result<Vec<String>, AccessError> {
+    ) -> Result<Vec<String>, ChannelError> {
         if self.bots().iter().any(|bot| bot.agent == agent) {
             let text =
                 format!("The agent {agent} has a bot already. `moothall channels` shows it.");
-            return Err(ChannelError::Taken(text).into());
+            return Err(ChannelError::Taken(text));
         }
         let managers = self.managers().await;
         let Some(first) = managers.first() else {
             let text = "No connected bot can manage bots. Let one do so in the Mini App of \
                         @BotFather, and make the offer again. Or give the agent a token: moothall \
                         channels add telegram AGENT";
-            return Err(ChannelError::NoManager(text.to_owned()).into());
+            return Err(ChannelError::NoManager(text.to_owned()));
         };
-        let accounts = self.paired_accounts(Some(person)).await?;
+        let accounts = self.paired_accounts(Some(person)).await;
+        let accounts = accounts.map_err(|error| ChannelError::Unreachable(error.to_string()))?;
         if accounts.is_empty() {
             let text = "No account of Telegram is paired with you, so the button can go to none. \
                         Pair yours first: moothall channels pair telegram";
-            return Err(ChannelError::NoAccount(text.to_owned()).into());
+            return Err(ChannelError::NoAccount(text.to_owned()));
         }
         self.managed.open(agent, person, self.inbox.hall().now());
         let (mut sent_to, mut last_fault) = (Vec::new(), None);
@@ -137,7 +137,7 @@ impl Telegram {
             }
         }
         match last_fault.filter(|_| sent_to.is_empty()) {
-            Some(fault) => Err(not_offered(first, &fault).into()),
+            Some(fault) => Err(not_offered(first, &fault)),
             None => Ok(sent_to),
         }
     }

@@ -29,8 +29,8 @@ struct Lane {
     under_way: BTreeSet<i64>,
 }
 
-/// The place of one message in its group. The next one follows when it is dropped.
-pub(super) struct Place<'a> {
+/// The turn of one message in its group. The next message follows when it is dropped.
+pub(super) struct OrderTicket<'a> {
     order: &'a MessageOrder,
     chat: i64,
     message: i64,
@@ -41,16 +41,16 @@ impl MessageOrder {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a message is the oldest of its group that is known, and until those before it had
-    /// a moment to arrive.
-    pub(super) async fn place(&self, chat: i64, message: i64) -> Place<'_> {
+    /// Waits until a message is the oldest known one of its group, and those before it had a moment
+    /// to arrive.
+    pub(super) async fn wait(&self, chat: i64, message: i64) -> OrderTicket<'_> {
         self.lanes().entry(chat).or_default().under_way.insert(message);
-        let place = Place { order: self, chat, message };
+        let ticket = OrderTicket { order: self, chat, message };
         let deadline = Instant::now() + WAIT;
         loop {
             let changed = self.changed.notified();
             if self.is_next(chat, message, Instant::now() >= deadline) {
-                return place;
+                return ticket;
             }
             let is_late = Instant::now() >= deadline;
             if is_late {
@@ -61,7 +61,7 @@ impl MessageOrder {
         }
     }
 
-    /// Notes that a message of our own took a number, so that none waits for it.
+    /// Notes the number of a message of our own, so that others do not wait for it.
     pub(super) fn note_own(&self, chat: i64, message: i64) {
         let mut lanes = self.lanes();
         let lane = lanes.entry(chat).or_default();
@@ -84,7 +84,7 @@ impl MessageOrder {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for OrderTicket<'_> {
     fn drop(&mut self) {
         let mut lanes = self.order.lanes();
         if let Some(lane) = lanes.get_mut(&self.chat) {
@@ -116,7 +116,7 @@ mod tests {
                 let (after, message) = (Duration::from_millis(*after), *message);
                 tokio::spawn(async move {
                     tokio::time::sleep(after).await;
-                    let _place = order.place(-1, message).await;
+                    let _ticket = order.wait(-1, message).await;
                     taken.lock().unwrap().push(message);
                 })
             })
@@ -140,9 +140,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_next_message_does_not_wait() {
         let order = MessageOrder::default();
-        drop(order.place(-1, 1).await);
+        drop(order.wait(-1, 1).await);
         let begun = Instant::now();
-        drop(order.place(-1, 2).await);
+        drop(order.wait(-1, 2).await);
         assert_eq!(begun.elapsed(), Duration::ZERO);
     }
 }

@@ -86,8 +86,8 @@ impl Telegram {
             return Ok(());
         }
         let (chat, number) = (message.chat.id, message.message_id);
-        let _place = match self.places.get(chat).is_some_and(|place| place.is_heard_in_parts()) {
-            true => Some(self.order.place(chat, number).await),
+        let _ticket = match self.places.get(chat).is_some_and(|place| place.is_heard_in_parts()) {
+            true => Some(self.order.wait(chat, number).await),
             false => None,
         };
         self.receive_in_group(bot, &message, author).await

@@ -83,7 +83,7 @@ async fn a_bot_as_which_another_program_speaks_stops_and_the_chat_is_told() {
     let mut ours = 0;
     while house.first_bot().await.state != BotState::Foreign {
         pause.tick().await;
-        // Words of the other bot are our own, so they are no sign of another program.
+        // Words of the other bot are our own, and never a sign of another program.
         house.speak(&stream, "writer", &format!("ours {ours}")).await;
         ours += 1;
         other.send_message(&words).await.unwrap();

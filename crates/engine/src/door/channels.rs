@@ -92,8 +92,8 @@ impl Door {
         Ok(self.channel(channel)?.add_bot(channel, agent, token).await?)
     }
 
-    /// Offers the caller's accounts to make a bot for an agent by a button. Returns the accounts that
-    /// got the button.
+    /// Offers the caller's accounts to make a bot for an agent by a button. Returns the accounts
+    /// that got the button.
     ///
     /// # Errors
     /// [`AccessError`] if no account got the button.
@@ -105,7 +105,7 @@ impl Door {
                         person's own account.";
             return Err(ChannelError::NoAccount(text.to_owned()).into());
         };
-        directory.offer_bot(channel, agent, &person.id).await
+        Ok(directory.offer_bot(channel, agent, &person.id).await?)
     }
 
     /// Takes a bot from its agent. Returns `false` if the agent has none that was added at run

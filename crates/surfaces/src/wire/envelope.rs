@@ -81,7 +81,7 @@ pub struct Meta {
     /// Account of the author in that chat's product, such as `telegram:4711`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
-    /// Name that the account gives itself, for an `observation`: anybody can choose any name.
+    /// Name that the account gives itself, for an `observation`. It proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_name: Option<String>,
     /// True if no credential proves `from`: the client or a terminal stated it.

@@ -7,7 +7,6 @@ use std::ops::Deref;
 use crate::model::chat::PostOrigin;
 use crate::model::event::{Event, Posted, RecordedEvent};
 use crate::model::ids::{ParticipantId, Seq};
-use crate::model::participant::Kind;
 use crate::model::state::{Conversation, QueuedMessage};
 use crate::read::templates::LEFT_OUT;
 use crate::read::view::{Viewer, visible};
@@ -201,9 +200,7 @@ fn visible_utterances<'a>(
 fn overheard<'a>(recorded: &'a RecordedEvent, origin: &PostOrigin, body: &str) -> Utterance<'a> {
     let account = origin.account();
     let posted = Posted {
-        from: ParticipantId::new(format!("stranger {account}")),
-        kind: Kind::Human,
-        unproven: true,
+        from: ParticipantId::new(format!("stranger {account}, unproven")),
         ..Posted::of_server(shortened(body, OVERHEARD_BYTES_MAX / 4).into_owned())
     };
     Utterance { at: recorded.seq, recorded, posted: Source::Overheard(Box::new(posted)) }
