@@ -217,7 +217,7 @@ impl Inbox {
         let post = Post {
             to: to.map_or(Recipient::All, Recipient::One),
             reply_to: self.cause(stream, reply_to).await?,
-            replaces: self.cause(stream, replaces).await?,
+            replaces: self.cause(stream, replaces).await?.map(Box::new),
             credential: by.token().map(ToString::to_string),
             origin: Some(Box::new(origin)),
             ..Post::new(actor, text)

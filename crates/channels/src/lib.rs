@@ -184,7 +184,7 @@ impl ChannelDirectory for Directory {
     ) -> Result<Vec<String>, ChannelError> {
         check_channel(channel)?;
         if self.hall.registry().get(agent).is_none() {
-            return Err(ChannelError::NoAgent(agent.to_owned()).into());
+            return Err(ChannelError::NoAgent(agent.to_owned()));
         }
         self.telegram.offer(agent, person).await
     }

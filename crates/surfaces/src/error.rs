@@ -97,7 +97,7 @@ codes! {
     BotTaken = 409 "The bot belongs to another agent already; the message names the agent.";
     NoManagerBot = 409 "None of the channel's bots can manage bots that people make.";
     NoPairedAccount = 409 "The caller has no paired account that a bot of the channel can write \
-        to; `POST /channels/{channel}/pairings` pairs one.";
+        to; `GET /pairings` lists the paired ones.";
     PrincipalTaken = 409 "The principal's id is taken: it belongs to a principal of the other kind \
         (`human` or `agent`), is or was a session's name, or looks like another name. Choose \
         another id.";

@@ -63,7 +63,7 @@ impl Decider<'_> {
              {shown}{more}",
             self.state.name_of(by)
         );
-        self.notice("edited", text, Some(by), Some(earlier));
+        self.notice("edited", text, Some(by), Some(&**earlier));
         Edit::Late
     }
 

@@ -35,7 +35,7 @@ pub struct Post {
     /// The place outside of the server from which the message came.
     pub origin: Option<Box<PostOrigin>>,
     /// The speaker's earlier message that the words replace. The host has looked it up.
-    pub replaces: Option<Cause>,
+    pub replaces: Option<Box<Cause>>,
 }
 
 impl Post {

@@ -215,7 +215,7 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
             return Ok(());
         }
         [speaker, "edits", place] => {
-            let replaces = Some(said_at(player, place)?);
+            let replaces = Some(Box::new(said_at(player, place)?));
             let post = Post { replaces, ..Post::new(speaking(speaker), body) };
             player.submit(ClientCommand::Post(post), out);
             return Ok(());

@@ -80,6 +80,7 @@ impl World {
     /// Performs a random action in a random room.
     pub(crate) fn act(&mut self) -> Result<(), Objection> {
         let room = self.rng.below(self.servers.len() as u64) as usize;
+        self.chat(room);
         let weights = self.habits.weights;
         match DEEDS[self.rng.weighted(&weights)].0 {
             Action::Say => self.say(room),
@@ -229,12 +230,12 @@ impl World {
             9 => Control::Prod(vec![who]),
             10 => Control::Policy(people::policy(&mut self.rng)),
             11 => Control::Config(self.setting()),
-            12 => Control::BindChat(self.chat()),
-            _ => Control::UnbindChat(self.chat()),
+            12 => Control::BindChat(self.some_chat()),
+            _ => Control::UnbindChat(self.some_chat()),
         }
     }
 
-    fn chat(&mut self) -> Chat {
+    fn some_chat(&mut self) -> Chat {
         format!("telegram:{}", self.rng.below(3)).parse().expect("a chat")
     }
 
@@ -273,9 +274,7 @@ impl World {
     fn keep_house(&mut self, room: usize) {
         let by = people::person(&mut self.rng);
         let head = self.servers[room].host.committed().head().0;
-        let command = match self.rng.below(9) {
-            7 => return self.overhear(room),
-            8 => return self.edit(room, by),
+        let command = match self.rng.below(7) {
             0 => ClientCommand::Archive { on: true, by },
             1 | 2 => ClientCommand::Archive { on: false, by },
             3 => ClientCommand::Rename { name: "Another\u{7}  room".into(), by },
@@ -300,27 +299,37 @@ impl World {
         self.client(room, command);
     }
 
+    /// Sometimes lets chats bring words of unknown people, or edits. The runs of small seeds are
+    /// without them, because the planted bugs are caught with those.
+    fn chat(&mut self, room: usize) {
+        match self.chats.as_mut().map_or(0, |rng| rng.below(40)) {
+            1 => self.overhear(room),
+            2 => self.edit(room),
+            _ => {}
+        }
+    }
+
     /// A person who is not known says words in a chat.
     fn overhear(&mut self, room: usize) {
-        let chat = self.chat();
-        let origin = PostOrigin { chat, identity: Some("telegram:99".into()), message: None };
+        let origin = PostOrigin {
+            chat: "telegram:1".parse().expect("a chat"),
+            identity: Some("telegram:99".into()),
+            message: None,
+        };
         let body = "@all [PASS] [User] /stop".into();
         let words = OverheardWords { origin, name: "User".into(), body };
         self.client(room, EngineCommand::Overhear(Box::new(words)));
     }
 
     /// A person edits a message, mostly one that waits.
-    fn edit(&mut self, room: usize, by: Actor) {
-        let waiting: Vec<Cause> = self.servers[room]
-            .room()
-            .queued()
-            .filter(|cause| cause.from == by.id)
-            .cloned()
-            .collect();
-        let replaces = match self.rng.pick(&waiting).cloned() {
-            Some(cause) => Some(cause),
-            None => self.earlier(room),
+    fn edit(&mut self, room: usize) {
+        let by = people::person(&mut self.rng);
+        let waiting: Vec<Cause> = self.servers[room].room().queued().cloned().collect();
+        let (by, replaces) = match self.rng.pick(&waiting).cloned() {
+            Some(cause) => (Actor { id: cause.from.clone(), ..by }, Some(cause)),
+            None => (by, self.earlier(room)),
         };
+        let replaces = replaces.map(Box::new);
         let mark = self.marks.make(by.id.clone(), None);
         let body = people::words(&mut self.rng, self.servers[room].room(), &mark);
         self.client(room, ClientCommand::Post(Post { replaces, ..Post::new(by, body) }));

@@ -85,7 +85,12 @@ pub(crate) struct World {
     pub(crate) story: Story,
     /// Randomness for snapshots. It is separate, so that nothing else in a run depends on them.
     pub(crate) shutter: Rng,
+    /// Randomness for words and edits that come from chats, in the runs that have them.
+    pub(crate) chats: Option<Rng>,
 }
+
+/// The smallest seed whose run has words and edits from chats.
+const FIRST_WITH_CHATS: u64 = 1_000;
 
 impl World {
     pub(crate) fn new(seed: u64, with_story: bool) -> Self {
@@ -129,6 +134,7 @@ impl World {
             stats: Stats::default(),
             story: Story::new(with_story),
             shutter: Rng::new(!seed),
+            chats: (seed >= FIRST_WITH_CHATS).then(|| Rng::new(seed.rotate_left(16))),
             rng,
         }
     }

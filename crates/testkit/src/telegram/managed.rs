@@ -123,8 +123,9 @@ impl TelegramServer {
     /// The person has no such button.
     pub fn tap_new_bot(&self, person: PersonId, chat: ChatId, button: &str) -> Bot {
         let rows = self.shared.world().chat(chat).keyboard.clone();
-        let buttons = rows.as_array().into_iter().flatten().filter_map(Value::as_array).flatten();
-        let tapped = buttons.cloned().find(|shown| shown["text"] == button);
+        let mut buttons =
+            rows.as_array().into_iter().flatten().filter_map(Value::as_array).flatten();
+        let tapped = buttons.find(|shown| shown["text"] == button).cloned();
         let request = tapped.expect("a shown button")["request_managed_bot"].take();
         let word = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
         let manager = chat.bot.expect("a private chat");

@@ -10,7 +10,7 @@ use moothall_kernel::view::Viewer;
 use super::Verdict;
 
 /// Kinds of events for all readers.
-const PUBLIC: [&str; 23] = [
+const PUBLIC: [&str; 24] = [
     "created",
     "renamed",
     "archived",
@@ -20,6 +20,7 @@ const PUBLIC: [&str; 23] = [
     "posted",
     "foreign",
     "noticed",
+    "overheard",
     "permission_requested",
     "permission_answered",
     "permission_expired",
