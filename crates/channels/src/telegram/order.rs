@@ -124,8 +124,7 @@ mod tests {
         for task in tasks {
             task.await.unwrap();
         }
-        let taken = taken.lock().unwrap().clone();
-        taken
+        std::mem::take(&mut *taken.lock().unwrap())
     }
 
     #[tokio::test(start_paused = true)]
